@@ -1,0 +1,40 @@
+"""Precision-recall analysis at any prevalence, in Polars.
+
+Importing the package registers the namespace `.prc` on DataFrame, LazyFrame and Expr.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from polars_prcurve import metrics
+from polars_prcurve.errors import PrcError
+from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
+from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
+
+if TYPE_CHECKING:
+    from polars_prcurve import charts
+
+__all__ = [
+    "DataFramePrc",
+    "ExprPrc",
+    "LazyFramePrc",
+    "PrcError",
+    "charts",
+    "eta_from_ratio",
+    "eta_grid",
+    "metrics",
+    "prc",
+    "ratio_from_eta",
+]
+__version__ = "0.1.0"
+
+register()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "charts":  # imports Altair, so not before it is asked for
+        from importlib import import_module
+
+        return import_module("polars_prcurve.charts")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

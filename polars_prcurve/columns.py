@@ -1,0 +1,38 @@
+"""The names of columns: those users read, and the reserved ones that tables hold on the way.
+
+Names that start with `_prc_` are ours inside a query; no user column may bear one, and none
+is left in a result.
+"""
+
+from __future__ import annotations
+
+COUNTS = ("score", "n_pos", "n_neg")
+SWEEP = ("threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
+
+RESERVED = "_prc_"
+
+# one row per example, or per aggregated count
+SCORE = "_prc_score"
+LABEL = "_prc_label"  # Boolean: is positive; or else
+POS = "_prc_pos"  # what the row adds to the positives
+NEG = "_prc_neg"  # and to the negatives
+MARK = "_prc_mark"  # an asked-for threshold, not an example
+
+# one row per group
+GROUP = "_prc_group"  # 0, 1, ... in the order of the `by` columns
+N_POS = "_prc_n_pos"
+N_NEG = "_prc_n_neg"
+POS_BEFORE = "_prc_pos_before"  # positives in all the groups before this one
+NEG_BEFORE = "_prc_neg_before"
+EXPONENT = "_prc_exponent"  # sums of floats are integers here, times 2 to this power
+
+# one row per group and prevalence
+POS_FACTOR = "_prc_pos_factor"  # counts times these are in the proportions of prevalence eta
+NEG_FACTOR = "_prc_neg_factor"
+
+COPY = "_prc_copy"  # number of the repetition, where a prevalence is wanted several times
+
+# one row per distinct score
+RUN_POS = "_prc_run_pos"  # positives at this score and above, and in all groups before
+RUN_NEG = "_prc_run_neg"
+BEFORE = "_prc_before"  # recall at the next higher score

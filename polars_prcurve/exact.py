@@ -1,0 +1,38 @@
+"""Sums of weights that do not depend on the order of the rows.
+
+Float addition rounds at every step, and engines add in different orders. Here the weights of
+a group are multiplied by the power of two that brings the largest to just below 2**90, cut to
+whole numbers and added as 128-bit integers: 2**37 rows fit, and all 53 bits of a weight count
+down to 2**-37 of the largest one. The sum is rounded once, when it is turned back.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+__all__ = ["exponent", "from_integer", "to_integer"]
+
+
+def exponent(largest: pl.Expr) -> pl.Expr:
+    """The power of two for a group whose largest weight this is."""
+    floor_log2 = largest.reinterpret(dtype=pl.Int64) // 2**52 - 1023  # the bits of a float >= 0
+    return 89 - floor_log2
+
+
+def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+    """The weight times 2**exponent, an Int128."""
+    return _scaled(weight, exponent).cast(pl.Int128)
+
+
+def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+    """The Float64 nearest to a sum of such integers."""
+    return _scaled(total.cast(pl.Float64), -exponent)
+
+
+def _scaled(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+    half = exponent // 2  # in two steps, since 2**1112 is no float
+    return value * _power_of_two(half) * _power_of_two(exponent - half)
+
+
+def _power_of_two(exponent: pl.Expr) -> pl.Expr:
+    return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)

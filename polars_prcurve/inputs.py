@@ -1,0 +1,279 @@
+"""From what a user has to one shape: rows that each add to two sums, under a score.
+
+A row with a label adds one to the positives or to the negatives of its group, a weighted row
+adds its weight, a row of counts adds both. Published rates are the one form without counts.
+Columns are resolved and typed here, at the call; what only values can tell is written down as
+checks over *tallies*, row-wise tests that the group table sums up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve import checks
+from polars_prcurve.columns import LABEL, NEG, POS, RESERVED, SCORE
+from polars_prcurve.errors import Check, PrcError, did_you_mean
+
+__all__ = ["Column", "Columns", "Missing", "Rates", "ScoreTable", "read_input"]
+
+Column: TypeAlias = str | pl.Expr
+Columns: TypeAlias = Column | Sequence[Column] | None
+Missing: TypeAlias = Literal["raise", "drop"]
+
+
+@dataclass
+class Tallies:
+    """Row-wise tests, and the checks that read their sums off the group table."""
+
+    tests: dict[str, pl.Expr] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+
+    def count(self, test: pl.Expr) -> pl.Expr:
+        name = f"{RESERVED}tally_{len(self.tests)}"
+        self.tests[name] = test.cast(pl.Int64)
+        return pl.col(name).sum()
+
+
+@dataclass(frozen=True)
+class Input:
+    """Rows under internal names, the `by` columns under the user's."""
+
+    rows: pl.LazyFrame
+    by: dict[str, pl.DataType]
+    tallies: Tallies
+
+
+@dataclass(frozen=True)
+class ScoreTable(Input):
+    """`rows` holds `by`, SCORE, and either LABEL or both POS and NEG."""
+
+    score_dtype: pl.DataType
+    labelled: bool
+    """Each row is one example: LABEL instead of POS and NEG."""
+    float_sums: bool
+    """POS and NEG are Float64, not Int128."""
+    count_dtype: pl.DataType
+    """What tp, fp, fn and tn come out as: Int64, or Float64 with weights."""
+
+
+@dataclass(frozen=True)
+class Rates(Input):
+    """`rows` holds `by`, recall and fpr: published ROC points without counts."""
+
+
+def read_input(
+    frame: pl.LazyFrame,
+    *,
+    makes: Iterable[str],
+    by: Columns = None,
+    score: Column = "score",
+    label: Column = "label",
+    pos_label: Any = None,
+    weight: Column | None = None,
+    counts: tuple[Column, Column] | None = None,
+    rates: tuple[Column, Column] | None = None,
+    missing: Missing = "raise",
+) -> ScoreTable | Rates:
+    """Resolve and type every column; `makes` are the names that the output adds to `by`."""
+    if missing not in ("raise", "drop"):
+        raise PrcError(f'missing= is "raise" or "drop"; got {missing!r}')
+    reader = _Reader(frame, missing)
+    groups, by_dtypes = reader.read_by(by, makes)
+    if rates is not None:
+        _alone("rates", counts=counts, weight=weight, pos_label=pos_label)
+        points = _read_rates(reader, _pair("rates", rates))
+        return Rates(reader.rows(groups, points), by_dtypes, reader.tallies)
+    value, score_dtype = _read_score(reader, score)
+    if counts is not None:
+        _alone("counts", weight=weight, pos_label=pos_label)
+        amounts = _read_counts(reader, _pair("counts", counts))
+    else:
+        amounts = _read_labels(reader, label, pos_label, weight)
+    fractional = any(expr_dtype == pl.Float64 for _, expr_dtype in amounts.values())
+    cast = {name: e.cast(pl.Float64) if fractional else e for name, (e, _) in amounts.items()}
+    return ScoreTable(
+        reader.rows(groups, {SCORE: value, **cast}),
+        by_dtypes,
+        reader.tallies,
+        score_dtype=score_dtype,
+        labelled=LABEL in amounts,
+        float_sums=fractional,
+        count_dtype=pl.Float64() if fractional or weight is not None else pl.Int64(),
+    )
+
+
+Typed: TypeAlias = tuple[pl.Expr, pl.DataType]
+
+
+class _Reader:
+    """Looks columns up in one frame, and gathers the checks on them."""
+
+    def __init__(self, frame: pl.LazyFrame, missing: Missing) -> None:
+        self.frame = frame
+        self.schema = frame.collect_schema()
+        self.tallies = Tallies()
+        self.drop = missing == "drop"
+        self.missing: list[pl.Expr] = []
+
+    def read(self, argument: str, column: Column) -> Typed:
+        """The expression and dtype of one column."""
+        expr = self.known(argument, column)
+        if isinstance(column, str):
+            return expr, self.schema[column]
+        dtypes = self.typed(argument, [expr])
+        if len(dtypes) != 1:
+            raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {list(dtypes)}")
+        return expr, dtypes.popitem()[1]
+
+    def known(self, argument: str, column: Column) -> pl.Expr:
+        """The column as an expression, if the frame holds what it is made from."""
+        if not isinstance(column, str | pl.Expr):
+            raise PrcError(f"{argument}= takes a column name or an expression; got {column!r}")
+        for name in [column] if isinstance(column, str) else column.meta.root_names():
+            if name not in self.schema:
+                raise PrcError(
+                    f"{argument}= names the column {name!r}, which is not in the table; "
+                    f"{did_you_mean(name, self.schema)}"
+                )
+        return pl.col(column) if isinstance(column, str) else column
+
+    def typed(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
+        try:
+            return dict(self.frame.select(exprs).collect_schema())
+        except pl.exceptions.PolarsError as error:
+            raise PrcError(f"{argument}= does not fit the table: {error}") from error
+
+    def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
+        asked = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
+        exprs = [self.known("by", column) for column in asked]
+        dtypes = self.typed("by", exprs) if exprs else {}
+        for name, dtype in dtypes.items():
+            if name in set(makes):
+                raise PrcError(
+                    f"by= holds a column {name!r}, and the result has a column of that name; "
+                    f"rename it, e.g. by=pl.col({name!r}).alias({name + '_group'!r})"
+                )
+            if name.startswith(RESERVED):
+                raise PrcError(f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved")
+            if dtype in (pl.Object, pl.Unknown):
+                raise PrcError(f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it")
+        return exprs, dtypes
+
+    def check(self, found: Iterator[Check]) -> None:
+        self.tallies.checks.extend(found)
+
+    def present(self, what: str, value: pl.Expr, dtype: pl.DataType) -> None:
+        """Nulls and NaN raise, or their rows are dropped."""
+        self.missing.append(checks.is_missing(value, dtype))
+        if not self.drop:
+            self.check(checks.missing_checks(self.tallies.count, what, value, nan=dtype.is_float()))
+
+    def rows(self, groups: list[pl.Expr], columns: dict[str, pl.Expr]) -> pl.LazyFrame:
+        """The rows to count, and beside them the tests that the group table sums."""
+        frame = self.frame
+        if self.drop:
+            frame = frame.filter(~pl.any_horizontal(self.missing))
+        return frame.select(*groups, **columns, **self.tallies.tests)
+
+
+def _shown(argument: str, column: Column) -> str:
+    name = column if isinstance(column, str) else column.meta.output_name()
+    return f"{argument} column {name!r}"
+
+
+def _read_score(reader: _Reader, score: Column) -> Typed:
+    value, dtype = reader.read("score", score)
+    what = _shown("score", score)
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise PrcError(f"{what} is {dtype}; a score is a float, an integer, a Decimal or a Boolean")
+    reader.present(what, value, dtype)
+    return value, dtype
+
+
+def _read_labels(
+    reader: _Reader, label: Column, pos_label: Any, weight: Column | None
+) -> dict[str, Typed]:
+    value, dtype = reader.read("label", label)
+    what = _shown("label", label)
+    reader.present(what, value, dtype)
+    if pos_label is not None:
+        positive = value == _literal(what, dtype, pos_label)
+        reader.check(checks.pos_label_check(reader.tallies.count, what, positive, pos_label))
+    elif dtype == pl.Boolean:
+        positive = value
+    elif dtype.is_numeric():
+        positive = value == 1
+        reader.check(checks.label_checks(reader.tallies.count, what, value))
+    else:
+        raise PrcError(f"{what} is {dtype}; pass pos_label=, the value that is positive, or a Boolean label")
+    if weight is None:
+        return {LABEL: (positive, pl.Boolean())}
+    mass, mass_dtype = _read_amount(reader, "weight", weight)
+    nothing = pl.lit(0, dtype=mass_dtype)
+    return {
+        POS: (pl.when(positive).then(mass).otherwise(nothing), mass_dtype),
+        NEG: (pl.when(positive).then(nothing).otherwise(mass), mass_dtype),
+    }
+
+
+def _read_counts(reader: _Reader, counts: tuple[Column, Column]) -> dict[str, Typed]:
+    return {
+        name: _read_amount(reader, "counts", column)
+        for name, column in zip((POS, NEG), counts, strict=True)
+    }
+
+
+def _read_amount(reader: _Reader, argument: str, column: Column) -> Typed:
+    """A weight or a count: Int128 if it is an integer, else Float64; neither can overflow."""
+    value, dtype = reader.read(argument, column)
+    what = _shown(argument, column)
+    if not dtype.is_numeric():
+        raise PrcError(f"{what} is {dtype}; expected numbers >= 0")
+    reader.present(what, value, dtype)
+    reader.check(checks.amount_checks(reader.tallies.count, what, value))
+    wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
+    return value.cast(wide), wide
+
+
+def _read_rates(reader: _Reader, rates: tuple[Column, Column]) -> dict[str, pl.Expr]:
+    points = {}
+    for name, column in zip(("recall", "fpr"), rates, strict=True):
+        value, dtype = reader.read("rates", column)
+        what = _shown("rates", column)
+        if not dtype.is_numeric():
+            raise PrcError(f"{what} is {dtype}; expected rates in [0, 1]")
+        reader.present(what, value, dtype)
+        reader.check(checks.rate_checks(reader.tallies.count, what, value))
+        points[name] = value.cast(pl.Float64)
+    return points
+
+
+def _pair(argument: str, given: Any) -> tuple[Column, Column]:
+    if isinstance(given, str | pl.Expr) or len(pair := tuple(given)) != 2:
+        raise PrcError(f"{argument}= takes two columns, of positives and of negatives; got {given!r}")
+    return pair
+
+
+def _alone(argument: str, **others: Any) -> None:
+    for name, value in others.items():
+        if value is not None:
+            raise PrcError(f"{argument}= stands in place of labels and weights; leave out {name}=")
+
+
+def _literal(what: str, dtype: pl.DataType, pos_label: Any) -> pl.Expr:
+    """The positive label, if a column of this dtype can hold it."""
+    if isinstance(dtype, pl.Enum) and pos_label not in dtype.categories.to_list():
+        raise PrcError(
+            f"{what} has no category {pos_label!r}; {did_you_mean(str(pos_label), dtype.categories)}"
+        )
+    literal = pl.lit(pos_label)
+    try:
+        pl.LazyFrame(schema={"label": dtype}).select(pl.col("label") == literal).collect()
+    except (pl.exceptions.PolarsError, TypeError) as error:
+        raise PrcError(f"{what} is {dtype} and cannot equal pos_label={pos_label!r}; {error}") from None
+    return literal

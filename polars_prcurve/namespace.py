@@ -1,0 +1,622 @@
+"""The doors: `.prc` on DataFrame, LazyFrame and Expr, and the same behind the typed `prc()`.
+
+Only these classes know whether a table is eager. A DataFrame goes through the lazy stages and
+is collected at the end, the query's errors as `PrcError`; a LazyFrame is not collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+import polars as pl
+
+from polars_prcurve import wide
+from polars_prcurve.columns import COUNTS, SWEEP
+from polars_prcurve.curve import added_by_curve, curve_table
+from polars_prcurve.errors import PrcError, raised_eagerly
+from polars_prcurve.expressions import read_evidence, read_prevalence
+from polars_prcurve.inputs import Column, Columns, Missing, ScoreTable, read_input
+from polars_prcurve.metrics import PointMetric, point_metrics
+from polars_prcurve.plots import PlotPrc
+from polars_prcurve.prevalence import Eta, read_eta
+from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
+
+__all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+class _Listed:
+    """A repr that says what can be called."""
+
+    def __repr__(self) -> str:
+        public = [name for name in dir(self) if not name.startswith("_")]
+        return f"<{type(self).__name__} with {', '.join(public)}>"
+
+
+class FramePrc(_Listed, Generic[F]):
+    """Precision-recall analysis of a score table, at any prevalence.
+
+    All methods share these arguments, which say what the table holds:
+
+    by
+        Group column(s), names or expressions, of any sortable dtype; each group has a curve of
+        its own. A null is a group, the first in order.
+    score
+        Larger means more positive. A float, integer, Decimal or Boolean; taken exactly,
+        infinities allowed, -0.0 equal to 0.0.
+    label
+        Boolean, or numbers within {0, 1} or within {-1, 1}.
+    pos_label
+        The positive value, for labels of any other kind; it must occur in the table.
+    weight
+        A number >= 0 per row. Rows of weight 0 count for nothing and make no threshold.
+    counts
+        Two columns, `("n_pos", "n_neg")`, in place of label and weight: the table is already
+        aggregated. Rows of equal score add up.
+    rates
+        Two columns, `("tpr", "fpr")`, in place of score and label: published ROC points.
+        Thresholds and counts are null in the result.
+    missing
+        What a null or NaN score, or a null label or weight, does: `"raise"`, or `"drop"` the row.
+
+    What names, dtypes and arguments tell raises `PrcError` at the call. What only values tell
+    raises when the query runs: `PrcError` from a DataFrame, and the same sentence in a
+    `polars.exceptions.InvalidOperationError` from a LazyFrame that you collect.
+    """
+
+    def __init__(self, lazy: pl.LazyFrame) -> None:
+        self._lazy = lazy
+
+    def _result(self, query: pl.LazyFrame) -> F:
+        raise NotImplementedError
+
+    def counts(
+        self,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Count positives and negatives at each distinct score.
+
+        The table is small where scores are coarse, and additive: tables of several days or
+        shards put together give the counts of all, through `counts=("n_pos", "n_neg")` in any
+        other method.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling score:
+
+        - `score`: as in the input
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.counts()
+        shape: (3, 3)
+        ┌───────┬───────┬───────┐
+        │ score ┆ n_pos ┆ n_neg │
+        │ ---   ┆ ---   ┆ ---   │
+        │ f64   ┆ i64   ┆ i64   │
+        ╞═══════╪═══════╪═══════╡
+        │ 0.9   ┆ 1     ┆ 1     │
+        │ 0.2   ┆ 1     ┆ 0     │
+        │ 0.1   ┆ 0     ┆ 1     │
+        └───────┴───────┴───────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=COUNTS,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return self._result(count_scores(table))
+
+    def sweep(
+        self,
+        *,
+        drop_intermediate: bool = False,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Cumulative confusion counts at every threshold: positive means score >= threshold.
+
+        Everything else is computed from this table, and prevalence has no part in it.
+
+        Parameters
+        ----------
+        drop_intermediate
+            Leave out rows inside runs of negatives. What is kept gives the same ROC curve, the
+            same PR curve at every prevalence and the same average precision, in at most
+            2 * positives + 2 rows per group.
+        thresholds
+            A number n: for k = 1..n, the highest threshold with recall >= k/n, each once. Or a
+            list of scores, in the data or not, each exact in the score's dtype: one row each.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling
+        threshold; ties move together, and the last row of a group has recall 1 and fpr 1:
+
+        - `threshold`: the score, in its own dtype
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights
+        - `recall` = tp / (tp + fn), `fpr` = fp / (fp + tn): Float64 in [0, 1], null in a group
+          without positives, or without negatives (Brabec et al. 2020, eq. 6-7)
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.sweep()
+        shape: (3, 7)
+        ┌───────────┬─────┬─────┬─────┬─────┬────────┬─────┐
+        │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ recall ┆ fpr │
+        │ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---    ┆ --- │
+        │ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64    ┆ f64 │
+        ╞═══════════╪═════╪═════╪═════╪═════╪════════╪═════╡
+        │ 0.9       ┆ 1   ┆ 1   ┆ 1   ┆ 1   ┆ 0.5    ┆ 0.5 │
+        │ 0.2       ┆ 2   ┆ 1   ┆ 0   ┆ 1   ┆ 1.0    ┆ 0.5 │
+        │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
+        └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=SWEEP,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        return self._result(
+            sweep_table(table, drop_intermediate=drop_intermediate, thresholds=thresholds)
+        )
+
+    def curve(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision",),
+        long: bool = False,
+        drop_intermediate: bool = False,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Precision, or any point metric, at every threshold and every prevalence.
+
+        What will precision be where 1 in 1 000 is positive, at each threshold? Recall and fpr
+        are measured once; `precision = recall*eta / (recall*eta + fpr*(1-eta))` (Williams 2021,
+        eq. 2) gives the rest.
+
+        Parameters
+        ----------
+        eta
+            The prevalence, a share in [0, 1]: a number; several, in which None may stand; None,
+            each group's own prevalence in this table; or a frame with a column `eta` and any of
+            the `by` columns, for a prevalence (null: own) per group. Its further columns are
+            carried along. A group without a row raises.
+        metrics
+            Names or values from `polars_prcurve.metrics`.
+        long
+            One row per metric, `metric` and `value`, in place of a column per metric.
+        drop_intermediate, thresholds
+            As in `sweep`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and distinct score (and metric, with `long`), by
+        group, `eta`, metric in the order asked, falling threshold:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - the columns of `sweep`
+        - a column per metric: Float64, null where undefined (0/0). At a group's own
+          prevalence precision is tp / (tp + fp) to the last bit.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.curve(eta=[0.5, 0.01]).select("eta", "threshold", "recall", "precision")
+        shape: (8, 4)
+        ┌──────┬───────────┬────────┬───────────┐
+        │ eta  ┆ threshold ┆ recall ┆ precision │
+        │ ---  ┆ ---       ┆ ---    ┆ ---       │
+        │ f64  ┆ f64       ┆ f64    ┆ f64       │
+        ╞══════╪═══════════╪════════╪═══════════╡
+        │ 0.01 ┆ 0.9       ┆ 0.5    ┆ 1.0       │
+        │ 0.01 ┆ 0.8       ┆ 0.5    ┆ 0.01      │
+        │ 0.01 ┆ 0.2       ┆ 1.0    ┆ 0.019802  │
+        │ 0.01 ┆ 0.1       ┆ 1.0    ┆ 0.01      │
+        │ 0.5  ┆ 0.9       ┆ 0.5    ┆ 1.0       │
+        │ 0.5  ┆ 0.8       ┆ 0.5    ┆ 0.5       │
+        │ 0.5  ┆ 0.2       ┆ 1.0    ┆ 0.666667  │
+        │ 0.5  ┆ 0.1       ┆ 1.0    ┆ 0.5       │
+        └──────┴───────────┴────────┴───────────┘
+        """
+        asked = point_metrics(metrics)
+        makes = added_by_curve(asked, long=long)
+        table = read_input(
+            self._lazy,
+            makes=makes,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        query = curve_table(
+            table,
+            grid,
+            asked,
+            drop_intermediate=drop_intermediate,
+            thresholds=thresholds,
+            long=long,
+        )
+        return self._result(query)
+
+    def unpivot_scores(
+        self,
+        scores: Sequence[str],
+        *,
+        name: str = "model",
+        score: str = "score",
+        row: str | None = None,
+    ) -> F:
+        """Turn a wide table, one score column per model, into a score table.
+
+        Parameters
+        ----------
+        scores
+            The score columns, all of one dtype.
+        name, score
+            What to call the column that names the model, and the column of scores.
+        row
+            A name for a row number of the wide table, if one is wanted.
+
+        Returns
+        -------
+        One row per row of the table and score column, in that order: `row` if asked for (the
+        index dtype), all other columns as they were, `name` (String), `score`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
+        >>> df.prc.unpivot_scores(["a", "b"], name="model")
+        shape: (4, 3)
+        ┌───────┬───────┬───────┐
+        │ label ┆ model ┆ score │
+        │ ---   ┆ ---   ┆ ---   │
+        │ i64   ┆ str   ┆ f64   │
+        ╞═══════╪═══════╪═══════╡
+        │ 1     ┆ a     ┆ 0.9   │
+        │ 1     ┆ b     ┆ 0.6   │
+        │ 0     ┆ a     ┆ 0.3   │
+        │ 0     ┆ b     ┆ 0.5   │
+        └───────┴───────┴───────┘
+        """
+        return self._result(wide.unpivot_scores(self._lazy, scores, name=name, score=score, row=row))
+
+    def one_vs_rest(
+        self,
+        *,
+        label: str,
+        scores: Mapping[Any, str],
+        name: str = "class",
+        score: str = "score",
+        row: str | None = None,
+    ) -> F:
+        """Turn a multiclass table, one score column per class, into a score table.
+
+        Parameters
+        ----------
+        label
+            The column that holds the true class.
+        scores
+            From each class to its score column; the columns are all of one dtype. A class that
+            no row has raises when the query runs, if the table has labels at all.
+        name, score
+            What to call the column that names the class, and the column of scores.
+        row
+            A name for a row number of the wide table, if one is wanted.
+
+        Returns
+        -------
+        One row per row of the table and class, in that order: `row` if asked for, all other
+        columns as they were, `name` (dtype of the label), `score`, and `label` (Boolean: the
+        row is of that class; null where its class is null).
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
+        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"})
+        shape: (4, 4)
+        ┌─────────┬───────┬───────┬───────┐
+        │ species ┆ class ┆ score ┆ label │
+        │ ---     ┆ ---   ┆ ---   ┆ ---   │
+        │ str     ┆ str   ┆ f64   ┆ bool  │
+        ╞═════════╪═══════╪═══════╪═══════╡
+        │ cat     ┆ cat   ┆ 0.7   ┆ true  │
+        │ cat     ┆ dog   ┆ 0.3   ┆ false │
+        │ dog     ┆ cat   ┆ 0.4   ┆ false │
+        │ dog     ┆ dog   ┆ 0.6   ┆ true  │
+        └─────────┴───────┴───────┴───────┘
+        """
+        return self._result(
+            wide.one_vs_rest(self._lazy, label=label, scores=scores, name=name, score=score, row=row)
+        )
+
+    @property
+    def plot(self) -> PlotPrc:
+        """Charts of the score table; collects the reduced curve."""
+        return PlotPrc(self._lazy)
+
+
+class DataFramePrc(FramePrc[pl.DataFrame]):
+    __doc__ = FramePrc.__doc__
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame.lazy())
+
+    def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
+        with raised_eagerly():
+            return query.collect()
+
+
+class LazyFramePrc(FramePrc[pl.LazyFrame]):
+    __doc__ = FramePrc.__doc__
+
+    def _result(self, query: pl.LazyFrame) -> pl.LazyFrame:
+        return query
+
+
+class ExprPrc(_Listed):
+    """The sweep as expressions on a score column.
+
+    `label` and `weight` are names or expressions, `pos_label` is the positive value of a label
+    that is not Boolean or numeric. All work in `select`, `with_columns`, `over` and
+    `group_by().agg`, and are named like the score column. A null, a NaN or a label that is not
+    binary stops the query; filter first to drop. Where `pos_label` is given, each group must
+    hold it: for groups that may lack positives pass a Boolean label.
+    """
+
+    def __init__(self, expr: pl.Expr) -> None:
+        self._expr = expr
+
+    def tp(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """True positives at the row's own score: positives that score at least as much.
+
+        Int64, or Float64 with weights.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.2, 0.9, 0.1], "label": [1, 1, 0, 0]})
+        >>> df.with_columns(tp=pl.col("score").prc.tp("label"))
+        shape: (4, 3)
+        ┌───────┬───────┬─────┐
+        │ score ┆ label ┆ tp  │
+        │ ---   ┆ ---   ┆ --- │
+        │ f64   ┆ i64   ┆ i64 │
+        ╞═══════╪═══════╪═════╡
+        │ 0.9   ┆ 1     ┆ 1   │
+        │ 0.2   ┆ 1     ┆ 2   │
+        │ 0.9   ┆ 0     ┆ 1   │
+        │ 0.1   ┆ 0     ┆ 2   │
+        └───────┴───────┴─────┘
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("tp")
+
+    def fp(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """False positives at the row's own score: negatives that score at least as much.
+
+        Int64, or Float64 with weights; otherwise as `tp`.
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("fp")
+
+    def fn(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """False negatives at the row's own score: positives that score less.
+
+        Int64, or Float64 with weights; otherwise as `tp`.
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("fn")
+
+    def tn(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """True negatives at the row's own score: negatives that score less.
+
+        Int64, or Float64 with weights; otherwise as `tp`.
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("tn")
+
+    def recall(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.rate(evidence.pos)
+
+    def fpr(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """False positive rate at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.rate(evidence.neg)
+
+    def precision(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Precision at the row's own score and prevalence `eta`; see `metric`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.2, 0.8, 0.1], "label": [1, 1, 0, 0]})
+        >>> df.select(pl.col("score").prc.precision("label", eta=0.01)).to_series().round(4).to_list()
+        [1.0, 0.0198, 0.01, 0.01]
+        """
+        return self.metric("precision", label, eta, weight=weight, pos_label=pos_label)
+
+    def metric(
+        self,
+        metric: str | PointMetric,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Any point metric at the row's own score: Float64, null where undefined.
+
+        `eta` is a number, None for the prevalence of the rows at hand, or an expression with
+        one value per group, such as `pl.col("eta").first()`.
+        """
+        [asked] = point_metrics(metric)
+        at = read_prevalence(eta)
+        if isinstance(at, list):
+            raise PrcError(f"a row has one value: pass a single eta; got {eta!r}")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
+        return evidence.metric(asked, at)
+
+    def counts(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
+
+        As the frame method `counts`, row for row.
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).added()
+
+    def sweep(
+        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
+    ) -> pl.Expr:
+        """Structs of `threshold, tp, fp, fn, tn, recall, fpr`, one per distinct score.
+
+        As the frame method `sweep`, row for row; by falling threshold.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.select(pl.col("score").prc.sweep("label")).unnest("score")
+        shape: (3, 7)
+        ┌───────────┬─────┬─────┬─────┬─────┬────────┬─────┐
+        │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ recall ┆ fpr │
+        │ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---    ┆ --- │
+        │ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64    ┆ f64 │
+        ╞═══════════╪═════╪═════╪═════╪═════╪════════╪═════╡
+        │ 0.9       ┆ 1   ┆ 1   ┆ 1   ┆ 1   ┆ 0.5    ┆ 0.5 │
+        │ 0.2       ┆ 2   ┆ 1   ┆ 0   ┆ 1   ┆ 1.0    ┆ 0.5 │
+        │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
+        └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
+        """
+        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).swept()
+
+    def curve(
+        self,
+        label: Column,
+        eta: float | Sequence[float | None] | pl.Expr | None = None,
+        *,
+        metrics: str | PointMetric | Iterable[str | PointMetric] = ("precision",),
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
+
+        As the frame method `curve`, row for row. `eta` may be a number, several, None for the
+        prevalence of the rows at hand, or an expression with one value per group.
+        """
+        asked = point_metrics(metrics)
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
+        return evidence.curved(asked, read_prevalence(eta))
+
+
+class ArrowTable(Protocol):
+    """Anything that exports an Arrow stream: a pyarrow table, a DuckDB relation, ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@overload
+def prc(x: pl.DataFrame) -> DataFramePrc: ...
+@overload
+def prc(x: pl.LazyFrame) -> LazyFramePrc: ...
+@overload
+def prc(x: pl.Expr) -> ExprPrc: ...
+@overload
+def prc(x: ArrowTable) -> DataFramePrc: ...
+
+
+def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
+    """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
+
+    Any table that exports an Arrow stream is taken as a DataFrame.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
+    >>> prc(df).sweep().equals(df.prc.sweep()) and df.pipe(prc).sweep().equals(df.prc.sweep())
+    True
+    """
+    if isinstance(x, pl.DataFrame):
+        return DataFramePrc(x)
+    if isinstance(x, pl.LazyFrame):
+        return LazyFramePrc(x)
+    if isinstance(x, pl.Expr):
+        return ExprPrc(x)
+    if hasattr(x, "__arrow_c_stream__"):
+        return DataFramePrc(pl.DataFrame(x))
+    raise PrcError(
+        "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
+        f"stream; got {type(x).__name__}"
+    )
+
+
+def register() -> None:
+    """Make `.prc` an attribute of DataFrame, LazyFrame and Expr.
+
+    A property, since a namespace registered with `polars.api` is kept on the frame: it would
+    hold the frame's old rows after an in-place `extend`, or hold the frame in a cycle.
+    """
+    pl.DataFrame.prc = property(DataFramePrc)  # type: ignore[attr-defined]
+    pl.LazyFrame.prc = property(LazyFramePrc)  # type: ignore[attr-defined]
+    pl.Expr.prc = property(ExprPrc)  # type: ignore[attr-defined]

@@ -1,0 +1,258 @@
+"""Prevalence: what a user may pass as `eta`, and what it does to counts.
+
+Counts are measured once. To read them at another prevalence, positives and negatives get one
+factor each, so that the four cells stand in the proportions of that prevalence; at a group's
+own prevalence both factors are exactly 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from polars_prcurve.columns import COPY, GROUP, N_NEG, N_POS, NEG_FACTOR, POS_FACTOR, RESERVED
+from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
+
+__all__ = ["Eta", "Grid", "eta_from_ratio", "eta_grid", "ratio_from_eta", "read_eta"]
+
+Eta: TypeAlias = (
+    float
+    | Sequence[float | None]
+    | pl.Series
+    | NDArray[np.float64]
+    | pl.DataFrame
+    | pl.LazyFrame
+    | None
+)
+
+
+def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
+    """`n` prevalences from `low` to `high`, evenly spaced in log, and the powers of ten between.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the grid, both in it; 0 < low < high <= 1.
+    n
+        Number of log-spaced values, at least 2. Powers of ten that are not among them are added.
+
+    Examples
+    --------
+    >>> eta_grid(0.001, 0.5, n=3)
+    [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
+    """
+    if not 0 < low < high <= 1:
+        raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
+    if n < 2:
+        raise PrcError(f"eta_grid needs n >= 2; got {n}")
+    step = math.log(high / low) / (n - 1)
+    inner = [low * math.exp(step * k) for k in range(1, n - 1)]
+    tens = [float(f"1e{k}") for k in range(math.ceil(math.log10(low)) - 1, 1)]
+    powers = [ten for ten in tens if low < ten < high]
+    # A log-spaced value that is a power of ten but for rounding gives way to it.
+    spaced = [x for x in inner if not any(math.isclose(x, ten, rel_tol=1e-12) for ten in powers)]
+    return sorted({float(low), *spaced, *powers, float(high)})
+
+
+def eta_from_ratio(ratio: str | float) -> float:
+    """Prevalence from positives to negatives: `r / (1 + r)`.
+
+    Parameters
+    ----------
+    ratio
+        `"1:100"`, one positive to a hundred negatives, or the number 0.01.
+
+    Examples
+    --------
+    >>> eta_from_ratio("1:99")
+    0.01
+    >>> eta_from_ratio(1.0)
+    0.5
+    """
+    try:
+        if isinstance(ratio, str):
+            positives, colon, negatives = ratio.partition(":")
+            pos, neg = Fraction(positives.strip()), Fraction(negatives.strip() if colon else "1")
+        elif math.isinf(ratio) and ratio > 0:
+            return 1.0
+        else:
+            pos, neg = Fraction(ratio), Fraction(1)
+        if pos < 0 or neg < 0:
+            raise ValueError
+        return float(pos / (pos + neg))
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        raise PrcError(
+            f'a ratio is positives to negatives, such as "1:100" or 0.01; got {ratio!r}'
+        ) from None
+
+
+def ratio_from_eta(eta: float) -> float:
+    """Positives per negative at a prevalence: `eta / (1 - eta)`; infinite at 1.
+
+    Examples
+    --------
+    >>> ratio_from_eta(0.5)
+    1.0
+    """
+    eta = one_eta(eta)
+    return eta / (1 - eta) if eta < 1 else math.inf
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The prevalences asked for; null in `frame["eta"]` means the group's own."""
+
+    frame: pl.LazyFrame
+    keys: tuple[str, ...] = ()
+    """`by` columns that `frame` is joined on; none of them: the same for every group."""
+    carried: tuple[str, ...] = ()
+    """Further columns of a user's frame that go along into the result."""
+    single: bool = False
+    """There is exactly one prevalence per group."""
+    copies: int = 1
+    """How often each prevalence is repeated, numbered in COPY."""
+
+
+def read_eta(
+    eta: Eta, by: Mapping[str, pl.DataType], makes: Iterable[str], *, has_own: bool = True
+) -> Grid:
+    """Check the prevalences as far as the call can tell.
+
+    Without `has_own` a group has no prevalence of its own: published rates bring no counts.
+    """
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        return _read_frame(eta, by, set(makes), has_own)
+    values = eta_list(eta)
+    if None in values and not has_own:
+        raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
+    frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
+    return Grid(frame, single=len(values) == 1)
+
+
+_NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
+
+
+def eta_list(eta: object) -> list[float | None]:
+    """One prevalence or several, as a list; None in it means own."""
+    if eta is None or isinstance(eta, int | float | np.number) or isinstance(eta, str):
+        given: list[object] = [eta]
+    elif isinstance(eta, pl.Series | np.ndarray):
+        given = eta.to_list() if isinstance(eta, pl.Series) else eta.tolist()
+    elif isinstance(eta, Iterable) and not isinstance(eta, Mapping):
+        given = list(eta)
+    else:
+        raise PrcError(f"eta= takes a number, a sequence, a frame with a column eta, or None; got {eta!r}")
+    values = [None if value is None else one_eta(value) for value in given]
+    if not values:
+        raise PrcError("eta= holds no prevalence; pass None for each group's own")
+    if len(set(values)) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise PrcError(f"eta= holds {twice} more than once; leave the repeats out")
+    return values
+
+
+def one_eta(value: object) -> float:
+    if isinstance(value, str):
+        raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use eta_from_ratio)")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r}")
+    if not 0 <= value <= 1:
+        raise PrcError(f"eta= must lie in [0, 1], a share and not a percentage; got {value}")
+    return float(value)
+
+
+def _read_frame(
+    eta: pl.DataFrame | pl.LazyFrame,
+    by: Mapping[str, pl.DataType],
+    makes: set[str],
+    has_own: bool,
+) -> Grid:
+    schema = eta.lazy().collect_schema()
+    if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
+        raise PrcError(f"an eta= frame needs a numeric column 'eta'; it has {dict(schema)}")
+    keys = tuple(name for name in schema if name in by)
+    for name in keys:
+        if schema[name] != by[name]:
+            raise PrcError(
+                f"column {name!r} is {schema[name]} in the eta= frame and {by[name]} in the table; "
+                "cast one to the other"
+            )
+    carried = tuple(name for name in schema if name not in by and name != "eta")
+    for name in carried:
+        if name in makes or name.startswith(RESERVED):
+            raise PrcError(f"the eta= frame carries a column {name!r}, which the result has itself; rename it")
+    checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
+    checked = checked.filter(guard(_frame_checks(keys, has_own)) == 0)
+    if isinstance(eta, pl.DataFrame):
+        with raised_eagerly():
+            checked = checked.collect().lazy()
+    return Grid(checked, keys, carried)
+
+
+def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
+    value = pl.col("eta")
+    troubles = [
+        (value.is_nan() | ~value.is_between(0, 1), "values outside [0, 1]"),
+        (pl.struct(*keys, "eta").is_duplicated(), "rows that repeat a group and eta"),
+    ]
+    if not has_own:
+        troubles.append((value.is_null(), f"nulls, and {_NO_OWN}"))
+    return [
+        Check(rows.sum() > 0, sentence("the eta= frame holds ", rows.sum().cast(pl.String), f" {what}"))
+        for rows, what in troubles
+    ]
+
+
+def at_each_eta(groups: pl.LazyFrame, grid: Grid) -> pl.LazyFrame:
+    """The group table times its prevalences: eta filled in, factors, sorted by group and eta."""
+    found = f"{RESERVED}found"
+    if grid.keys:
+        asked = grid.frame.with_columns(pl.lit(True).alias(found))
+        pairs = groups.join(asked, on=list(grid.keys), how="left", nulls_equal=True)
+        pairs = pairs.filter(guard([_without_row(grid, pl.col(found).is_null())]) == 0)
+    else:
+        pairs = groups.join(grid.frame, how="cross")
+    eta, own = pl.col("eta"), pl.col("eta").is_null()
+    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
+    pairs = pairs.with_columns(
+        eta.fill_null(n_pos / (n_pos + n_neg)),
+        *factors(eta, own, n_pos, n_neg),
+    )
+    if grid.copies > 1:
+        pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
+        return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)
+    return pairs.sort(GROUP, "eta", NEG_FACTOR)
+
+
+def _without_row(grid: Grid, missing: pl.Expr) -> Check:
+    parts: list[str | pl.Expr] = []
+    for name in grid.keys:
+        value = pl.col(name).filter(missing).first().cast(pl.String).fill_null("null")
+        parts += [", " if parts else "", f"{name} = ", value]
+    groups = missing.sum()
+    return Check(
+        groups > 0,
+        sentence(
+            "the eta= frame has no row for ", groups.cast(pl.String), " of the groups, such as ", *parts
+        ),
+    )
+
+
+def factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """What positives and negatives are multiplied by, to stand in the proportions of eta.
+
+    The smaller factor carries the whole change, `eta/(1-eta) * n_neg/n_pos` or its inverse, so
+    neither overflows. A class without a row makes 0/0, hence null, unless eta rules it out.
+    """
+    odds = eta * n_neg / ((1 - eta) * n_pos)
+    positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
+    inverse = (1 - eta) * n_pos / (eta * n_neg)
+    negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
+    return positive.alias(POS_FACTOR), negative.alias(NEG_FACTOR)

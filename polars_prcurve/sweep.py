@@ -1,0 +1,291 @@
+"""The sweep: cumulative counts at every distinct score of every group, by one sort.
+
+    score table -> groups        one row per group: totals, checks, place in the order
+                -> running sums  one row per distinct score: sums over the whole table
+                -> sweep         both joined; what came before the group is subtracted
+
+No step works group by group, so ten groups and a hundred thousand cost much the same. Sums of
+weights are exact too: scaled by a power of two per group, they are sums of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve import exact
+from polars_prcurve.columns import (
+    BEFORE,
+    COUNTS,
+    EXPONENT,
+    GROUP,
+    LABEL,
+    N_NEG,
+    N_POS,
+    NEG,
+    NEG_BEFORE,
+    POS,
+    POS_BEFORE,
+    RESERVED,
+    RUN_NEG,
+    RUN_POS,
+    SCORE,
+    SWEEP,
+)
+from polars_prcurve.errors import Check, PrcError, guard, sentence
+from polars_prcurve.inputs import Input, Rates, ScoreTable
+from polars_prcurve.ordering import in_order
+from polars_prcurve.prevalence import Grid, at_each_eta
+
+__all__ = ["Thresholds", "count_scores", "sweep_at", "sweep_table"]
+
+Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
+_KEPT = f"{RESERVED}kept"
+
+
+class Parts(NamedTuple):
+    """What the sweep is joined from."""
+
+    rows: pl.LazyFrame
+    """By GROUP and falling score: SCORE, RUN_POS, RUN_NEG. Of published rates, by GROUP and
+    rising fpr: the rates, and recall as RUN_POS."""
+    groups: pl.LazyFrame
+    """By GROUP: the `by` columns, N_POS, N_NEG, POS_BEFORE, NEG_BEFORE (and EXPONENT)."""
+
+
+def sweep_table(
+    table: Input, *, drop_intermediate: bool = False, thresholds: Thresholds = None
+) -> pl.LazyFrame:
+    """`by`, then the columns of SWEEP."""
+    frame = sweep_at(None, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
+    return frame.select(*table.by, *SWEEP)
+
+
+def sweep_at(
+    grid: Grid | None,
+    table: Input,
+    *,
+    drop_intermediate: bool = False,
+    thresholds: Thresholds = None,
+) -> pl.LazyFrame:
+    """The sweep, repeated at each prevalence of a grid, with eta and its factors beside it."""
+    if drop_intermediate and thresholds is not None:
+        raise PrcError("drop_intermediate= and thresholds= both choose rows; pass one of them")
+    steps, listed = _read_thresholds(thresholds, table)
+    if isinstance(table, ScoreTable):
+        rows, groups = _running_sums(table, listed)
+    else:
+        rows, groups = _points(table)
+    if drop_intermediate:
+        rows = _without_intermediate(rows)
+    if steps is not None:
+        same = pl.col(GROUP) == pl.col(GROUP).shift(1)
+        rows = rows.with_columns(pl.when(same).then(pl.col(RUN_POS).shift(1)).alias(BEFORE))
+    if grid is None:
+        frame = rows.join(groups, on=GROUP, maintain_order="left")
+    elif grid.single:
+        frame = rows.join(at_each_eta(groups, grid), on=GROUP, maintain_order="left")
+    else:
+        # With the groups on the left, the join itself puts the rows in order.
+        frame = at_each_eta(groups, grid).join(rows, on=GROUP, maintain_order="left_right")
+    frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else _without_counts(frame)
+    return frame if steps is None else _at_steps(table, frame, steps)
+
+
+def count_scores(table: ScoreTable) -> pl.LazyFrame:
+    """`by`, then the columns of COUNTS: what each distinct score adds."""
+    rows, groups = _running_sums(table, None)
+    added = rows.with_columns(
+        (pl.col(run) - pl.col(run).shift(1, fill_value=0)).alias(run) for run in (RUN_POS, RUN_NEG)
+    )
+    frame = added.join(groups, on=GROUP, maintain_order="left")
+    sums = (_as_count(table, pl.col(run)) for run in (RUN_POS, RUN_NEG))
+    return frame.select(
+        *table.by, *(e.alias(name) for e, name in zip((pl.col(SCORE), *sums), COUNTS, strict=True))
+    )
+
+
+# Score tables ---------------------------------------------------------------------------------
+
+
+def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
+    """Sort the rows of all groups at once, and add up."""
+    groups = _groups(table, _totals(table))
+    rows = _placed(table, groups)
+    if table.float_sums:
+        sums = rows.group_by(GROUP).agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
+        groups = groups.join(sums, on=GROUP, maintain_order="left")
+    marks = None if listed is None else _marks(groups, listed)
+    ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
+    running = ordered.frame.select(
+        ordered.group.alias(GROUP),
+        ordered.threshold.alias(SCORE),
+        ordered.pos.cum_sum().alias(RUN_POS),
+        ordered.neg.cum_sum().alias(RUN_NEG),
+        (ordered.last if marks is None else ordered.mark).alias(_KEPT),
+    )
+    before = (
+        (pl.col(total).cum_sum() - pl.col(total)).alias(name)
+        for total, name in ((N_POS, POS_BEFORE), (N_NEG, NEG_BEFORE))
+    )
+    return Parts(running.filter(_KEPT).drop(_KEPT), groups.with_columns(before))
+
+
+def _totals(table: ScoreTable) -> tuple[pl.Expr, ...]:
+    """Per group: both totals; or, for sums of floats, the exponent that they will need."""
+    if table.labelled:
+        n_pos = pl.col(LABEL).cast(pl.Int64).sum()
+        return n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)
+    if table.float_sums:
+        return (exact.exponent(pl.max_horizontal(pl.col(POS).max(), pl.col(NEG).max())).alias(EXPONENT),)
+    return pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG)
+
+
+def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+    """One row per group in the order of `by`, if all checks over the whole table hold.
+
+    Every result is joined with this table, so that no check can be optimized away.
+    """
+    aggregates = [*aggregates, *(pl.col(test).sum() for test in table.tallies.tests)]
+    if table.by:
+        groups = table.rows.group_by(*table.by).agg(aggregates).sort(*table.by)
+    else:
+        groups = table.rows.select(*aggregates, pl.len().alias(_KEPT)).filter(pl.col(_KEPT) > 0).drop(_KEPT)
+    checked = groups.filter(guard(table.tallies.checks) == 0).drop(*table.tallies.tests)
+    return checked.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.Int64))
+
+
+def _placed(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows with the number of their group; amounts as integers, and none that is zero."""
+    if table.labelled and not table.by:
+        return table.rows.with_columns(pl.lit(0, dtype=pl.Int64).alias(GROUP))
+    number = groups.select(*table.by, GROUP, *([EXPONENT] if table.float_sums else []))
+    if table.by:
+        rows = table.rows.join(number, on=list(table.by), nulls_equal=True)
+    else:
+        rows = table.rows.join(number, how="cross")
+    if table.labelled:
+        return rows
+    if table.float_sums:
+        power = pl.col(EXPONENT)
+        rows = rows.with_columns(exact.to_integer(pl.col(name), power) for name in (POS, NEG))
+    return rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
+
+
+def _marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
+    """A row without amounts for every group and asked-for threshold."""
+    nothing = pl.lit(0, dtype=pl.Int128)
+    asked = pl.LazyFrame({SCORE: listed}).with_columns(nothing.alias(POS), nothing.alias(NEG))
+    counted = groups.filter((pl.col(N_POS) > 0) | (pl.col(N_NEG) > 0))
+    return counted.select(GROUP).join(asked, how="cross")
+
+
+def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Subtract what came before the group; the rates are of counts, so recall ends at 1."""
+    tp, fp = pl.col(RUN_POS) - pl.col(POS_BEFORE), pl.col(RUN_NEG) - pl.col(NEG_BEFORE)
+    counted = frame.with_columns(
+        pl.col(SCORE).alias("threshold"),
+        _as_count(table, tp).alias("tp"),
+        _as_count(table, fp).alias("fp"),
+        _as_count(table, pl.col(N_POS) - tp).alias("fn"),
+        _as_count(table, pl.col(N_NEG) - fp).alias("tn"),
+        _as_count(table, pl.col(N_POS)),
+        _as_count(table, pl.col(N_NEG)),
+    )
+    return counted.with_columns(
+        (pl.col("tp") / pl.col(N_POS)).fill_nan(None).alias("recall"),
+        (pl.col("fp") / pl.col(N_NEG)).fill_nan(None).alias("fpr"),
+    )
+
+
+def _as_count(table: ScoreTable, value: pl.Expr) -> pl.Expr:
+    """From the integers of the running sums to what users see."""
+    if table.float_sums:
+        return exact.from_integer(value, pl.col(EXPONENT))
+    return value if table.labelled else value.cast(table.count_dtype)
+
+
+# Published rates ------------------------------------------------------------------------------
+
+
+def _points(table: Input) -> Parts:
+    """The points of each group by rising fpr, then rising recall."""
+    groups = _groups(table, [])
+    if table.by:
+        rows = table.rows.join(groups, on=list(table.by), nulls_equal=True)
+    else:
+        rows = table.rows.with_columns(pl.lit(0, dtype=pl.Int64).alias(GROUP))
+    recall = pl.col("recall")
+    rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
+    falls = ((recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))).sum()
+    text = sentence("rates= holds ", falls.cast(pl.String), " points whose tpr falls while fpr rises")
+    return Parts(rows.filter(guard([Check(falls > 0, text)]) == 0), groups)
+
+
+def _without_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Rates come without thresholds and counts: null."""
+    return frame.with_columns(
+        pl.lit(None, dtype=pl.Float64).alias("threshold"),
+        *(pl.lit(None, dtype=pl.Int64).alias(name) for name in ("tp", "fp", "fn", "tn")),
+    )
+
+
+# Choosing rows --------------------------------------------------------------------------------
+
+
+def _without_intermediate(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out the inside of runs of negatives: rows whose neighbours have the same recall."""
+    group, run = pl.col(GROUP), pl.col(RUN_POS)
+    above = group.ne_missing(group.shift(1)) | (run != run.shift(1))
+    below = group.ne_missing(group.shift(-1)) | (run != run.shift(-1))
+    return rows.filter(above | below)
+
+
+def _at_steps(table: Input, frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
+    """Keep the rows at which recall first reaches a further one of 1/steps, 2/steps, ..., 1."""
+    if isinstance(table, ScoreTable):
+        tp = pl.col(BEFORE).fill_null(pl.col(POS_BEFORE)) - pl.col(POS_BEFORE)
+        before = (_as_count(table, tp) / pl.col(N_POS)).fill_nan(None)
+    else:
+        before = pl.col(BEFORE).fill_null(0.0)
+
+    def reached(recall: pl.Expr) -> pl.Expr:
+        # The product may round across a step, so the neighbours are compared as users would.
+        step = (recall * steps).floor()
+        over = (recall < step / steps).cast(pl.Int64)
+        return step - over + (recall >= (step + 1) / steps).cast(pl.Int64)
+
+    return frame.filter(reached(pl.col("recall")) > reached(before))
+
+
+def _read_thresholds(thresholds: Thresholds, table: Input) -> tuple[int | None, pl.Series | None]:
+    """A number of recall steps, or the listed thresholds in the dtype of the score."""
+    if thresholds is None:
+        return None, None
+    if isinstance(thresholds, int) and not isinstance(thresholds, bool):
+        if thresholds < 1:
+            raise PrcError(f"thresholds= as a number of recall steps is at least 1; got {thresholds}")
+        return thresholds, None
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= has no thresholds to look up; pass thresholds= as a number of recall steps")
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        raise PrcError(f"thresholds= takes a whole number or a list of scores; got {thresholds!r}")
+    given = list(thresholds)
+    dtype = table.score_dtype
+    for value in given:
+        if not _is_exactly(value, dtype):
+            raise PrcError(
+                f"thresholds= holds {value!r}, which is not a value of the score's dtype {dtype}; "
+                "a threshold is compared exactly, so pass one that is"
+            )
+    return None, pl.Series(given, dtype=dtype).unique()
+
+
+def _is_exactly(value: Any, dtype: pl.DataType) -> bool:
+    try:
+        held = pl.Series([value], dtype=dtype).item()
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return False
+    return held is not None and bool(held == value)  # NaN equals nothing, itself included
