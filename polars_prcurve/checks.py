@@ -21,7 +21,7 @@ Count: TypeAlias = Callable[[pl.Expr], pl.Expr]
 
 
 def _rows(n: pl.Expr, what: str, trouble: str, todo: str) -> Check:
-    return Check(n > 0, sentence(f"{what} holds ", n.cast(pl.String), f" {trouble}; {todo}"))
+    return Check(n > 0, sentence(f"{what} is {trouble} in ", n.cast(pl.String), f" row(s); {todo}"))
 
 
 def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -32,21 +32,21 @@ def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 def missing_checks(count: Count, what: str, value: pl.Expr, *, nan: bool) -> Iterator[Check]:
     """No nulls, and no NaN where the dtype may hold one."""
     todo = 'filter those rows out, or pass missing="drop" to a frame method'
-    yield _rows(count(value.is_null()), what, "nulls", todo)
+    yield _rows(count(value.is_null()), what, "null", todo)
     if nan:
-        yield _rows(count(value.cast(pl.Float64).is_nan()), what, "NaN values", todo)
+        yield _rows(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo)
 
 
 def label_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     """A numeric label is within {0, 1} or within {-1, 1}."""
     todo = "expected {0, 1} or {-1, 1}, or pass pos_label="
     zero, minus = value == 0, value == -1
-    yield _rows(count(~(zero | minus | (value == 1))), what, "values that are not binary", todo)
+    yield _rows(count(~(zero | minus | (value == 1))), what, "not binary", todo)
     zeros, minuses = count(zero), count(minus)
     yield Check(
         (zeros > 0) & (minuses > 0),
         sentence(
-            f"{what} mixes ", zeros.cast(pl.String), " zeros with ", minuses.cast(pl.String), f" of -1; {todo}"
+            f"{what} mixes ", zeros.cast(pl.String), " row(s) of 0 with ", minuses.cast(pl.String), f" of -1; {todo}"
         ),
     )
 
@@ -55,7 +55,7 @@ def pos_label_check(count: Count, what: str, positive: pl.Expr, pos_label: Any) 
     """The positive label occurs, else a misspelt one would silently leave no positives."""
     rows = count(pl.lit(True) | positive)
     text = (
-        f" rows and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
+        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
     yield Check((rows > 0) & (count(positive) == 0), sentence(f"{what} holds ", rows.cast(pl.String), text))
@@ -65,14 +65,14 @@ def amount_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     """A weight or a count is finite and not negative."""
     # NaN is above every number in Polars, so one comparison finds it and infinity.
     wrong = (value < 0) | (value.cast(pl.Float64) >= float("inf"))
-    yield _rows(count(wrong), what, "negative, infinite or NaN values", "expected finite numbers >= 0")
+    yield _rows(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
 
 
 def rate_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     """A rate lies in [0, 1]."""
-    yield _rows(count(~value.is_between(0, 1)), what, "values outside [0, 1]", "expected rates, not percent")
+    yield _rows(count(~value.is_between(0, 1)), what, "outside [0, 1]", "expected rates, not percent")
 
 
 def eta_checks(count: Count, eta: pl.Expr) -> Iterator[Check]:
     """A prevalence lies in [0, 1]."""
-    yield _rows(count(~eta.is_between(0, 1)), "eta=", "values outside [0, 1]", "expected shares, not percent")
+    yield _rows(count(~eta.is_between(0, 1)), "eta=", "outside [0, 1]", "expected shares, not percent")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import checks, exact
-from polars_prcurve.columns import COUNTS, RESERVED, SWEEP
+from polars_prcurve.columns import COUNTS, SWEEP
 from polars_prcurve.errors import PrcError, guard
 from polars_prcurve.inputs import Column
 from polars_prcurve.metrics import PointMetric
@@ -25,7 +25,28 @@ __all__ = ["Evidence", "read_evidence", "read_prevalence"]
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None: the context's own."""
 
-_ETA = f"{RESERVED}eta"
+
+class Cells(NamedTuple):
+    """Counts, and the totals that rates divide by.
+
+    The totals are columns, not scalars: Polars multiplies by the reciprocal of a scalar, and
+    49 * (1 / 49) is not 1.
+    """
+
+    tp: pl.Expr
+    fp: pl.Expr
+    fn: pl.Expr
+    tn: pl.Expr
+    n_pos: pl.Expr
+    n_neg: pl.Expr
+
+    @property
+    def recall(self) -> pl.Expr:
+        return (self.tp / self.n_pos).fill_nan(None)
+
+    @property
+    def fpr(self) -> pl.Expr:
+        return (self.fp / self.n_neg).fill_nan(None)
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,11 @@ class Evidence:
     checked: pl.Expr
     """0, or the query stops."""
 
+    def cells(self, pos: tuple[pl.Expr, pl.Expr], neg: tuple[pl.Expr, pl.Expr]) -> Cells:
+        """Counts as users see them, from the amounts above and below."""
+        (tp, fn), (fp, tn) = pos, neg
+        return Cells(*(self.shown(amount) for amount in (tp, fp, fn, tn, tp + fn, fp + tn)))
+
     def shown(self, amount: pl.Expr) -> pl.Expr:
         """From the integers that are added up to what users see."""
         return amount if self.exponent is None else exact.from_integer(amount, self.exponent)
@@ -51,71 +77,60 @@ class Evidence:
 
     # One value per row ------------------------------------------------------------------------
 
-    def at_own_score(self, amount: pl.Expr) -> pl.Expr:
-        """The amount at or above the row's own score."""
+    def per_row(self) -> Cells:
+        """tp, fp, fn and tn at each row's own score."""
+        return self.cells(*(self._at_own_score(amount) for amount in (self.pos, self.neg)))
+
+    def _at_own_score(self, amount: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        """The amount at the row's score and above, and the rest."""
         running = amount.sort_by(self.score, descending=True).cum_sum()
         place = self.score.rank("max", descending=True).cast(pl.Int64) - 1  # ties move together
-        return running.gather(place + self.checked)
-
-    def cells(self) -> dict[str, pl.Expr]:
-        """tp, fp, fn and tn of each row, in the integers that are added up."""
-        tp, fp = self.at_own_score(self.pos), self.at_own_score(self.neg)
-        return {"tp": tp, "fp": fp, "fn": self.pos.sum() - tp, "tn": self.neg.sum() - fp}
-
-    def count(self, cell: str) -> pl.Expr:
-        """One of the four counts, per row."""
-        return self.named(self.shown(self.cells()[cell]))
-
-    def rate(self, amount: pl.Expr) -> pl.Expr:
-        """recall or fpr, per row: the share of `pos` or `neg` at or above the own score."""
-        above, total = self.shown(self.at_own_score(amount)), self.shown(amount.sum())
-        return self.named((above / total).fill_nan(None))
+        above = running.gather(place + self.checked)
+        return above, amount.sum() - above
 
     def metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
         """A point metric, per row."""
-        counts = {name: self.shown(cell) for name, cell in self.cells().items()}
-        totals = self.shown(self.pos.sum()), self.shown(self.neg.sum())
-        return self.named(_metric(metric, counts, eta, totals))
+        return self.named(_metric(metric, self.per_row(), eta))
 
     # One struct per distinct score ------------------------------------------------------------
 
     def added(self) -> pl.Expr:
         """Structs of COUNTS."""
-        rows = self.distinct_scores()
-        added = (
-            self.shown(pl.field(run) - pl.field(run).shift(1, fill_value=0)) for run in ("tp", "fp")
-        )
-        return self.named(rows.struct.eval(*_as(COUNTS, pl.field("score"), *added)))
+        added = (self.shown(pl.field(run) - pl.field(run).shift(1, fill_value=0)) for run in ("tp", "fp"))
+        fields = _as(COUNTS, pl.field("score"), *added)
+        return self.named(self._distinct_scores().struct.eval(*fields))
 
     def swept(self) -> pl.Expr:
         """Structs of SWEEP."""
-        counts = {name: self.shown(pl.field(name)) for name in ("tp", "fp", "fn", "tn")}
-        tp, fp, fn, tn = counts.values()
-        recall, fpr = ((above / (above + below)).fill_nan(None) for above, below in ((tp, fn), (fp, tn)))
-        rows = self.distinct_scores()
-        return self.named(rows.struct.eval(*_as(SWEEP, pl.field("score"), *counts.values(), recall, fpr)))
+        return self.named(self._distinct_scores().struct.eval(*self._sweep_fields()))
 
     def curved(self, metrics: Sequence[PointMetric], eta: Prevalence | list[float | None]) -> pl.Expr:
         """Structs of eta, SWEEP and the metrics."""
-        rows = self.swept()
-        tp, fp, fn, tn = (pl.field(name) for name in ("tp", "fp", "fn", "tn"))
+        rows = self._distinct_scores()
         if isinstance(eta, list):
-            rows, eta = _repeated(rows, eta), pl.field(_ETA)
-        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-        values = [_metric(m, counts, eta, (tp + fn, fp + tn)) for m in metrics if m.name not in SWEEP]
-        filled = _filled(eta, tp + fn, fp + tn).alias("eta")
-        return self.named(rows.struct.eval(filled, *SWEEP, *values))
+            rows, eta = _repeated(rows, eta), pl.field("eta")
+        cells = self._field_cells()
+        values = [_metric(m, cells, eta) for m in metrics if m.name not in SWEEP]
+        filled = _filled(eta, cells.n_pos, cells.n_neg).alias("eta")
+        return self.named(rows.struct.eval(filled, *self._sweep_fields(), *values))
 
-    def distinct_scores(self) -> pl.Expr:
+    def _field_cells(self) -> Cells:
+        tp, fp, fn, tn = (pl.field(name) for name in ("tp", "fp", "fn", "tn"))
+        return self.cells((tp, fn), (fp, tn))
+
+    def _sweep_fields(self) -> list[pl.Expr]:
+        c = self._field_cells()
+        return _as(SWEEP, pl.field("score"), c.tp, c.fp, c.fn, c.tn, c.recall, c.fpr)
+
+    def _distinct_scores(self) -> pl.Expr:
         """Structs of score, tp, fp, fn and tn, the counts in integers, by falling score."""
         score, pos, neg = pl.field("score"), pl.field("pos"), pl.field("neg")
         rows = pl.struct(self.score.alias("score"), self.pos.alias("pos"), self.neg.alias("neg"))
-        by = self.score
+        rows = rows.sort_by(self.score, descending=True)
         if self.exponent is not None:
-            counted = (self.pos > 0) | (self.neg > 0)
-            rows, by = rows.filter(counted), by.filter(counted)
-        running = rows.sort_by(by, descending=True).struct.eval(
-            "score",
+            rows = _where(rows, (_of_element("pos") > 0) | (_of_element("neg") > 0)).list.explode()
+        running = rows.struct.eval(
+            score,
             pos.cum_sum().alias("tp"),
             neg.cum_sum().alias("fp"),
             # What is below needs no total, which would have to be spread over the rows.
@@ -123,9 +138,17 @@ class Evidence:
             (neg.cum_sum(reverse=True) - neg).alias("tn"),
             score.ne_missing(score.shift(-1)).alias("last"),
         )
-        # As a list, since filtering an expression by a part of itself would compute it twice.
-        kept = running.implode().list.filter(pl.element().struct.field("last"))
+        kept = _where(running, _of_element("last"))
         return pl.when(self.checked == 0).then(kept).list.explode()
+
+
+def _where(rows: pl.Expr, test: pl.Expr) -> pl.Expr:
+    """The structs that pass, as a list: `filter` by a part of `rows` would compute them twice."""
+    return rows.implode().list.filter(test)
+
+
+def _of_element(name: str) -> pl.Expr:
+    return pl.element().struct.field(name)
 
 
 def read_evidence(
@@ -175,20 +198,15 @@ def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
     return values[0] if len(values) == 1 else values
 
 
-def _metric(
-    metric: PointMetric,
-    counts: dict[str, pl.Expr],
-    eta: Prevalence,
-    totals: tuple[pl.Expr, pl.Expr],
-) -> pl.Expr:
+def _metric(metric: PointMetric, counts: Cells, eta: Prevalence) -> pl.Expr:
     """A metric of counts, at a prevalence; the plain counts where that changes nothing."""
-    cells = [counts[name].cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    tp, fn, fp, tn = (count.cast(pl.Float64) for count in (counts.tp, counts.fn, counts.fp, counts.tn))
     eta = eta if metric.eta is None else metric.eta
     if metric.depends_on_eta and eta is not None:
         value = eta if isinstance(eta, pl.Expr) else pl.lit(eta)
-        positive, negative = factors(value, value.is_null(), *totals)
-        cells = [cells[0] * positive, cells[1] * positive, cells[2] * negative, cells[3] * negative]
-    return metric.of_cells(*cells)
+        p, n = factors(value, value.is_null(), counts.n_pos, counts.n_neg)
+        tp, fn, fp, tn = tp * p, fn * p, fp * n, tn * n
+    return metric.of_cells(tp, fn, fp, tn)
 
 
 def _filled(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
@@ -199,15 +217,15 @@ def _filled(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
 
 
 def _repeated(rows: pl.Expr, etas: list[float | None]) -> pl.Expr:
-    """The rows once for each prevalence, by rising prevalence, with it in the field _ETA."""
-    element, n = pl.element(), pl.element().len()
+    """The structs of a sweep once for each prevalence, which is a field of them, by rising eta."""
+    n = pl.element().len()
     place = pl.int_range(n * len(etas))
-    again = element.gather(place % n)
-    asked = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(place // n)
-    totals = (again.struct.field(a) + again.struct.field(b) for a, b in (("tp", "fn"), ("fp", "tn")))
-    rising = _filled(asked, *totals)
-    listed = again.struct.with_fields(asked.alias(_ETA)).sort_by(rising, maintain_order=True)
-    return rows.implode().list.eval(listed).list.explode()
+    row = pl.element().gather(place % n)
+    eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(place // n)
+    fields = {name: row.struct.field(name) for name in ("score", "tp", "fp", "fn", "tn")}
+    rising = _filled(eta, fields["tp"] + fields["fn"], fields["fp"] + fields["tn"])
+    pairs = pl.struct(eta.alias("eta"), *fields.values()).sort_by(rising, maintain_order=True)
+    return rows.implode().list.eval(pairs).list.explode()
 
 
 def _as(names: Iterable[str], *values: pl.Expr) -> list[pl.Expr]:

@@ -25,6 +25,8 @@ Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column] | None
 Missing: TypeAlias = Literal["raise", "drop"]
 
+_LEN = f"{RESERVED}len"
+
 
 @dataclass
 class Tallies:
@@ -35,22 +37,41 @@ class Tallies:
 
     def count(self, test: pl.Expr) -> pl.Expr:
         name = f"{RESERVED}tally_{len(self.tests)}"
-        self.tests[name] = test.cast(pl.Int64)
+        self.tests[name] = test
         return pl.col(name).sum()
 
 
 @dataclass(frozen=True)
 class Input:
-    """Rows under internal names, the `by` columns under the user's."""
+    """A user's table, and what its columns mean."""
 
-    rows: pl.LazyFrame
+    frame: pl.LazyFrame
     by: dict[str, pl.DataType]
+    by_exprs: list[pl.Expr]
+    columns: dict[str, pl.Expr]
+    """From internal names to expressions over `frame`."""
     tallies: Tallies
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows to count: `by` under the user's names, the rest under internal ones."""
+        return self.frame.select(*self.by_exprs, **self.columns)
+
+    def grouped(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+        """One row per group, sorted; aggregates and tallies over `frame`.
+
+        Not over `rows`: Polars would compute and keep their columns for both uses.
+        """
+        sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
+        if self.by:
+            return self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
+        counted = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
+        return counted.filter(pl.col(_LEN) > 0).drop(_LEN)
 
 
 @dataclass(frozen=True)
 class ScoreTable(Input):
-    """`rows` holds `by`, SCORE, and either LABEL or both POS and NEG."""
+    """Its columns are SCORE, and either LABEL or both POS and NEG."""
 
     score_dtype: pl.DataType
     labelled: bool
@@ -63,7 +84,7 @@ class ScoreTable(Input):
 
 @dataclass(frozen=True)
 class Rates(Input):
-    """`rows` holds `by`, recall and fpr: published ROC points without counts."""
+    """Its columns are recall and fpr: published ROC points without counts."""
 
 
 def read_input(
@@ -87,7 +108,7 @@ def read_input(
     if rates is not None:
         _alone("rates", counts=counts, weight=weight, pos_label=pos_label)
         points = _read_rates(reader, _pair("rates", rates))
-        return Rates(reader.rows(groups, points), by_dtypes, reader.tallies)
+        return Rates(reader.kept(), by_dtypes, groups, points, reader.tallies)
     value, score_dtype = _read_score(reader, score)
     if counts is not None:
         _alone("counts", weight=weight, pos_label=pos_label)
@@ -97,8 +118,10 @@ def read_input(
     fractional = any(expr_dtype == pl.Float64 for _, expr_dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if fractional else e for name, (e, _) in amounts.items()}
     return ScoreTable(
-        reader.rows(groups, {SCORE: value, **cast}),
+        reader.kept(),
         by_dtypes,
+        groups,
+        {SCORE: value, **cast},
         reader.tallies,
         score_dtype=score_dtype,
         labelled=LABEL in amounts,
@@ -173,12 +196,9 @@ class _Reader:
         if not self.drop:
             self.check(checks.missing_checks(self.tallies.count, what, value, nan=dtype.is_float()))
 
-    def rows(self, groups: list[pl.Expr], columns: dict[str, pl.Expr]) -> pl.LazyFrame:
-        """The rows to count, and beside them the tests that the group table sums."""
-        frame = self.frame
-        if self.drop:
-            frame = frame.filter(~pl.any_horizontal(self.missing))
-        return frame.select(*groups, **columns, **self.tallies.tests)
+    def kept(self) -> pl.LazyFrame:
+        """The table without the rows that are to be dropped."""
+        return self.frame.filter(~pl.any_horizontal(self.missing)) if self.drop else self.frame
 
 
 def _shown(argument: str, column: Column) -> str:
@@ -275,5 +295,6 @@ def _literal(what: str, dtype: pl.DataType, pos_label: Any) -> pl.Expr:
     try:
         pl.LazyFrame(schema={"label": dtype}).select(pl.col("label") == literal).collect()
     except (pl.exceptions.PolarsError, TypeError) as error:
-        raise PrcError(f"{what} is {dtype} and cannot equal pos_label={pos_label!r}; {error}") from None
+        reason = str(error).partition("\n")[0]
+        raise PrcError(f"{what} is {dtype} and cannot equal pos_label={pos_label!r}; {reason}") from None
     return literal

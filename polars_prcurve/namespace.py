@@ -436,7 +436,8 @@ class ExprPrc(_Listed):
         │ 0.1   ┆ 0     ┆ 2   │
         └───────┴───────┴─────┘
         """
-        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("tp")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.named(evidence.per_row().tp)
 
     def fp(
         self, label: Column, *, weight: Column | None = None, pos_label: Any = None
@@ -445,7 +446,8 @@ class ExprPrc(_Listed):
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("fp")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.named(evidence.per_row().fp)
 
     def fn(
         self, label: Column, *, weight: Column | None = None, pos_label: Any = None
@@ -454,7 +456,8 @@ class ExprPrc(_Listed):
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("fn")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.named(evidence.per_row().fn)
 
     def tn(
         self, label: Column, *, weight: Column | None = None, pos_label: Any = None
@@ -463,21 +466,22 @@ class ExprPrc(_Listed):
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).count("tn")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
+        return evidence.named(evidence.per_row().tn)
 
     def recall(
         self, label: Column, *, weight: Column | None = None, pos_label: Any = None
     ) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.rate(evidence.pos)
+        return evidence.named(evidence.per_row().recall)
 
     def fpr(
         self, label: Column, *, weight: Column | None = None, pos_label: Any = None
     ) -> pl.Expr:
         """False positive rate at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.rate(evidence.neg)
+        return evidence.named(evidence.per_row().fpr)
 
     def precision(
         self,

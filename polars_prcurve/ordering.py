@@ -71,7 +71,7 @@ def _by_key(
     code = tie.cast(pl.Int64, wrap_numerical=True) ^ _TOP
     return Ordered(
         keyed.sort(_KEY),
-        group=(key // 2**66).cast(pl.Int64),
+        group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),  # in range: cheaper unchecked
         threshold=_score(code, dtype),
         last=tie != tie.shift(-1, fill_value=-1),
         pos=(bits == _POSITIVE).cast(pl.Int64) if labelled else pl.col(POS),

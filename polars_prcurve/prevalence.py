@@ -199,13 +199,13 @@ def _read_frame(
 def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
     value = pl.col("eta")
     troubles = [
-        (value.is_nan() | ~value.is_between(0, 1), "values outside [0, 1]"),
-        (pl.struct(*keys, "eta").is_duplicated(), "rows that repeat a group and eta"),
+        (value.is_nan() | ~value.is_between(0, 1), "is outside [0, 1]"),
+        (pl.struct(*keys, "eta").is_duplicated(), "repeats a group and eta"),
     ]
     if not has_own:
-        troubles.append((value.is_null(), f"nulls, and {_NO_OWN}"))
+        troubles.append((value.is_null(), f"is null ({_NO_OWN})"))
     return [
-        Check(rows.sum() > 0, sentence("the eta= frame holds ", rows.sum().cast(pl.String), f" {what}"))
+        Check(rows.sum() > 0, sentence(f"the eta= frame {what} in ", rows.sum().cast(pl.String), " row(s)"))
         for rows, what in troubles
     ]
 
@@ -220,7 +220,7 @@ def at_each_eta(groups: pl.LazyFrame, grid: Grid) -> pl.LazyFrame:
     else:
         pairs = groups.join(grid.frame, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
-    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
+    n_pos, n_neg = (pl.col(total).fill_null(0).cast(pl.Float64) for total in (N_POS, N_NEG))
     pairs = pairs.with_columns(
         eta.fill_null(n_pos / (n_pos + n_neg)),
         *factors(eta, own, n_pos, n_neg),
@@ -240,7 +240,7 @@ def _without_row(grid: Grid, missing: pl.Expr) -> Check:
     return Check(
         groups > 0,
         sentence(
-            "the eta= frame has no row for ", groups.cast(pl.String), " of the groups, such as ", *parts
+            "the eta= frame has no row for ", groups.cast(pl.String), " group(s), such as ", *parts
         ),
     )
 

@@ -52,7 +52,7 @@ class Parts(NamedTuple):
     """By GROUP and falling score: SCORE, RUN_POS, RUN_NEG. Of published rates, by GROUP and
     rising fpr: the rates, and recall as RUN_POS."""
     groups: pl.LazyFrame
-    """By GROUP: the `by` columns, N_POS, N_NEG, POS_BEFORE, NEG_BEFORE (and EXPONENT)."""
+    """By GROUP: the `by` columns, POS_BEFORE, NEG_BEFORE, and N_POS and N_NEG, null if zero."""
 
 
 def sweep_table(
@@ -126,21 +126,24 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
         ordered.neg.cum_sum().alias(RUN_NEG),
         (ordered.last if marks is None else ordered.mark).alias(_KEPT),
     )
-    before = (
+    before = [
         (pl.col(total).cum_sum() - pl.col(total)).alias(name)
         for total, name in ((N_POS, POS_BEFORE), (N_NEG, NEG_BEFORE))
-    )
-    return Parts(running.filter(_KEPT).drop(_KEPT), groups.with_columns(before))
+    ]
+    # A class without rows: a rate over null is null, at no cost per row.
+    totals = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
+    return Parts(running.filter(_KEPT).drop(_KEPT), groups.with_columns(*before, *totals))
 
 
-def _totals(table: ScoreTable) -> tuple[pl.Expr, ...]:
+def _totals(table: ScoreTable) -> list[pl.Expr]:
     """Per group: both totals; or, for sums of floats, the exponent that they will need."""
     if table.labelled:
-        n_pos = pl.col(LABEL).cast(pl.Int64).sum()
-        return n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)
+        n_pos = table.columns[LABEL].cast(pl.Int64).sum()
+        return [n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)]
+    pos, neg = table.columns[POS], table.columns[NEG]
     if table.float_sums:
-        return (exact.exponent(pl.max_horizontal(pl.col(POS).max(), pl.col(NEG).max())).alias(EXPONENT),)
-    return pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG)
+        return [exact.exponent(pl.max_horizontal(pos.max(), neg.max())).alias(EXPONENT)]
+    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG)]
 
 
 def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -148,19 +151,15 @@ def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
 
     Every result is joined with this table, so that no check can be optimized away.
     """
-    aggregates = [*aggregates, *(pl.col(test).sum() for test in table.tallies.tests)]
-    if table.by:
-        groups = table.rows.group_by(*table.by).agg(aggregates).sort(*table.by)
-    else:
-        groups = table.rows.select(*aggregates, pl.len().alias(_KEPT)).filter(pl.col(_KEPT) > 0).drop(_KEPT)
-    checked = groups.filter(guard(table.tallies.checks) == 0).drop(*table.tallies.tests)
-    return checked.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.Int64))
+    checked = table.grouped(aggregates).filter(guard(table.tallies.checks) == 0)
+    numbered = checked.drop(*table.tallies.tests).with_row_index(GROUP)
+    return numbered.with_columns(pl.col(GROUP).cast(pl.UInt32))
 
 
 def _placed(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     """The rows with the number of their group; amounts as integers, and none that is zero."""
     if table.labelled and not table.by:
-        return table.rows.with_columns(pl.lit(0, dtype=pl.Int64).alias(GROUP))
+        return table.rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     number = groups.select(*table.by, GROUP, *([EXPONENT] if table.float_sums else []))
     if table.by:
         rows = table.rows.join(number, on=list(table.by), nulls_equal=True)
@@ -185,18 +184,16 @@ def _marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
 def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Subtract what came before the group; the rates are of counts, so recall ends at 1."""
     tp, fp = pl.col(RUN_POS) - pl.col(POS_BEFORE), pl.col(RUN_NEG) - pl.col(NEG_BEFORE)
+    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
+    counts = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp, N_POS: n_pos, N_NEG: n_neg}
     counted = frame.with_columns(
         pl.col(SCORE).alias("threshold"),
-        _as_count(table, tp).alias("tp"),
-        _as_count(table, fp).alias("fp"),
-        _as_count(table, pl.col(N_POS) - tp).alias("fn"),
-        _as_count(table, pl.col(N_NEG) - fp).alias("tn"),
-        _as_count(table, pl.col(N_POS)),
-        _as_count(table, pl.col(N_NEG)),
+        *(_as_count(table, value).alias(name) for name, value in counts.items()),
     )
     return counted.with_columns(
-        (pl.col("tp") / pl.col(N_POS)).fill_nan(None).alias("recall"),
-        (pl.col("fp") / pl.col(N_NEG)).fill_nan(None).alias("fpr"),
+        pl.col("fn", "tn").fill_null(0),
+        (pl.col("tp") / pl.col(N_POS)).alias("recall"),
+        (pl.col("fp") / pl.col(N_NEG)).alias("fpr"),
     )
 
 
@@ -212,11 +209,12 @@ def _as_count(table: ScoreTable, value: pl.Expr) -> pl.Expr:
 
 def _points(table: Input) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
-    groups = _groups(table, [])
+    no_total = pl.lit(None, dtype=pl.Int64)
+    groups = _groups(table, []).with_columns(no_total.alias(N_POS), no_total.alias(N_NEG))
     if table.by:
         rows = table.rows.join(groups, on=list(table.by), nulls_equal=True)
     else:
-        rows = table.rows.with_columns(pl.lit(0, dtype=pl.Int64).alias(GROUP))
+        rows = table.rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     recall = pl.col("recall")
     rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
     falls = ((recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))).sum()
@@ -247,15 +245,17 @@ def _at_steps(table: Input, frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
     """Keep the rows at which recall first reaches a further one of 1/steps, 2/steps, ..., 1."""
     if isinstance(table, ScoreTable):
         tp = pl.col(BEFORE).fill_null(pl.col(POS_BEFORE)) - pl.col(POS_BEFORE)
-        before = (_as_count(table, tp) / pl.col(N_POS)).fill_nan(None)
+        before = _as_count(table, tp) / pl.col(N_POS)
     else:
         before = pl.col(BEFORE).fill_null(0.0)
 
     def reached(recall: pl.Expr) -> pl.Expr:
-        # The product may round across a step, so the neighbours are compared as users would.
+        # The product may round across a step, so both neighbours are compared as k / steps,
+        # with a column below: Polars multiplies by the reciprocal of a number.
         step = (recall * steps).floor()
-        over = (recall < step / steps).cast(pl.Int64)
-        return step - over + (recall >= (step + 1) / steps).cast(pl.Int64)
+        divisor = step * 0 + steps
+        over = (recall < step / divisor).cast(pl.Int64)
+        return step - over + (recall >= (step + 1) / divisor).cast(pl.Int64)
 
     return frame.filter(reached(pl.col("recall")) > reached(before))
 
