@@ -65,12 +65,10 @@ def _stacked(values: Sequence[pl.Expr], metrics: Sequence[PointMetric]) -> list[
     """One metric per repetition of the prevalence, in the order asked."""
     if len(metrics) == 1:
         return [pl.lit(metrics[0].name).alias("metric"), values[0].alias("value")]
-    turn = pl.col(COPY)
-    names = [metric.name for metric in metrics]
+    name: pl.Expr = pl.lit(None, dtype=pl.String)
     value: pl.Expr = pl.lit(None, dtype=pl.Float64)
-    for number, expr in enumerate(values):
-        value = pl.when(turn == number).then(expr).otherwise(value)
-    return [
-        turn.replace_strict(range(len(names)), names, return_dtype=pl.String).alias("metric"),
-        value.alias("value"),
-    ]
+    for number, (metric, expr) in enumerate(zip(metrics, values, strict=True)):
+        turn = pl.col(COPY) == number
+        name = pl.when(turn).then(pl.lit(metric.name)).otherwise(name)
+        value = pl.when(turn).then(expr).otherwise(value)
+    return [name.alias("metric"), value.alias("value")]

@@ -179,7 +179,7 @@ def read_evidence(
     if weight is not None:
         mass = _column("weight", weight)
         what = _shown("weight", mass)
-        found += checks.missing_checks(_count, what, mass, nan=False)
+        found += checks.missing_checks(_count, what, mass, nan=True)
         found += checks.amount_checks(_count, what, mass)
         mass = mass.cast(pl.Float64)
         exponent = exact.exponent(mass.max())

@@ -184,8 +184,10 @@ def _marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
 def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Subtract what came before the group; the rates are of counts, so recall ends at 1."""
     tp, fp = pl.col(RUN_POS) - pl.col(POS_BEFORE), pl.col(RUN_NEG) - pl.col(NEG_BEFORE)
-    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
-    counts = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp, N_POS: n_pos, N_NEG: n_neg}
+    fn, tn = pl.col(N_POS) - tp, pl.col(N_NEG) - fp
+    # The joined total of a single group may be held as one number, and Polars multiplies by the
+    # reciprocal of a number: 49 * (1 / 49) is not 1. A sum of columns is a column.
+    counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn, N_POS: tp + fn, N_NEG: fp + tn}
     counted = frame.with_columns(
         pl.col(SCORE).alias("threshold"),
         *(_as_count(table, value).alias(name) for name, value in counts.items()),

@@ -63,7 +63,7 @@ def _stacked(
         frame = frame.with_row_index(row)
     listed = pl.concat_list(*columns).alias(score)
     kept = others if row is None else [row, *others]
-    return frame.select(*kept, pl.lit(values.implode()).alias(name), listed).explode(name, score)
+    return frame.select(*kept, pl.lit(values.implode()).first().alias(name), listed).explode(name, score)
 
 
 def _others(schema: pl.Schema, columns: list[str], made: list[str]) -> list[str]:

@@ -1,0 +1,323 @@
+"""Bad input: what fails at the call, what fails when the query runs, and in which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+import polars_prcurve  # noqa: F401
+from polars_prcurve import PrcError, eta_from_ratio, eta_grid, metrics, prc
+
+ROWS = 5_000
+GOOD = pl.DataFrame(
+    {
+        "g": [f"g{i % 7}" for i in range(ROWS)],
+        "score": [float(i % 997) for i in range(ROWS)],
+        "label": [int(i % 3 == 0) for i in range(ROWS)],
+        "kind": ["spam" if i % 3 == 0 else "ham" for i in range(ROWS)],
+        "weight": [1.0 + i % 4 for i in range(ROWS)],
+    }
+)
+
+
+def spoilt(column: str, value: Any, dtype: Any = None) -> pl.DataFrame:
+    """One bad value near the end of the table."""
+    new = pl.when(pl.int_range(pl.len()) == ROWS - 3).then(pl.lit(value)).otherwise(pl.col(column))
+    return GOOD.with_columns(new.cast(dtype).alias(column) if dtype else new.alias(column))
+
+
+# What the call can tell ------------------------------------------------------------------------
+
+AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "misspelt score": (lambda p: p.sweep(score="scroe"), "score= names the column 'scroe'.*'score'"),
+    "misspelt label": (lambda p: p.sweep(label="labl"), "label= names the column 'labl'.*'label'"),
+    "misspelt by": (lambda p: p.sweep(by=["g", "modle"]), "by= names the column 'modle'"),
+    "misspelt weight": (lambda p: p.sweep(weight="wieght"), "weight= names.*'weight'"),
+    "misspelt in an expression": (lambda p: p.sweep(label=pl.col("lable") == 1), "'lable'.*'label'"),
+    "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
+    "string score": (lambda p: p.sweep(score="kind"), "score column 'kind' is String"),
+    "string label": (lambda p: p.sweep(label="kind"), "label column 'kind' is String; pass pos_label="),
+    "pos_label of another kind": (lambda p: p.sweep(label="kind", pos_label=3), "cannot equal pos_label=3"),
+    "string weight": (lambda p: p.sweep(weight="kind"), "weight column 'kind' is String"),
+    "not a column": (lambda p: p.sweep(score=3), "a column name or an expression; got 3"),
+    "by clash": (lambda p: p.sweep(by=pl.col("g").alias("tp")), "by= holds a column 'tp'.*rename"),
+    "by clash with eta": (lambda p: p.curve(0.1, by=pl.col("g").alias("eta")), "by= holds a column 'eta'"),
+    "by clash with metric": (
+        lambda p: p.curve(0.1, metrics="f1", by=pl.col("g").alias("f1")),
+        "by= holds a column 'f1'",
+    ),
+    "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
+    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise" or "drop"'),
+    "counts and weight": (lambda p: p.sweep(counts=("label", "label"), weight="weight"), "leave out weight="),
+    "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
+    "rates and weight": (lambda p: p.sweep(rates=("label", "label"), weight="weight"), "leave out weight="),
+    "rates and own prevalence": (lambda p: p.curve(rates=("label", "score")), "no counts.*pass eta="),
+    "rates and thresholds": (lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]), "no thresholds"),
+    "eta above 1": (lambda p: p.curve(1.5), r"must lie in \[0, 1\].*got 1.5"),
+    "eta below 0": (lambda p: p.curve(-0.1), "got -0.1"),
+    "eta NaN": (lambda p: p.curve([0.1, float("nan")]), "got nan"),
+    "eta text": (lambda p: p.curve("1:100"), "eta_from_ratio"),
+    "eta Boolean": (lambda p: p.curve(True), "got True"),
+    "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
+    "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
+    "eta empty": (lambda p: p.curve([]), "holds no prevalence"),
+    "eta mapping": (lambda p: p.curve({"a": 0.1}), "a number, a sequence, a frame"),
+    "eta frame without eta": (lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"), "numeric column 'eta'"),
+    "eta frame of another dtype": (
+        lambda p: p.curve(pl.DataFrame({"g": [1], "eta": [0.1]}), by="g"),
+        "'g' is Int64 in the eta= frame and String in the table",
+    ),
+    "eta frame outside": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 2.0]})), "outside.*1 row"),
+    "eta frame twice": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 0.1]})), "repeats.*2 row"),
+    "eta frame clash": (
+        lambda p: p.curve(pl.DataFrame({"eta": [0.1], "tp": [1]})),
+        "carries a column 'tp'",
+    ),
+    "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
+    "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
+    "metric with a parameter": (lambda p: p.curve(0.1, metrics="f_beta(2)"), r"metrics.f_beta\(2\)"),
+    "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),
+    "not a metric": (lambda p: p.curve(0.1, metrics=[3]), "got 3"),
+    "two ways to choose rows": (lambda p: p.sweep(thresholds=3, drop_intermediate=True), "pass one of them"),
+    "no steps": (lambda p: p.sweep(thresholds=0), "at least 1; got 0"),
+    "thresholds as text": (lambda p: p.sweep(thresholds="0.5"), "got '0.5'"),
+    "threshold NaN": (lambda p: p.sweep(thresholds=[float("nan")]), "holds nan"),
+    "threshold not in the dtype": (
+        lambda p: p.sweep(score=pl.col("score").cast(pl.Float32), thresholds=[0.1]),
+        "holds 0.1, which is not a value of the score's dtype Float32",
+    ),
+    "threshold between integers": (
+        lambda p: p.sweep(score=pl.col("score").cast(pl.Int64), thresholds=[1, 1.5]),
+        "holds 1.5",
+    ),
+    "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
+    "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
+    "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
+    "unpivot: twice": (lambda p: p.unpivot_scores(["score", "score"]), "named twice"),
+    "unpivot: name taken": (lambda p: p.unpivot_scores(["score"], name="g"), "two columns 'g'"),
+    "one_vs_rest: class of another dtype": (
+        lambda p: p.one_vs_rest(label="label", scores={"cat": "score"}),
+        "'cat'.*Int64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_CALL)
+@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
+def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
+    call, words = AT_THE_CALL[name]
+    with pytest.raises(PrcError, match=words):
+        call(door)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: eta_grid(0.5, 0.1), "0 < low < high"),
+        (lambda: eta_grid(n=1), "n >= 2"),
+        (lambda: eta_from_ratio("1:x"), "1:100"),
+        (lambda: eta_from_ratio(-1.0), "got -1.0"),
+        (lambda: eta_from_ratio("0:0"), "0:0"),
+        (lambda: polars_prcurve.ratio_from_eta(1.1), "got 1.1"),
+        (lambda: metrics.f_beta(0), "positive"),
+        (lambda: metrics.net_benefit(1), r"\[0, 1\)"),
+        (lambda: metrics.precision(0.5, 1.5, 0.1), r"fpr must lie in \[0, 1\]; got 1.5"),
+        (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
+        (lambda: metrics.precision(0.5, 0.5), "pass eta"),
+        (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
+        (lambda: pl.col("a", "b").prc.tp("label"), "several columns"),
+        (lambda: pl.col("a").prc.tp(3), "got 3"),
+        (lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]), "single eta"),
+    ],
+)
+def test_functions_fail_at_the_call(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        call()
+
+
+def test_an_enum_without_the_positive_label_fails_at_the_call() -> None:
+    df = GOOD.with_columns(pl.col("kind").cast(pl.Enum(["spam", "ham"])))
+    with pytest.raises(PrcError, match="no category 'spma'; did you mean 'spam'"):
+        df.prc.sweep(label="kind", pos_label="spma")
+
+
+# What only values tell ------------------------------------------------------------------------
+
+RATES = pl.DataFrame({"g": ["a", "a", "b"], "tpr": [0.5, 0.4, 1.0], "fpr": [0.1, 0.2, 1.0]})
+
+WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
+    "NaN score": (spoilt("score", float("nan")), {}, "score column 'score' is NaN in 1 row"),
+    "null score": (spoilt("score", None), {}, "score column 'score' is null in 1 row"),
+    "null label": (spoilt("label", None), {}, "label column 'label' is null in 1 row"),
+    "label 2": (spoilt("label", 2), {}, "label column 'label' is not binary in 1 row"),
+    "label 0.5": (spoilt("label", 0.5, pl.Float64), {}, "label column 'label' is not binary in 1 row"),
+    "labels 0 and -1": (spoilt("label", -1), {}, r"mixes \d+ row\(s\) of 0 with 1 of -1"),
+    "absent pos_label": (GOOD, {"label": "kind", "pos_label": "spma"}, "5000.*none equals pos_label='spma'"),
+    "null weight": (spoilt("weight", None), {"weight": "weight"}, "weight column 'weight' is null in 1 row"),
+    "NaN weight": (spoilt("weight", float("nan")), {"weight": "weight"}, "weight column 'weight' is NaN"),
+    "negative weight": (spoilt("weight", -1.0), {"weight": "weight"}, "'weight' is negative, .* in 1 row"),
+    "infinite weight": (spoilt("weight", float("inf")), {"weight": "weight"}, "infinite or NaN in 1 row"),
+    "negative count": (
+        spoilt("label", -1),
+        {"counts": ("label", "weight")},
+        "counts column 'label' is negative",
+    ),
+    "rate above 1": (RATES.with_columns(tpr=pl.lit(1.5)), {"rates": ("tpr", "fpr")}, "'tpr' is outside"),
+    "falling tpr": (RATES, {"rates": ("tpr", "fpr")}, "1 points whose tpr falls while fpr rises"),
+    "null rate": (RATES.with_columns(fpr=pl.lit(None, pl.Float64)), {"rates": ("tpr", "fpr")}, "null in 3"),
+}
+METHODS: dict[str, Callable[..., Any]] = {
+    "counts": lambda p, **how: p.counts(by="g", **how),
+    "sweep": lambda p, **how: p.sweep(by="g", **how),
+    "sweep without by": lambda p, **how: p.sweep(**how),
+    "sweep at steps": lambda p, **how: p.sweep(by="g", thresholds=5, **how),
+    "sweep reduced": lambda p, **how: p.sweep(by="g", drop_intermediate=True, **how),
+    "curve at one eta": lambda p, **how: p.curve(0.1, by="g", **how),
+    "curve at several": lambda p, **how: p.curve([0.1, 0.2], by="g", **how),
+}
+SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
+    "all": lambda q: q,
+    "one column": lambda q: q.select(pl.first()),
+    "head": lambda q: q.head(1),
+    "tail": lambda q: q.tail(1),
+    "slice": lambda q: q.slice(10, 2),
+    "len": lambda q: q.select(pl.len()),
+    "group_by": lambda q: q.group_by(pl.first()).agg(pl.last().max()),
+    "filter on values": lambda q: q.filter(pl.last() > 2),
+    "sort": lambda q: q.sort(pl.last()),
+    "join": lambda q: q.with_row_index().join(pl.LazyFrame({"index": [1]}), on="index", how="semi"),
+}
+
+
+def _allowed(case: str, method: str) -> bool:
+    return not ("rates" in WHEN_RUN[case][1] and method == "counts")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("case", WHEN_RUN)
+def test_values_fail_in_the_same_words_at_every_door(case: str, method: str) -> None:
+    if not _allowed(case, method):
+        return
+    df, how, words = WHEN_RUN[case]
+    if case == "falling tpr" and method == "sweep without by":
+        df = df.filter(pl.col("g") == "a")
+    with pytest.raises(PrcError, match=words) as eager:
+        METHODS[method](df.prc, **how)
+    query = METHODS[method](df.lazy().prc, **how)
+    query.collect_schema()  # building it is fine
+    for engine in ("streaming", "in-memory"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(eager.value))):
+            query.collect(engine=engine)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("method", METHODS)
+def test_no_shape_of_query_hides_a_bad_row(method: str, shape: str) -> None:
+    query = SHAPES[shape](METHODS[method](spoilt("score", float("nan")).lazy().prc))
+    for engine in ("streaming", "in-memory"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match="is NaN in 1 row"):
+            query.collect(engine=engine)
+
+
+@pytest.mark.parametrize("shape", ["filter", "semi join"])
+def test_choosing_a_good_group_does_not_hide_a_bad_one(shape: str) -> None:
+    bad = spoilt("score", float("nan"))
+    group = bad["g"][ROWS - 3]
+    good = next(g for g in bad["g"].unique() if g != group)
+    query = bad.lazy().prc.sweep(by="g")
+    if shape == "filter":
+        query = query.filter(pl.col("g") == good)
+    else:
+        query = query.join(pl.LazyFrame({"g": [good]}), on="g", how="semi")
+    for engine in ("streaming", "in-memory"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match="is NaN in 1 row"):
+            query.collect(engine=engine)
+
+
+def test_a_group_that_the_eta_frame_forgot_is_named() -> None:
+    etas = pl.DataFrame({"g": [f"g{i}" for i in range(6)], "eta": [0.1] * 6})
+    with pytest.raises(PrcError, match=r"no row for 1 group\(s\), such as g = g6"):
+        GOOD.prc.curve(etas, by="g")
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="such as g = g6"):
+        GOOD.lazy().prc.curve(etas, by="g").collect()
+
+
+def test_a_lazy_eta_frame_is_checked_when_the_query_runs() -> None:
+    query = GOOD.lazy().prc.curve(pl.LazyFrame({"eta": [0.1, 3.0]}))
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="outside"):
+        query.collect()
+
+
+def test_one_vs_rest_names_a_class_that_no_row_has() -> None:
+    df = pl.DataFrame({"y": ["cat", "dog"], "a": [0.1, 0.2], "b": [0.3, 0.4]})
+    with pytest.raises(PrcError, match="none is 'cta'"):
+        df.prc.one_vs_rest(label="y", scores={"cta": "a", "dog": "b"})
+    assert df.head(0).prc.one_vs_rest(label="y", scores={"cta": "a", "dog": "b"}).is_empty()
+
+
+EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
+    name: (lambda label, name=name, **how: getattr(pl.col("score").prc, name)(label, **how))
+    for name in ("tp", "fp", "fn", "tn", "recall", "fpr", "precision", "counts", "sweep", "curve")
+}
+
+
+@pytest.mark.parametrize("case", [c for c, (_, how, _) in WHEN_RUN.items() if "rates" not in how and "counts" not in how])
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expressions_fail_in_the_words_of_the_frame(case: str, name: str) -> None:
+    df, how, _ = WHEN_RUN[case]
+    with pytest.raises(PrcError) as frame:
+        df.prc.sweep(**how)
+    options = {key: value for key, value in how.items() if key != "label"}
+    expr = EXPRESSIONS[name](how.get("label", "label"), **options)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(frame.value))):
+        df.select(expr)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="column '(score|label|weight|kind)' "):
+        df.group_by("g").agg(expr)
+
+
+def test_an_eta_expression_outside_0_and_1_stops_the_query() -> None:
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"eta= is outside \[0, 1\]"):
+        GOOD.select(pl.col("score").prc.curve("label", pl.lit(1.5)))
+
+
+def test_metrics_of_expressions_check_their_range() -> None:
+    rates = pl.DataFrame({"r": [0.5, 1.2], "f": [0.1, 0.2]})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=r"recall must lie in \[0, 1\]"):
+        rates.select(metrics.precision(pl.col("r"), pl.col("f"), 0.1))
+
+
+# What is dropped ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("df", "how"),
+    [
+        (spoilt("score", float("nan")), {}),
+        (spoilt("score", None), {}),
+        (spoilt("label", None), {}),
+        (spoilt("weight", None), {"weight": "weight"}),
+        (spoilt("weight", float("nan")), {"weight": "weight"}),
+    ],
+    ids=["NaN score", "null score", "null label", "null weight", "NaN weight"],
+)
+def test_drop_leaves_out_the_row_and_no_other(df: pl.DataFrame, how: dict[str, Any]) -> None:
+    without = GOOD.filter(pl.int_range(pl.len()) != ROWS - 3)
+    dropped = df.prc.sweep(by="g", missing="drop", **how)
+    assert dropped.equals(without.prc.sweep(by="g", **how))
+
+
+def test_missing_is_checked_before_rows_of_weight_0_leave() -> None:
+    df = spoilt("score", float("nan")).with_columns(
+        weight=pl.when(pl.col("score").is_nan()).then(0.0).otherwise("weight")
+    )
+    with pytest.raises(PrcError, match="is NaN in 1 row"):
+        df.prc.sweep(weight="weight")
+
+
+def test_drop_does_not_excuse_other_bad_values() -> None:
+    with pytest.raises(PrcError, match="is not binary in 1 row"):
+        spoilt("label", 2).prc.sweep(missing="drop")

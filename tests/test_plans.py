@@ -1,0 +1,137 @@
+"""Promises about the query itself: lazy, native, streaming, portable, in documented order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_prcurve  # noqa: F401
+from polars_prcurve import metrics
+
+N = 3_000
+DF = pl.DataFrame(
+    {
+        "g": [f"g{i % 5}" if i % 11 else None for i in range(N)],
+        "h": [i % 3 for i in range(N)],
+        "score": [float((i * 7919) % 613) / 613 for i in range(N)],
+        "label": [(i * 31) % 4 == 0 for i in range(N)],
+        "w": [float(i % 6) / 7 for i in range(N)],
+    }
+)
+COUNTS = DF.prc.counts(by="g")
+POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
+ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
+EVERY = list(metrics.POINT_METRICS)
+
+QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
+    "counts": (DF, lambda p: p.counts(by="g")),
+    "counts, weighted": (DF, lambda p: p.counts(by="g", weight="w")),
+    "sweep": (DF, lambda p: p.sweep()),
+    "sweep, grouped": (DF, lambda p: p.sweep(by=["g", "h"])),
+    "sweep, weighted": (DF, lambda p: p.sweep(by="g", weight="w")),
+    "sweep, integer weights": (DF, lambda p: p.sweep(by="g", weight="h")),
+    "sweep, wide score": (DF, lambda p: p.sweep(by="g", score=(pl.col("score") * 1000).cast(pl.Int128))),
+    "sweep, of counts": (COUNTS, lambda p: p.sweep(by="g", counts=("n_pos", "n_neg"))),
+    "sweep, of rates": (POINTS, lambda p: p.sweep(by="g", rates=("tpr", "fpr"))),
+    "sweep, reduced": (DF, lambda p: p.sweep(by="g", drop_intermediate=True)),
+    "sweep, steps": (DF, lambda p: p.sweep(by="g", thresholds=10)),
+    "sweep, listed": (DF, lambda p: p.sweep(by="g", thresholds=[0.25, 0.5])),
+    "sweep, dropping": (DF, lambda p: p.sweep(by="g", missing="drop")),
+    "curve, own": (DF, lambda p: p.curve(by="g")),
+    "curve, one eta": (DF, lambda p: p.curve(0.01, by="g", metrics=EVERY)),
+    "curve, grid": (DF, lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY)),
+    "curve, long": (DF, lambda p: p.curve([0.5, 0.01], by="g", metrics=EVERY, long=True)),
+    "curve, eta frame": (DF, lambda p: p.curve(ETAS, by=["g", "h"])),
+    "curve, of rates": (POINTS, lambda p: p.curve([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
+    "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_both_engines_and_both_doors_give_the_same_table(name: str, tmp_path: Path) -> None:
+    df, call = QUERIES[name]
+    eager = call(df.prc)
+    query = call(df.lazy().prc)
+    assert isinstance(eager, pl.DataFrame)
+    assert isinstance(query, pl.LazyFrame)
+    assert query.collect_schema() == eager.schema
+    df.write_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    scanned = call(pl.scan_parquet(tmp_path / "rows.parquet").prc)
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(query.collect(engine=engine), eager, check_exact=True)
+        assert_frame_equal(scanned.collect(engine=engine), eager, check_exact=True)
+    assert not any(column.startswith("_prc_") for column in eager.columns)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_an_empty_table_gives_an_empty_table_of_the_same_schema(name: str) -> None:
+    df, call = QUERIES[name]
+    full = call(df.lazy().prc).collect_schema()
+    for engine in ("streaming", "in-memory"):
+        empty = call(df.clear().lazy().prc).collect(engine=engine)
+        assert empty.is_empty()
+        assert empty.schema == full
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_plan_holds_no_python(name: str) -> None:
+    df, call = QUERIES[name]
+    query = call(df.lazy().prc)
+    assert b"cloudpickle" not in query.serialize()
+    assert "PYTHON" not in query.explain(optimized=False).upper()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) -> None:
+    df, call = QUERIES[name]
+    df.write_parquet(tmp_path / "rows.parquet")
+    query = call(pl.scan_parquet(tmp_path / "rows.parquet").prc)
+    drawn = query.show_graph(plan_stage="physical", engine="streaming", raw_output=True)
+    nodes = drawn.split("];")
+    for fallback in ("in-memory-map", "in-memory-join", "columnar-function"):
+        assert not [node for node in nodes if f'label="{fallback}' in node], name
+
+
+def test_a_plan_runs_in_an_interpreter_without_the_package(tmp_path: Path) -> None:
+    for number, (name, (df, call)) in enumerate(QUERIES.items()):
+        call(df.lazy().prc).serialize(tmp_path / f"{number}.plan")
+        call(df.prc).write_ipc(tmp_path / f"{number}.arrow")
+        assert name
+    code = (
+        "import sys, polars as pl\n"
+        "from pathlib import Path\n"
+        "from polars.testing import assert_frame_equal\n"
+        "plans = sorted(Path(sys.argv[1]).glob('*.plan'))\n"
+        "for plan in plans:\n"
+        "    there = pl.LazyFrame.deserialize(plan).collect()\n"
+        "    assert_frame_equal(there, pl.read_ipc(plan.with_suffix('.arrow')), check_exact=True)\n"
+        "assert 'polars_prcurve' not in sys.modules\n"
+        "print(len(plans))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == [str(len(QUERIES))], done.stderr
+
+
+def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {name: call for name, (_, call) in QUERIES.items() if name != "curve, eta frame"}
+    lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("collected")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", refuse)
+    for name, call in calls.items():
+        assert isinstance(call(lazy[name].prc), pl.LazyFrame)
