@@ -101,8 +101,6 @@ def read_input(
     missing: Missing = "raise",
 ) -> ScoreTable | Rates:
     """Resolve and type every column; `makes` are the names that the output adds to `by`."""
-    if missing not in ("raise", "drop"):
-        raise PrcError(f'missing= is "raise" or "drop"; got {missing!r}')
     reader = _Reader(frame, missing)
     groups, by_dtypes = reader.read_by(by, makes)
     if rates is not None:
@@ -137,6 +135,8 @@ class _Reader:
     """Looks columns up in one frame, and gathers the checks on them."""
 
     def __init__(self, frame: pl.LazyFrame, missing: Missing) -> None:
+        if missing not in ("raise", "drop"):
+            raise PrcError(f'missing= is "raise" or "drop"; got {missing!r}')
         self.frame = frame
         self.schema = frame.collect_schema()
         self.tallies = Tallies()

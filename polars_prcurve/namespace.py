@@ -7,7 +7,7 @@ is collected at the end, the query's errors as `PrcError`; a LazyFrame is not co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 import polars as pl
 
@@ -608,7 +608,7 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
     if isinstance(x, pl.Expr):
         return ExprPrc(x)
     if hasattr(x, "__arrow_c_stream__"):
-        return DataFramePrc(pl.DataFrame(x))
+        return DataFramePrc(pl.DataFrame(cast("Any", x)))
     raise PrcError(
         "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
         f"stream; got {type(x).__name__}"

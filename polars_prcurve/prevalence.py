@@ -143,8 +143,8 @@ def eta_list(eta: object) -> list[float | None]:
     """One prevalence or several, as a list; None in it means own."""
     if eta is None or isinstance(eta, int | float | np.number) or isinstance(eta, str):
         given: list[object] = [eta]
-    elif isinstance(eta, pl.Series | np.ndarray):
-        given = eta.to_list() if isinstance(eta, pl.Series) else eta.tolist()
+    elif isinstance(eta, pl.Series):
+        given = eta.to_list()
     elif isinstance(eta, Iterable) and not isinstance(eta, Mapping):
         given = list(eta)
     else:

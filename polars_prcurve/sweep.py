@@ -94,8 +94,10 @@ def sweep_at(
     return frame if steps is None else _at_steps(table, frame, steps)
 
 
-def count_scores(table: ScoreTable) -> pl.LazyFrame:
+def count_scores(table: Input) -> pl.LazyFrame:
     """`by`, then the columns of COUNTS: what each distinct score adds."""
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= holds no counts; counts() needs scores and labels")
     rows, groups = _running_sums(table, None)
     added = rows.with_columns(
         (pl.col(run) - pl.col(run).shift(1, fill_value=0)).alias(run) for run in (RUN_POS, RUN_NEG)
@@ -203,7 +205,7 @@ def _as_count(table: ScoreTable, value: pl.Expr) -> pl.Expr:
     """From the integers of the running sums to what users see."""
     if table.float_sums:
         return exact.from_integer(value, pl.col(EXPONENT))
-    return value if table.labelled else value.cast(table.count_dtype)
+    return value.cast(table.count_dtype)
 
 
 # Published rates ------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import polars_prcurve  # noqa: F401
 from polars_prcurve import metrics
 
 N = 3_000

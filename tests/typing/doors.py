@@ -1,0 +1,44 @@
+"""What type checkers see through the typed doors. Checked by mypy and pyright, never run."""
+
+from __future__ import annotations
+
+import polars as pl
+from typing_extensions import assert_type
+
+from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, eta_grid, metrics, prc
+
+df = pl.DataFrame({"score": [0.9], "label": [1]})
+
+assert_type(prc(df), DataFramePrc)
+assert_type(prc(df.lazy()), LazyFramePrc)
+assert_type(prc(pl.col("score")), ExprPrc)
+
+
+class Relation:
+    """Stands for a pyarrow.Table, a DuckDB relation or any other Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+assert_type(prc(Relation()), DataFramePrc)
+
+assert_type(prc(df).curve(eta=0.01, by="model"), pl.DataFrame)
+assert_type(prc(df.lazy()).curve(eta=[0.5, None], by=["model", "fold"]), pl.LazyFrame)
+assert_type(df.pipe(prc).sweep(thresholds=10), pl.DataFrame)
+assert_type(df.lazy().pipe(prc).counts(), pl.LazyFrame)
+assert_type(prc(df).curve(eta=eta_grid(), metrics=("precision", metrics.f_beta(2))), pl.DataFrame)
+assert_type(prc(df).curve(eta=df, by=pl.col("a")), pl.DataFrame)
+assert_type(prc(df).unpivot_scores(["a", "b"]), pl.DataFrame)
+assert_type(prc(pl.col("score")).sweep("label"), pl.Expr)
+assert_type(prc(pl.col("score")).precision("label", eta=0.01), pl.Expr)
+assert_type(prc(pl.col("score")).curve("label", eta=[0.5, None]), pl.Expr)
+
+assert_type(metrics.precision(0.6, 0.001, 0.01), float)
+assert_type(metrics.precision(pl.col("recall"), pl.col("fpr"), 0.01), pl.Expr)
+assert_type(metrics.precision.name, str)
+assert_type(metrics.f_beta(2), metrics.PointMetric)
+assert_type(eta_grid(), list[float])
+
+prc(df).curve(eta=0.01, score=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+prc(df).sweep(treshold=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+prc([1, 2])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
