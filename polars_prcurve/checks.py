@@ -46,7 +46,11 @@ def label_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     yield Check(
         (zeros > 0) & (minuses > 0),
         sentence(
-            f"{what} mixes ", zeros.cast(pl.String), " row(s) of 0 with ", minuses.cast(pl.String), f" of -1; {todo}"
+            f"{what} mixes ",
+            zeros.cast(pl.String),
+            " row(s) of 0 with ",
+            minuses.cast(pl.String),
+            f" of -1; {todo}",
         ),
     )
 
@@ -58,7 +62,9 @@ def pos_label_check(count: Count, what: str, positive: pl.Expr, pos_label: Any) 
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
         f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    yield Check((rows > 0) & (count(positive) == 0), sentence(f"{what} holds ", rows.cast(pl.String), text))
+    yield Check(
+        (rows > 0) & (count(positive) == 0), sentence(f"{what} holds ", rows.cast(pl.String), text)
+    )
 
 
 def amount_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:

@@ -37,10 +37,7 @@ def curve_table(
         grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
     frame = sweep_at(grid, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
     values = metric_values(metrics, counts=isinstance(table, ScoreTable))
-    if long:
-        frame = frame.with_columns(_stacked(values, metrics))
-    else:
-        frame = frame.with_columns(values)
+    frame = frame.with_columns(_stacked(values, metrics) if long else values)
     eta, *others = added_by_curve(metrics, long=long)
     return frame.select(*table.by, eta, *grid.carried, *others)
 

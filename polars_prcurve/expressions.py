@@ -96,7 +96,9 @@ class Evidence:
 
     def added(self) -> pl.Expr:
         """Structs of COUNTS."""
-        added = (self.shown(pl.field(run) - pl.field(run).shift(1, fill_value=0)) for run in ("tp", "fp"))
+        added = (
+            self.shown(pl.field(run) - pl.field(run).shift(1, fill_value=0)) for run in ("tp", "fp")
+        )
         fields = _as(COUNTS, pl.field("score"), *added)
         return self.named(self._distinct_scores().struct.eval(*fields))
 

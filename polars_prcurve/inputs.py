@@ -8,9 +8,8 @@ checks over *tallies*, row-wise tests that the group table sums up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -182,9 +181,13 @@ class _Reader:
                     f"rename it, e.g. by=pl.col({name!r}).alias({name + '_group'!r})"
                 )
             if name.startswith(RESERVED):
-                raise PrcError(f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved")
+                raise PrcError(
+                    f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved"
+                )
             if dtype in (pl.Object, pl.Unknown):
-                raise PrcError(f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it")
+                raise PrcError(
+                    f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it"
+                )
         return exprs, dtypes
 
     def check(self, found: Iterator[Check]) -> None:
@@ -230,7 +233,9 @@ def _read_labels(
         positive = value == 1
         reader.check(checks.label_checks(reader.tallies.count, what, value))
     else:
-        raise PrcError(f"{what} is {dtype}; pass pos_label=, the value that is positive, or a Boolean label")
+        raise PrcError(
+            f"{what} is {dtype}; pass pos_label=, the value that is positive, or a Boolean label"
+        )
     if weight is None:
         return {LABEL: (positive, pl.Boolean())}
     mass, mass_dtype = _read_amount(reader, "weight", weight)

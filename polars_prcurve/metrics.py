@@ -101,9 +101,7 @@ class PointMetric:
         return replace(self, name=name)
 
     @overload
-    def __call__(
-        self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr | float | None = None
-    ) -> pl.Expr: ...
+    def __call__(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr | float | None = None) -> pl.Expr: ...
     @overload
     def __call__(self, recall: float, fpr: float, eta: float | None = None) -> float: ...
     @overload
@@ -133,7 +131,9 @@ class PointMetric:
         for name, value in values.items():
             outside = ~((value >= 0) & (value <= 1)) & (np.isfinite(value) | (name == "eta"))
             if outside.any() or np.isinf(value).any():
-                raise PrcError(f"{name} must lie in [0, 1]; got {value[outside | np.isinf(value)].flat[0]}")
+                raise PrcError(
+                    f"{name} must lie in [0, 1]; got {value[outside | np.isinf(value)].flat[0]}"
+                )
         with np.errstate(all="ignore"):
             out = np.asarray(self.formula(*cells_of_rates(*values.values())), dtype=np.float64)
         return float(out) if out.ndim == 0 else out
@@ -257,7 +257,9 @@ def _recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 def _mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     # Four roots, since a product of four cells underflows at eta = 1e-100.
     margins = [(m) ** 0.5 for m in (tp + fp, tn + fn, tp + fn, tn + fp)]
-    value = (tp / margins[0] * tn / margins[1] - fp / margins[0] * fn / margins[1]) / margins[2] / margins[3]
+    value = (
+        (tp / margins[0] * tn / margins[1] - fp / margins[0] * fn / margins[1]) / margins[2] / margins[3]
+    )
     constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
     return _where(constant, 0.0, value)
 
@@ -269,10 +271,14 @@ _less: dict[str, Any] = {"direction": "minimize"}
 precision = PointMetric("precision", lambda tp, fn, fp, tn: _ratio(tp, fp), source="W 2, B 4/8/11")
 fdr = PointMetric("fdr", lambda tp, fn, fp, tn: _ratio(fp, tp), **_less, source="1 - precision")
 npv = PointMetric("npv", lambda tp, fn, fp, tn: _ratio(tn, fn), source="Bayes' rule")
-false_omission_rate = PointMetric("false_omission_rate", lambda tp, fn, fp, tn: _ratio(fn, tn), **_less, source="1 - npv")
+false_omission_rate = PointMetric(
+    "false_omission_rate", lambda tp, fn, fp, tn: _ratio(fn, tn), **_less, source="1 - npv"
+)
 recall = PointMetric("recall", lambda tp, fn, fp, tn: _ratio(tp, fn), **_free, source="B 6")
 fnr = PointMetric("fnr", lambda tp, fn, fp, tn: _ratio(fn, tp), **_less, **_free, source="1 - recall")
-specificity = PointMetric("specificity", lambda tp, fn, fp, tn: _ratio(tn, fp), **_free, source="1 - fpr")
+specificity = PointMetric(
+    "specificity", lambda tp, fn, fp, tn: _ratio(tn, fp), **_free, source="1 - fpr"
+)
 fpr = PointMetric("fpr", lambda tp, fn, fp, tn: _ratio(fp, tn), **_less, **_free, source="B 7")
 accuracy = PointMetric(
     "accuracy",
@@ -352,9 +358,13 @@ diagnostic_odds_ratio = PointMetric(
     **_free,
     source="lr_pos / lr_neg",
 )
-precision_gain = PointMetric("precision_gain", _precision_gain, range=(-INF, 1.0), **_free, source="W 8, FK")
+precision_gain = PointMetric(
+    "precision_gain", _precision_gain, range=(-INF, 1.0), **_free, source="W 8, FK"
+)
 recall_gain = PointMetric("recall_gain", _recall_gain, range=(-INF, 1.0), source="W 9, FK")
-balanced_precision = PointMetric("balanced_precision", lambda tp, fn, fp, tn: _ratio(tp, fp), eta=0.5, source="precision at eta = 1/2")
+balanced_precision = PointMetric(
+    "balanced_precision", lambda tp, fn, fp, tn: _ratio(tp, fp), eta=0.5, source="precision at eta = 1/2"
+)
 
 POINT_METRICS: dict[str, PointMetric] = {
     value.name: value for value in list(globals().values()) if isinstance(value, PointMetric)

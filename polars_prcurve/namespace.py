@@ -413,9 +413,7 @@ class ExprPrc(_Listed):
     def __init__(self, expr: pl.Expr) -> None:
         self._expr = expr
 
-    def tp(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as much.
 
         Int64, or Float64 with weights.
@@ -439,9 +437,7 @@ class ExprPrc(_Listed):
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().tp)
 
-    def fp(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def fp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as much.
 
         Int64, or Float64 with weights; otherwise as `tp`.
@@ -449,9 +445,7 @@ class ExprPrc(_Listed):
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().fp)
 
-    def fn(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def fn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False negatives at the row's own score: positives that score less.
 
         Int64, or Float64 with weights; otherwise as `tp`.
@@ -459,9 +453,7 @@ class ExprPrc(_Listed):
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().fn)
 
-    def tn(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def tn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True negatives at the row's own score: negatives that score less.
 
         Int64, or Float64 with weights; otherwise as `tp`.
@@ -469,17 +461,13 @@ class ExprPrc(_Listed):
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().tn)
 
-    def recall(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def recall(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().recall)
 
-    def fpr(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
-        """False positive rate at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
+    def fpr(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
         return evidence.named(evidence.per_row().fpr)
 
@@ -522,18 +510,14 @@ class ExprPrc(_Listed):
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
         return evidence.metric(asked, at)
 
-    def counts(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
 
         As the frame method `counts`, row for row.
         """
         return read_evidence(self._expr, label, weight=weight, pos_label=pos_label).added()
 
-    def sweep(
-        self, label: Column, *, weight: Column | None = None, pos_label: Any = None
-    ) -> pl.Expr:
+    def sweep(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Structs of `threshold, tp, fp, fn, tn, recall, fpr`, one per distinct score.
 
         As the frame method `sweep`, row for row; by falling threshold.

@@ -23,13 +23,7 @@ from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, senten
 __all__ = ["Eta", "Grid", "eta_from_ratio", "eta_grid", "ratio_from_eta", "read_eta"]
 
 Eta: TypeAlias = (
-    float
-    | Sequence[float | None]
-    | pl.Series
-    | NDArray[np.float64]
-    | pl.DataFrame
-    | pl.LazyFrame
-    | None
+    float | Sequence[float | None] | pl.Series | NDArray[np.float64] | pl.DataFrame | pl.LazyFrame | None
 )
 
 
@@ -141,14 +135,16 @@ _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 def eta_list(eta: object) -> list[float | None]:
     """One prevalence or several, as a list; None in it means own."""
-    if eta is None or isinstance(eta, int | float | np.number) or isinstance(eta, str):
+    if eta is None or isinstance(eta, int | float | np.number | str):
         given: list[object] = [eta]
     elif isinstance(eta, pl.Series):
         given = eta.to_list()
     elif isinstance(eta, Iterable) and not isinstance(eta, Mapping):
         given = list(eta)
     else:
-        raise PrcError(f"eta= takes a number, a sequence, a frame with a column eta, or None; got {eta!r}")
+        raise PrcError(
+            f"eta= takes a number, a sequence, a frame with a column eta, or None; got {eta!r}"
+        )
     values = [None if value is None else one_eta(value) for value in given]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own")
@@ -187,7 +183,9 @@ def _read_frame(
     carried = tuple(name for name in schema if name not in by and name != "eta")
     for name in carried:
         if name in makes or name.startswith(RESERVED):
-            raise PrcError(f"the eta= frame carries a column {name!r}, which the result has itself; rename it")
+            raise PrcError(
+                f"the eta= frame carries a column {name!r}, which the result has itself; rename it"
+            )
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     checked = checked.filter(guard(_frame_checks(keys, has_own)) == 0)
     if isinstance(eta, pl.DataFrame):
@@ -205,7 +203,9 @@ def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
     if not has_own:
         troubles.append((value.is_null(), f"is null ({_NO_OWN})"))
     return [
-        Check(rows.sum() > 0, sentence(f"the eta= frame {what} in ", rows.sum().cast(pl.String), " row(s)"))
+        Check(
+            rows.sum() > 0, sentence(f"the eta= frame {what} in ", rows.sum().cast(pl.String), " row(s)")
+        )
         for rows, what in troubles
     ]
 

@@ -35,7 +35,7 @@ from polars_prcurve.columns import (
     SWEEP,
 )
 from polars_prcurve.errors import Check, PrcError, guard, sentence
-from polars_prcurve.inputs import Input, Rates, ScoreTable
+from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import in_order
 from polars_prcurve.prevalence import Grid, at_each_eta
 
@@ -273,7 +273,9 @@ def _read_thresholds(thresholds: Thresholds, table: Input) -> tuple[int | None, 
             raise PrcError(f"thresholds= as a number of recall steps is at least 1; got {thresholds}")
         return thresholds, None
     if not isinstance(table, ScoreTable):
-        raise PrcError("rates= has no thresholds to look up; pass thresholds= as a number of recall steps")
+        raise PrcError(
+            "rates= has no thresholds to look up; pass thresholds= as a number of recall steps"
+        )
     if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
         raise PrcError(f"thresholds= takes a whole number or a list of scores; got {thresholds!r}")
     given = list(thresholds)

@@ -38,7 +38,7 @@ def test_the_typed_call_and_the_namespace_are_of_one_class() -> None:
     assert type(prc(pl.col("x"))) is type(pl.col("x").prc) is ExprPrc
 
 
-@pytest.mark.parametrize("make", [lambda: DF.clone(), lambda: DF.lazy(), lambda: pl.col("score") + 0])
+@pytest.mark.parametrize("make", [DF.clone, DF.lazy, lambda: pl.col("score") + 0])
 def test_using_the_namespace_makes_no_cycle(make: type) -> None:
     gc.collect()
     gc.disable()
@@ -125,7 +125,8 @@ def test_importing_brings_nothing_heavy() -> None:
     code = (
         "import sys, polars; before = set(sys.modules); import polars_prcurve\n"
         "new = {m.partition('.')[0] for m in set(sys.modules) - before}\n"
-        "print(*sorted(new & {'altair', 'pyarrow', 'pandas', 'sklearn', 'scipy', 'vl_convert', 'narwhals'}))\n"
+        "heavy = {'altair', 'pyarrow', 'pandas', 'sklearn', 'scipy', 'vl_convert', 'narwhals'}\n"
+        "print(*sorted(new & heavy))\n"
         "assert hasattr(polars.DataFrame, 'prc') and hasattr(polars.Expr, 'prc')\n"
     )
     done = subprocess.run(

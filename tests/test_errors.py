@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-import polars_prcurve  # noqa: F401
+import polars_prcurve
 from polars_prcurve import PrcError, eta_from_ratio, eta_grid, metrics, prc
 
 ROWS = 5_000
@@ -41,22 +41,37 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "several score columns": (lambda p: p.sweep(score=pl.col("score", "weight")), "must be one column"),
     "string score": (lambda p: p.sweep(score="kind"), "score column 'kind' is String"),
     "string label": (lambda p: p.sweep(label="kind"), "label column 'kind' is String; pass pos_label="),
-    "pos_label of another kind": (lambda p: p.sweep(label="kind", pos_label=3), "cannot equal pos_label=3"),
+    "pos_label of another kind": (
+        lambda p: p.sweep(label="kind", pos_label=3),
+        "cannot equal pos_label=3",
+    ),
     "string weight": (lambda p: p.sweep(weight="kind"), "weight column 'kind' is String"),
     "not a column": (lambda p: p.sweep(score=3), "a column name or an expression; got 3"),
     "by clash": (lambda p: p.sweep(by=pl.col("g").alias("tp")), "by= holds a column 'tp'.*rename"),
-    "by clash with eta": (lambda p: p.curve(0.1, by=pl.col("g").alias("eta")), "by= holds a column 'eta'"),
+    "by clash with eta": (
+        lambda p: p.curve(0.1, by=pl.col("g").alias("eta")),
+        "by= holds a column 'eta'",
+    ),
     "by clash with metric": (
         lambda p: p.curve(0.1, metrics="f1", by=pl.col("g").alias("f1")),
         "by= holds a column 'f1'",
     ),
     "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
     "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise" or "drop"'),
-    "counts and weight": (lambda p: p.sweep(counts=("label", "label"), weight="weight"), "leave out weight="),
+    "counts and weight": (
+        lambda p: p.sweep(counts=("label", "label"), weight="weight"),
+        "leave out weight=",
+    ),
     "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
-    "rates and weight": (lambda p: p.sweep(rates=("label", "label"), weight="weight"), "leave out weight="),
+    "rates and weight": (
+        lambda p: p.sweep(rates=("label", "label"), weight="weight"),
+        "leave out weight=",
+    ),
     "rates and own prevalence": (lambda p: p.curve(rates=("label", "score")), "no counts.*pass eta="),
-    "rates and thresholds": (lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]), "no thresholds"),
+    "rates and thresholds": (
+        lambda p: p.sweep(rates=("label", "score"), thresholds=[0.5]),
+        "no thresholds",
+    ),
     "eta above 1": (lambda p: p.curve(1.5), r"must lie in \[0, 1\].*got 1.5"),
     "eta below 0": (lambda p: p.curve(-0.1), "got -0.1"),
     "eta NaN": (lambda p: p.curve([0.1, float("nan")]), "got nan"),
@@ -66,7 +81,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
     "eta empty": (lambda p: p.curve([]), "holds no prevalence"),
     "eta mapping": (lambda p: p.curve({"a": 0.1}), "a number, a sequence, a frame"),
-    "eta frame without eta": (lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"), "numeric column 'eta'"),
+    "eta frame without eta": (
+        lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"),
+        "numeric column 'eta'",
+    ),
     "eta frame of another dtype": (
         lambda p: p.curve(pl.DataFrame({"g": [1], "eta": [0.1]}), by="g"),
         "'g' is Int64 in the eta= frame and String in the table",
@@ -82,7 +100,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "metric with a parameter": (lambda p: p.curve(0.1, metrics="f_beta(2)"), r"metrics.f_beta\(2\)"),
     "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),
     "not a metric": (lambda p: p.curve(0.1, metrics=[3]), "got 3"),
-    "two ways to choose rows": (lambda p: p.sweep(thresholds=3, drop_intermediate=True), "pass one of them"),
+    "two ways to choose rows": (
+        lambda p: p.sweep(thresholds=3, drop_intermediate=True),
+        "pass one of them",
+    ),
     "no steps": (lambda p: p.sweep(thresholds=0), "at least 1; got 0"),
     "thresholds as text": (lambda p: p.sweep(thresholds="0.5"), "got '0.5'"),
     "threshold NaN": (lambda p: p.sweep(thresholds=[float("nan")]), "holds nan"),
@@ -156,11 +177,31 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "label 2": (spoilt("label", 2), {}, "label column 'label' is not binary in 1 row"),
     "label 0.5": (spoilt("label", 0.5, pl.Float64), {}, "label column 'label' is not binary in 1 row"),
     "labels 0 and -1": (spoilt("label", -1), {}, r"mixes \d+ row\(s\) of 0 with 1 of -1"),
-    "absent pos_label": (GOOD, {"label": "kind", "pos_label": "spma"}, "5000.*none equals pos_label='spma'"),
-    "null weight": (spoilt("weight", None), {"weight": "weight"}, "weight column 'weight' is null in 1 row"),
-    "NaN weight": (spoilt("weight", float("nan")), {"weight": "weight"}, "weight column 'weight' is NaN"),
-    "negative weight": (spoilt("weight", -1.0), {"weight": "weight"}, "'weight' is negative, .* in 1 row"),
-    "infinite weight": (spoilt("weight", float("inf")), {"weight": "weight"}, "infinite or NaN in 1 row"),
+    "absent pos_label": (
+        GOOD,
+        {"label": "kind", "pos_label": "spma"},
+        "5000.*none equals pos_label='spma'",
+    ),
+    "null weight": (
+        spoilt("weight", None),
+        {"weight": "weight"},
+        "weight column 'weight' is null in 1 row",
+    ),
+    "NaN weight": (
+        spoilt("weight", float("nan")),
+        {"weight": "weight"},
+        "weight column 'weight' is NaN",
+    ),
+    "negative weight": (
+        spoilt("weight", -1.0),
+        {"weight": "weight"},
+        "'weight' is negative, .* in 1 row",
+    ),
+    "infinite weight": (
+        spoilt("weight", float("inf")),
+        {"weight": "weight"},
+        "infinite or NaN in 1 row",
+    ),
     "negative count": (
         spoilt("label", -1),
         {"counts": ("label", "weight")},
@@ -168,7 +209,11 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     ),
     "rate above 1": (RATES.with_columns(tpr=pl.lit(1.5)), {"rates": ("tpr", "fpr")}, "'tpr' is outside"),
     "falling tpr": (RATES, {"rates": ("tpr", "fpr")}, "1 points whose tpr falls while fpr rises"),
-    "null rate": (RATES.with_columns(fpr=pl.lit(None, pl.Float64)), {"rates": ("tpr", "fpr")}, "null in 3"),
+    "null rate": (
+        RATES.with_columns(fpr=pl.lit(None, pl.Float64)),
+        {"rates": ("tpr", "fpr")},
+        "null in 3",
+    ),
 }
 METHODS: dict[str, Callable[..., Any]] = {
     "counts": lambda p, **how: p.counts(by="g", **how),
@@ -265,7 +310,9 @@ EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
 }
 
 
-@pytest.mark.parametrize("case", [c for c, (_, how, _) in WHEN_RUN.items() if "rates" not in how and "counts" not in how])
+@pytest.mark.parametrize(
+    "case", [c for c, (_, how, _) in WHEN_RUN.items() if "rates" not in how and "counts" not in how]
+)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions_fail_in_the_words_of_the_frame(case: str, name: str) -> None:
     df, how, _ = WHEN_RUN[case]
@@ -275,7 +322,9 @@ def test_expressions_fail_in_the_words_of_the_frame(case: str, name: str) -> Non
     expr = EXPRESSIONS[name](how.get("label", "label"), **options)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(frame.value))):
         df.select(expr)
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="column '(score|label|weight|kind)' "):
+    with pytest.raises(
+        pl.exceptions.InvalidOperationError, match=r"column '(score|label|weight|kind)' "
+    ):
         df.group_by("g").agg(expr)
 
 

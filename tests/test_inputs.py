@@ -22,7 +22,10 @@ def rows(table: pl.DataFrame) -> list[tuple[Any, ...]]:
 
 SCORES: dict[str, tuple[pl.Series, list[Any]]] = {
     "Float64": (pl.Series([0.5, 0.25, 0.5, -1.0]), [0.5, 0.25, -1.0]),
-    "Float32": (pl.Series([0.1, 0.3, 0.1, -1.0], dtype=pl.Float32), [0.30000001192092896, 0.10000000149011612, -1.0]),
+    "Float32": (
+        pl.Series([0.1, 0.3, 0.1, -1.0], dtype=pl.Float32),
+        [0.30000001192092896, 0.10000000149011612, -1.0],
+    ),
     "infinite": (pl.Series([INF, -INF, INF, 0.0]), [INF, 0.0, -INF]),
     "signed zeros": (pl.Series([0.0, -0.0, -0.0, -5e-324]), [0.0, -5e-324]),
     "subnormal": (pl.Series([5e-324, 0.0, 1e-323, -5e-324]), [1e-323, 5e-324, 0.0, -5e-324]),
@@ -35,14 +38,23 @@ SCORES: dict[str, tuple[pl.Series, list[Any]]] = {
         pl.Series([0, 2**64 - 1, 2**63, 2**63 - 1], dtype=pl.UInt64),
         [2**64 - 1, 2**63, 2**63 - 1, 0],
     ),
-    "Int128": (pl.Series([2**100, 2**100 + 1, -(2**90), 0], dtype=pl.Int128), [2**100 + 1, 2**100, 0, -(2**90)]),
+    "Int128": (
+        pl.Series([2**100, 2**100 + 1, -(2**90), 0], dtype=pl.Int128),
+        [2**100 + 1, 2**100, 0, -(2**90)],
+    ),
     "UInt128": (pl.Series([2**127, 1, 0, 2**127], dtype=pl.UInt128), [2**127, 1, 0]),
     "Decimal": (
-        pl.Series([Decimal("1.10"), Decimal("-2.25"), Decimal("1.10"), Decimal("1.11")], dtype=pl.Decimal(10, 2)),
+        pl.Series(
+            [Decimal("1.10"), Decimal("-2.25"), Decimal("1.10"), Decimal("1.11")],
+            dtype=pl.Decimal(10, 2),
+        ),
         [Decimal("1.11"), Decimal("1.10"), Decimal("-2.25")],
     ),
     "wide Decimal": (
-        pl.Series([Decimal(f"1{'0' * 30}"), Decimal(f"1{'0' * 29}1"), Decimal(0), Decimal(1)], dtype=pl.Decimal(38, 0)),
+        pl.Series(
+            [Decimal(f"1{'0' * 30}"), Decimal(f"1{'0' * 29}1"), Decimal(0), Decimal(1)],
+            dtype=pl.Decimal(38, 0),
+        ),
         [Decimal(f"1{'0' * 29}1"), Decimal(f"1{'0' * 30}"), Decimal(1), Decimal(0)],
     ),
     "Boolean": (pl.Series([True, False, True, False]), [True, False]),
@@ -82,7 +94,9 @@ def test_zeros_of_both_signs_tie_in_groups_of_many_rows() -> None:
         assert sweep.height == 3
         assert (sweep["fn"] + sweep["tn"]).sum() == 0
         assert str(sweep["threshold"].to_list()) == "[0.0, 0.0, 0.0]"
-    assert zeros.group_by("g").agg(pl.col("score").prc.sweep("label").len())["score"].to_list() == [1] * 3
+    assert (
+        zeros.group_by("g").agg(pl.col("score").prc.sweep("label").len())["score"].to_list() == [1] * 3
+    )
 
 
 LABELS: dict[str, tuple[pl.Series, Any]] = {
@@ -97,7 +111,10 @@ LABELS: dict[str, tuple[pl.Series, Any]] = {
     "other numbers": (pl.Series([7, 3, 7]), 7),
     "inverted": (pl.Series([0, 1, 0]), 0),
     "Boolean, inverted": (pl.Series([False, True, False]), False),
-    "Date": (pl.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2), dt.date(2020, 1, 1)]), dt.date(2020, 1, 1)),
+    "Date": (
+        pl.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2), dt.date(2020, 1, 1)]),
+        dt.date(2020, 1, 1),
+    ),
 }
 
 
@@ -120,7 +137,9 @@ KEYS: dict[str, pl.Series] = {
     "Float64": pl.Series([float("nan"), -0.0, None, 0.0]),
     "Decimal": pl.Series([Decimal("2.5"), Decimal("1.5"), None, Decimal("1.5")]),
     "Date": pl.Series([dt.date(2021, 1, 1), dt.date(2020, 1, 1), None, dt.date(2020, 1, 1)]),
-    "Datetime": pl.Series([dt.datetime(2021, 1, 1), dt.datetime(2020, 1, 1), None, dt.datetime(2020, 1, 1)]),
+    "Datetime": pl.Series(
+        [dt.datetime(2021, 1, 1), dt.datetime(2020, 1, 1), None, dt.datetime(2020, 1, 1)]
+    ),
     "Duration": pl.Series([dt.timedelta(2), dt.timedelta(1), None, dt.timedelta(1)]),
     "Time": pl.Series([dt.time(2), dt.time(1), None, dt.time(1)]),
     "Binary": pl.Series([b"b", b"a", None, b"a"]),
@@ -150,7 +169,9 @@ def test_groups_of_every_sortable_dtype(name: str) -> None:
 
 
 def test_groups_by_several_columns_and_expressions() -> None:
-    df = pl.DataFrame({"a": ["x", "x", "y"], "b": [2, 1, None], "score": [0.1, 0.2, 0.3], "label": [0, 1, 1]})
+    df = pl.DataFrame(
+        {"a": ["x", "x", "y"], "b": [2, 1, None], "score": [0.1, 0.2, 0.3], "label": [0, 1, 1]}
+    )
     sweep = df.prc.sweep(by=["a", pl.col("b").alias("c")])
     assert sweep.select("a", "c").rows() == [("x", 1), ("x", 2), ("y", None)]
     assert df.prc.sweep(by=pl.col("a", "b")).columns[:2] == ["a", "b"]
@@ -160,7 +181,11 @@ def test_groups_by_several_columns_and_expressions() -> None:
 def test_columns_may_be_expressions() -> None:
     df = pl.DataFrame({"logit": [2.0, -1.0, 0.5], "kind": ["spam", "ham", "ham"], "w": [1, 2, 3]})
     sweep = df.prc.sweep(score=-pl.col("logit"), label=pl.col("kind") == "ham", weight=pl.col("w") / 2)
-    assert rows(sweep) == [(1.0, 1.0, 0.0, 1.5, 0.5), (-0.5, 2.5, 0.0, 0.0, 0.5), (-2.0, 2.5, 0.5, 0.0, 0.0)]
+    assert rows(sweep) == [
+        (1.0, 1.0, 0.0, 1.5, 0.5),
+        (-0.5, 2.5, 0.0, 0.0, 0.5),
+        (-2.0, 2.5, 0.5, 0.0, 0.0),
+    ]
 
 
 def test_weights_of_integers_are_added_as_integers() -> None:
@@ -191,7 +216,9 @@ def test_weights_of_one_group_do_not_touch_another(scale: float) -> None:
 
 
 def test_rows_and_groups_of_weight_0_count_for_nothing() -> None:
-    df = pl.DataFrame({"g": [1, 1, 2], "score": [0.9, 0.5, 0.7], "label": [1, 0, 1], "w": [0.5, 0.0, 0.0]})
+    df = pl.DataFrame(
+        {"g": [1, 1, 2], "score": [0.9, 0.5, 0.7], "label": [1, 0, 1], "w": [0.5, 0.0, 0.0]}
+    )
     assert rows(df.prc.sweep(by="g", weight="w")) == [(0.9, 0.5, 0.0, 0.0, 0.0)]
     assert df.prc.sweep(by="g", weight="w", thresholds=[0.8])["g"].to_list() == [1]
     assert rows(df.select(pl.col("score").prc.sweep("label", weight="w")).unnest("score")) == [
@@ -200,7 +227,9 @@ def test_rows_and_groups_of_weight_0_count_for_nothing() -> None:
 
 
 def test_counts_of_equal_scores_add_up_and_shards_merge() -> None:
-    df = pl.DataFrame({"day": [1, 1, 2, 2, 2], "score": [0.5, 0.2, 0.5, 0.5, 0.1], "label": [1, 0, 0, 1, 1]})
+    df = pl.DataFrame(
+        {"day": [1, 1, 2, 2, 2], "score": [0.5, 0.2, 0.5, 0.5, 0.1], "label": [1, 0, 0, 1, 1]}
+    )
     days = [part.prc.counts() for part in df.partition_by("day")]
     merged = pl.concat(days)
     assert_frame_equal(merged.prc.sweep(counts=("n_pos", "n_neg")), df.prc.sweep())
@@ -228,7 +257,13 @@ def test_rates_are_sorted_and_have_no_counts() -> None:
 
 
 def test_one_class_groups_keep_their_rows() -> None:
-    df = pl.DataFrame({"g": ["neg", "neg", "pos", "pos", "two", "two"], "score": [1, 2] * 3, "label": [0, 0, 1, 1, 0, 1]})
+    df = pl.DataFrame(
+        {
+            "g": ["neg", "neg", "pos", "pos", "two", "two"],
+            "score": [1, 2] * 3,
+            "label": [0, 0, 1, 1, 0, 1],
+        }
+    )
     curve = df.prc.curve([0.5, None], by="g")
     parts = curve.partition_by("g", as_dict=True)
     assert parts[("neg",)]["recall"].null_count() == 4
@@ -246,7 +281,9 @@ def test_thresholds_as_recall_steps() -> None:
     assert df.prc.sweep(thresholds=2)["recall"].to_list() == [0.6, 1.0]
     every = df.prc.sweep()
     for n in range(1, 120):
-        expected = sorted({every.filter(pl.col("recall") >= k / n)["threshold"].max() for k in range(1, n + 1)})
+        expected = sorted(
+            {every.filter(pl.col("recall") >= k / n)["threshold"].max() for k in range(1, n + 1)}
+        )
         assert sorted(df.prc.sweep(thresholds=n)["threshold"]) == expected
 
 

@@ -69,7 +69,9 @@ PARTLY: dict[str, Any] = {
     "lr_neg": lambda t, f, e, p, n: _div(1 - t, 1 - f),
     "diagnostic_odds_ratio": lambda t, f, e, p, n: _div(t * (1 - f), f * (1 - t)),
     "precision_gain": lambda t, f, e, p, n: None if t == 0 else 1 - f / t,
-    "recall_gain": lambda t, f, e, p, n: None if t == 0 or e in (0, 1) else 1 - e / (1 - e) * (1 - t) / t,
+    "recall_gain": lambda t, f, e, p, n: (
+        None if t == 0 or e in (0, 1) else 1 - e / (1 - e) * (1 - t) / t
+    ),
     "f_gain(1)": lambda t, f, e, p, n: (
         None if t == 0 or e in (0, 1) else (1 - f / t + 1 - e / (1 - e) * (1 - t) / t) / 2
     ),
@@ -115,7 +117,9 @@ def test_at_edges_a_metric_is_what_the_textbook_says(metric: PointMetric) -> Non
 
 @every_metric
 @given(at=st.tuples(*[st.floats(1e-6, 1 - 1e-6)] * 3))
-def test_inside_a_metric_is_what_the_textbook_says(metric: PointMetric, at: tuple[float, float, float]) -> None:
+def test_inside_a_metric_is_what_the_textbook_says(
+    metric: PointMetric, at: tuple[float, float, float]
+) -> None:
     check(metric, *at)
 
 
