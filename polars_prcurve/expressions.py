@@ -126,9 +126,14 @@ class Evidence:
 
     def _distinct_scores(self) -> pl.Expr:
         """Structs of score, tp, fp, fn and tn, the counts in integers, by falling score."""
-        score, pos, neg = pl.field("score"), pl.field("pos"), pl.field("neg")
-        rows = pl.struct(self.score.alias("score"), self.pos.alias("pos"), self.neg.alias("neg"))
-        rows = rows.sort_by(self.score, descending=True)
+        score, pos = pl.field("score"), pl.field("pos")
+        amounts = [self.pos.alias("pos")]
+        if self.exponent is None:
+            neg: pl.Expr = 1 - pos  # one column less to sort
+        else:
+            neg = pl.field("neg")
+            amounts.append(self.neg.alias("neg"))
+        rows = pl.struct(self.score.alias("score"), *amounts).sort_by(self.score, descending=True)
         if self.exponent is not None:
             rows = _where(rows, (_of_element("pos") > 0) | (_of_element("neg") > 0)).list.explode()
         running = rows.struct.eval(

@@ -18,7 +18,7 @@ from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
 from polars_prcurve.inputs import Column, Columns, Missing, ScoreTable, read_input
 from polars_prcurve.metrics import PointMetric, point_metrics
-from polars_prcurve.plots import PlotPrc
+from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.prevalence import Eta, read_eta
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 
@@ -27,15 +27,7 @@ __all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "regist
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
-class _Listed:
-    """A repr that says what can be called."""
-
-    def __repr__(self) -> str:
-        public = [name for name in dir(self) if not name.startswith("_")]
-        return f"<{type(self).__name__} with {', '.join(public)}>"
-
-
-class FramePrc(_Listed, Generic[F]):
+class FramePrc(Listed, Generic[F]):
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these arguments, which say what the table holds:
@@ -378,8 +370,8 @@ class FramePrc(_Listed, Generic[F]):
 
     @property
     def plot(self) -> PlotPrc:
-        """Charts of the score table; collects the reduced curve."""
-        return PlotPrc(self._lazy)
+        """Charts of the score table; each method collects the reduced curve."""
+        return PlotPrc(LazyFramePrc(self._lazy))
 
 
 class DataFramePrc(FramePrc[pl.DataFrame]):
@@ -400,7 +392,7 @@ class LazyFramePrc(FramePrc[pl.LazyFrame]):
         return query
 
 
-class ExprPrc(_Listed):
+class ExprPrc(Listed):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, `pos_label` is the positive value of a label

@@ -27,9 +27,14 @@ LAYERS = [
 
 
 def imported(tree: ast.Module) -> set[str]:
-    """The package's own modules that a module imports, at its top or inside."""
+    """The package's own modules that a module imports when it runs, at its top or inside."""
     found: set[str] = set()
+    typing_only: set[int] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
+            typing_only |= {id(inner) for inner in ast.walk(node)}  # if TYPE_CHECKING
+        if id(node) in typing_only:
+            continue
         if isinstance(node, ast.ImportFrom) and node.module == "polars_prcurve":
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars_prcurve."):
