@@ -18,6 +18,7 @@ from polars_prcurve import PrcError, charts, eta_grid
 from polars_prcurve.namespace import LazyFramePrc
 from polars_prcurve.plots import PlotPrc
 
+pytestmark = pytest.mark.extras
 vl_convert = pytest.importorskip("vl_convert")
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -1,4 +1,4 @@
-"""Lint, types, and the README and docs, whose code runs and whose tables are the real output."""
+"""Lint, types, examples, and the README and docs, whose tables are the real output."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.extras
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -41,3 +43,18 @@ def test_pages_show_what_really_comes_out(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
     assert result.attempted > 0 or ">>>" not in page.read_text(encoding="utf-8")
+
+
+def test_the_quickstart_writes_its_charts(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "quickstart.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 in 1 000" in done.stdout
+    names = {f"{data}_{chart}" for data in ("breast_cancer", "digits") for chart in ("pr", "roc")}
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {f"{name}.{kind}" for name in names for kind in ("html", "png", "svg")}
+    assert all(path.stat().st_size > 5_000 for path in tmp_path.iterdir())

@@ -61,19 +61,19 @@ TEXTBOOK: dict[str, Any] = {
         2 * e * (1 - e) * (t - f), e + (e * t + (1 - e) * f) - 2 * e * (e * t + (1 - e) * f)
     ),
 }
-# Where the textbook form is defined and finite, and the cells still tell recall (not at eta = 0).
+# Where the textbook form is defined and finite.
 PARTLY: dict[str, Any] = {
-    "fowlkes_mallows": lambda t, f, e, p, n: None if p is None or e == 0 else _sqrt(p * t),
-    "lift": lambda t, f, e, p, n: _div(p, e),
+    "fowlkes_mallows": lambda t, f, e, p, n: None if p is None else _sqrt(p * t),
+    "lift": lambda t, f, e, p, n: _div(t, e * t + (1 - e) * f),
     "lr_pos": lambda t, f, e, p, n: _div(t, f),
     "lr_neg": lambda t, f, e, p, n: _div(1 - t, 1 - f),
     "diagnostic_odds_ratio": lambda t, f, e, p, n: _div(t * (1 - f), f * (1 - t)),
     "precision_gain": lambda t, f, e, p, n: None if t == 0 else 1 - f / t,
     "recall_gain": lambda t, f, e, p, n: (
-        None if t == 0 or e in (0, 1) else 1 - e / (1 - e) * (1 - t) / t
+        None if t == 0 or e == 1 else 1 - e / (1 - e) * (1 - t) / t
     ),
     "f_gain(1)": lambda t, f, e, p, n: (
-        None if t == 0 or e in (0, 1) else (1 - f / t + 1 - e / (1 - e) * (1 - t) / t) / 2
+        None if t == 0 or e == 1 else (1 - f / t + 1 - e / (1 - e) * (1 - t) / t) / 2
     ),
     "mcc": lambda t, f, e, p, n: (
         None

@@ -1,0 +1,243 @@
+"""Score tables of every kind that the package takes, drawn at random and small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+__all__ = ["GROUP_KEYS", "SCORES", "WEIGHTS", "Table", "tables"]
+
+INF = float("inf")
+TINY = 5e-324
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, and how to tell the package and the oracle what it holds."""
+
+    frame: pl.DataFrame
+    by: list[str]
+    pos_label: Any = None
+    weight: str | None = None
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    """The order of values of Enum columns, for the oracle."""
+
+    @property
+    def package(self) -> dict[str, Any]:
+        """Arguments of the frame methods."""
+        return {"by": self.by or None, "pos_label": self.pos_label, "weight": self.weight}
+
+    @property
+    def oracle(self) -> dict[str, Any]:
+        """Arguments of the oracle's functions."""
+        return {
+            "by": self.by,
+            "pos_label": self.pos_label,
+            "weight": self.weight,
+            "categories": self.categories,
+        }
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.frame.to_dicts()
+
+    @property
+    def positive(self) -> pl.Expr:
+        """The label as a Boolean expression, which a group without positives may have too."""
+        return pl.col("label") == (1 if self.pos_label is None else self.pos_label)
+
+    @property
+    def score_dtype(self) -> pl.DataType:
+        return self.frame.schema["score"]
+
+    def __repr__(self) -> str:
+        return f"Table({self.frame.to_init_repr()}, {self.package})"
+
+
+def _ints(low: int, high: int) -> st.SearchStrategy[int]:
+    """Few different ones, so that ties occur, at the ends and in the middle."""
+    near = {low, low + 1, high - 1, high, 0, 1, 2, 3}
+    for power in (2**53, 2**62, 2**64, 2**100):  # neighbours that one float would stand for
+        near |= {power - 1, power, power + 1, -power, -power - 1}
+    return st.sampled_from(sorted(n for n in near if low <= n <= high))
+
+
+_float64 = st.sampled_from(
+    [
+        -INF,
+        -1e308,
+        -1.0,
+        -TINY,
+        -0.0,
+        0.0,
+        TINY,
+        1e-310,
+        0.1,
+        0.30000000000000004,
+        0.3,
+        0.5,
+        1.0,
+        1e17,
+        INF,
+    ]
+)
+_float32 = st.sampled_from(
+    [
+        -INF,
+        -1.5,
+        -0.0,
+        0.0,
+        2.0**-149,
+        0.5,
+        0.100000001490116119384765625,
+        1.0,
+        1.0 + 2.0**-23,
+        3e38 // 1e30 * 2.0**90,
+        INF,
+    ]
+)
+_decimal = st.sampled_from(
+    [Decimal(s) for s in ("-1.50", "0.00", "0.01", "0.10", "0.11", "9999999999999.99")]
+)
+_wide_decimal = st.sampled_from(
+    [
+        Decimal(s)
+        for s in (
+            "-123456789012345678901234.50",
+            "0.10",
+            "123456789012345678901234.50",
+            "123456789012345678901234.51",
+        )
+    ]
+)
+
+SCORES: dict[pl.DataType, st.SearchStrategy[Any]] = {
+    pl.Float64(): _float64,
+    pl.Float32(): _float32,
+    pl.Boolean(): st.booleans(),
+    pl.Int8(): _ints(-(2**7), 2**7 - 1),
+    pl.Int16(): _ints(-(2**15), 2**15 - 1),
+    pl.Int32(): _ints(-(2**31), 2**31 - 1),
+    pl.Int64(): _ints(-(2**63), 2**63 - 1),
+    pl.Int128(): _ints(-(2**127), 2**127 - 1),
+    pl.UInt8(): _ints(0, 2**8 - 1),
+    pl.UInt16(): _ints(0, 2**16 - 1),
+    pl.UInt32(): _ints(0, 2**32 - 1),
+    pl.UInt64(): _ints(0, 2**64 - 1),
+    pl.Decimal(15, 2): _decimal,
+    pl.Decimal(38, 2): _wide_decimal,
+}
+"""Values of each dtype that a score may have."""
+
+LABELS: list[tuple[pl.DataType, Any, Any, Any]] = [
+    (pl.Boolean(), False, True, None),
+    (pl.Int64(), 0, 1, None),
+    (pl.UInt8(), 0, 1, None),
+    (pl.Int8(), -1, 1, None),
+    (pl.Float64(), 0.0, 1.0, None),
+    (pl.Float32(), -1.0, 1.0, None),
+    (pl.String(), "ham", "spam", "spam"),
+    (pl.Enum(["spam", "ham"]), "ham", "spam", "spam"),
+    (pl.Categorical(), "ham", "spam", "spam"),
+    (pl.Int64(), 7, 3, 3),
+]
+"""Dtype, negative, positive, what to pass as pos_label."""
+
+WEIGHTS: dict[str, tuple[pl.DataType, st.SearchStrategy[Any]]] = {
+    "small integers": (pl.Int64(), st.sampled_from([0, 1, 2, 3])),
+    "large integers": (pl.UInt64(), st.sampled_from([0, 1, 2**53 + 1, 2**60 + 1])),
+    "floats": (pl.Float64(), st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e5])),
+    "narrow floats": (pl.Float32(), st.sampled_from([0.0, 0.10000000149011612, 0.5, 3.0])),
+    "decimals": (
+        pl.Decimal(10, 2),
+        st.sampled_from([Decimal("0.00"), Decimal("0.25"), Decimal("3.10")]),
+    ),
+    "minute": (pl.Float64(), st.sampled_from([0.0, 1e-300, 3e-300, 1e-297])),
+    "subnormal": (pl.Float64(), st.sampled_from([0.0, TINY, 3 * TINY])),
+    "huge": (pl.Float64(), st.sampled_from([0.0, 1e300, 2.5e299])),
+    "of any magnitude": (pl.Float64(), st.sampled_from([0.0, 1e-300, 1e-17, 0.1, 1.0, 1e17])),
+}
+"""Dtype and values of each kind of weight. Only the last kind spans more than 2**37."""
+
+_Keys = tuple[list[str], dict[str, pl.DataType], list[tuple[Any, ...]]]
+
+GROUP_KEYS: dict[str, _Keys] = {
+    "none": ([], {}, [()]),
+    "String": (["g"], {"g": pl.String()}, [(None,), ("",), ("a",), ("é",)]),
+    "Int64": (["g"], {"g": pl.Int64()}, [(None,), (-(2**63),), (0,), (2**53 + 1,), (2**53,)]),
+    "Int8": (["g"], {"g": pl.Int8()}, [(None,), (-3,), (0,), (5,)]),
+    "UInt64": (["g"], {"g": pl.UInt64()}, [(None,), (0,), (2**64 - 1,)]),
+    "Boolean": (["g"], {"g": pl.Boolean()}, [(None,), (False,), (True,)]),
+    "Date": (["g"], {"g": pl.Date()}, [(None,), (date(1969, 12, 31),), (date(2024, 2, 29),)]),
+    "Float64": (
+        ["g"],
+        {"g": pl.Float64()},
+        [(None,), (float("nan"),), (-INF,), (-0.0,), (0.0,), (INF,)],
+    ),
+    "Float32": (["g"], {"g": pl.Float32()}, [(None,), (float("nan"),), (-1.5,), (0.0,)]),
+    "Decimal": (["g"], {"g": pl.Decimal(10, 1)}, [(None,), (Decimal("-1.5"),), (Decimal("2.0"),)]),
+    "Enum": (["g"], {"g": pl.Enum(["z", "a", "m"])}, [(None,), ("z",), ("a",), ("m",)]),
+    "Categorical": (["g"], {"g": pl.Categorical()}, [("z",), (None,), ("a",), ("m",)]),
+    "two": (
+        ["market", "model"],
+        {"market": pl.String(), "model": pl.Int32()},
+        [("x", 1), ("x", 2), ("y", 1), (None, 2), ("y", None), (None, None)],
+    ),
+    "Struct": (
+        ["g"],
+        {"g": pl.Struct({"a": pl.String(), "b": pl.Int64()})},
+        [({"a": "x", "b": 2},), ({"a": "x", "b": None},), ({"a": None, "b": 3},), ({"a": "w", "b": 9},)],
+    ),
+}
+"""The columns, their dtypes, and the groups, of each kind of `by`."""
+
+
+@st.composite
+def tables(
+    draw: st.DrawFn,
+    *,
+    keys: list[str] | None = None,
+    scores: list[pl.DataType] | None = None,
+    weights: list[str] | None = None,
+    labels: bool = True,
+    min_size: int = 0,
+    max_size: int = 24,
+) -> Table:
+    """A score table of columns `score`, `label`, the group columns, and a weight or none.
+
+    `keys`, `scores` and `weights` restrict the kinds ("" is no weight); without `labels` the
+    label is Boolean. Groups of one class, of one row and of no weight come up by themselves.
+    """
+    columns, schema, values = GROUP_KEYS[draw(st.sampled_from(keys or list(GROUP_KEYS)))]
+    score_dtype = draw(st.sampled_from(scores or list(SCORES)))
+    usual = [kind for kind in WEIGHTS if kind != "of any magnitude"]
+    kind = draw(st.sampled_from(["", *usual] if weights is None else weights))
+    dtype, negative, positive, pos_label = draw(st.sampled_from(LABELS)) if labels else LABELS[0]
+    n = draw(st.integers(min_size, max_size))
+
+    def column(of: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(of, min_size=n, max_size=n))
+
+    label = column(st.sampled_from([negative, positive]))
+    if pos_label is not None and label and positive not in label:
+        label[draw(st.integers(0, n - 1))] = positive
+    data = {
+        "score": pl.Series(column(SCORES[score_dtype]), dtype=score_dtype),
+        "label": pl.Series(label, dtype=dtype),
+    }
+    if kind:
+        weight_dtype, amounts = WEIGHTS[kind]
+        data["w"] = pl.Series(column(amounts), dtype=weight_dtype)
+    if columns:
+        groups = column(st.sampled_from(values))
+        for number, name in enumerate(columns):
+            data[name] = pl.Series([group[number] for group in groups], dtype=schema[name])
+    categories = {
+        name: kind_.categories.to_list() for name, kind_ in schema.items() if isinstance(kind_, pl.Enum)
+    }
+    return Table(pl.DataFrame(data), columns, pos_label, "w" if kind else None, categories)
