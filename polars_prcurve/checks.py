@@ -80,5 +80,5 @@ def rate_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
 
 
 def eta_checks(count: Count, eta: pl.Expr) -> Iterator[Check]:
-    """A prevalence lies in [0, 1]."""
-    yield _rows(count(~eta.is_between(0, 1)), "eta=", "outside [0, 1]", "expected shares, not percent")
+    """A prevalence lies in [0, 1]; NaN is above every number."""
+    yield _rows(count((eta < 0) | (eta > 1)), "eta=", "outside [0, 1]", "expected shares, not percent")

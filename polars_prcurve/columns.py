@@ -24,9 +24,11 @@ N_POS = "_prc_n_pos"
 N_NEG = "_prc_n_neg"
 POS_BEFORE = "_prc_pos_before"  # positives in all the groups before this one
 NEG_BEFORE = "_prc_neg_before"
-EXPONENT = "_prc_exponent"  # sums of floats are integers here, times 2 to this power
+POS_EXPONENT = "_prc_pos_exponent"  # sums of floats are integers here, times 2 to this power
+NEG_EXPONENT = "_prc_neg_exponent"
 
 # one row per group and prevalence
+UNIT = "_prc_unit"  # a power of two that brings weights near 1, so that products do not vanish
 POS_FACTOR = "_prc_pos_factor"  # counts times these are in the proportions of prevalence eta
 NEG_FACTOR = "_prc_neg_factor"
 

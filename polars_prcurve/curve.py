@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, SWEEP
+from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, SWEEP, UNIT
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.metrics import PointMetric, cells_of_rates
+from polars_prcurve.metrics import PointMetric
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
 
@@ -36,26 +36,39 @@ def curve_table(
     if long:
         grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
     frame = sweep_at(grid, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
-    values = metric_values(metrics, counts=isinstance(table, ScoreTable))
+    values = metric_values(metrics, table)
     frame = frame.with_columns(_stacked(values, metrics) if long else values)
     eta, *others = added_by_curve(metrics, long=long)
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 
-def metric_values(metrics: Iterable[PointMetric], *, counts: bool) -> list[pl.Expr]:
-    """The metrics as expressions over the columns of `sweep_at`."""
-    return [_metric_value(metric, counts) for metric in metrics]
+def metric_values(metrics: Sequence[PointMetric], table: Input) -> list[pl.Expr]:
+    """The metrics as expressions over the columns of `sweep_at`; undefined is null."""
+    values = (_of_counts(m, table) if isinstance(table, ScoreTable) else _of_rates(m) for m in metrics)
+    return [value.fill_nan(None).alias(m.name) for value, m in zip(values, metrics, strict=True)]
 
 
-def _metric_value(metric: PointMetric, counts: bool) -> pl.Expr:
-    if metric.eta is not None or not counts:
-        eta = pl.col("eta") if metric.eta is None else pl.lit(metric.eta)
-        return metric.of_cells(*cells_of_rates(pl.col("recall"), pl.col("fpr"), eta))
-    cells = [pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+_RATES = pl.col("recall"), pl.col("fpr")
+
+
+def _of_rates(metric: PointMetric) -> pl.Expr:
+    eta = metric.prevalence(pl.col("eta"))
+    value: pl.Expr = metric.of_rates(*_RATES, eta if isinstance(eta, pl.Expr) else pl.lit(eta))
+    return value
+
+
+def _of_counts(metric: PointMetric, table: ScoreTable) -> pl.Expr:
+    """Of counts in the proportions of eta, or of plain ones where that changes nothing."""
+    if metric.eta is not None:
+        return _of_rates(metric)
+    tp, fn, fp, tn = (pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn"))
+    if table.float_sums:
+        tp, fn, fp, tn = (cell * pl.col(UNIT) for cell in (tp, fn, fp, tn))
     if metric.depends_on_eta:
-        factors = (POS_FACTOR, POS_FACTOR, NEG_FACTOR, NEG_FACTOR)
-        cells = [cell * pl.col(factor) for cell, factor in zip(cells, factors, strict=True)]
-    return metric.of_cells(*cells)
+        pos, neg = pl.col(POS_FACTOR), pl.col(NEG_FACTOR)
+        tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
+    value: pl.Expr = metric.of_cells((tp, fn, fp, tn), *_RATES, pl.col("eta"))
+    return value
 
 
 def _stacked(values: Sequence[pl.Expr], metrics: Sequence[PointMetric]) -> list[pl.Expr]:

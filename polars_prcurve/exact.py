@@ -1,22 +1,27 @@
 """Sums of weights that do not depend on the order of the rows.
 
 Float addition rounds at every step, and engines add in different orders. Here the weights of
-a group are multiplied by the power of two that brings the largest to just below 2**90, cut to
-whole numbers and added as 128-bit integers: 2**37 rows fit, and all 53 bits of a weight count
-down to 2**-37 of the largest one. The sum is rounded once, when it is turned back.
+a class in a group are multiplied by the power of two that brings the largest to just below
+2**90, cut to whole numbers and added as 128-bit integers: 2**37 rows fit, and all 53 bits of a
+weight count down to 2**-37 of the largest one. What is below 2**-89 of it adds nothing. The
+sum is rounded once, when it is turned back.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["exponent", "from_integer", "to_integer"]
+__all__ = ["UNIT", "exponent", "from_integer", "to_integer", "unit"]
+
+_BITS = 89
+UNIT = 2.0**-_BITS
+"""What such an integer is multiplied by to bring it near 1; see `unit`."""
 
 
 def exponent(largest: pl.Expr) -> pl.Expr:
     """The power of two for a group whose largest weight this is."""
     floor_log2 = largest.reinterpret(dtype=pl.Int64) // 2**52 - 1023  # the bits of a float >= 0
-    return 89 - floor_log2
+    return _BITS - floor_log2
 
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
@@ -27,6 +32,11 @@ def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """The Float64 nearest to a sum of such integers."""
     return _scaled(total.cast(pl.Float64), -exponent)
+
+
+def unit(exponent: pl.Expr) -> pl.Expr:
+    """A power of two that brings the weights of a group near 1."""
+    return _power_of_two((exponent - _BITS).clip(-1000, 1000))
 
 
 def _scaled(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:

@@ -1,8 +1,9 @@
 """The sweep as plain expressions, for `select`, `with_columns`, `over` and `group_by().agg`.
 
 An expression cannot know the dtype of its column, so nothing is packed here: rows are sorted
-by their score, in whatever context Polars evaluates them. A struct holds the sorted rows and
-is extended field by field, since Polars does not share common parts of expressions in `agg`.
+by their score, in whatever context Polars evaluates them. Whatever is used more than once is
+first put into a struct and then read from its fields, since Polars does not share common
+parts of expressions in `agg`.
 """
 
 from __future__ import annotations
@@ -27,115 +28,171 @@ Prevalence: TypeAlias = float | pl.Expr | None
 
 
 class Cells(NamedTuple):
-    """Counts, and the totals that rates divide by.
+    """The four counts as columns, in the integers that are added up, and their exponents.
 
-    The totals are columns, not scalars: Polars multiplies by the reciprocal of a scalar, and
-    49 * (1 / 49) is not 1.
+    Rates divide by totals that are columns, not scalars: Polars multiplies by the reciprocal of
+    a scalar, and 49 * (1 / 49) is not 1.
     """
 
     tp: pl.Expr
     fp: pl.Expr
     fn: pl.Expr
     tn: pl.Expr
-    n_pos: pl.Expr
-    n_neg: pl.Expr
+    weighted: bool
+
+    def shown(self) -> list[pl.Expr]:
+        """tp, fp, fn and tn as users see them."""
+        return [self._shown(amount) for amount in (*zip(self[:4], (_POS, _NEG) * 2, strict=True),)]
+
+    def _shown(self, amount: tuple[pl.Expr, str]) -> pl.Expr:
+        value, exponent = amount
+        return exact.from_integer(value, pl.field(exponent)) if self.weighted else value
 
     @property
     def recall(self) -> pl.Expr:
-        return (self.tp / self.n_pos).fill_nan(None)
+        return _share(self.tp, self.fn)
 
     @property
     def fpr(self) -> pl.Expr:
-        return (self.fp / self.n_neg).fill_nan(None)
+        return _share(self.fp, self.tn)
+
+    def totals(self) -> tuple[pl.Expr, pl.Expr]:
+        """Positives and negatives, near 1 if they are weights."""
+        totals = ((self.tp + self.fn, _POS), (self.fp + self.tn, _NEG))
+        pos, neg = (self._near_1(self._shown(total)) for total in totals)
+        return pos, neg
+
+    def _near_1(self, count: pl.Expr) -> pl.Expr:
+        count = count.cast(pl.Float64)
+        if not self.weighted:
+            return count
+        return count * exact.unit(pl.min_horizontal(pl.field(_POS), pl.field(_NEG)))
+
+    def metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
+        """A point metric at a prevalence; of the plain counts where that changes nothing."""
+        at: pl.Expr = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
+        if metric.eta is not None:
+            value: pl.Expr = metric.of_rates(self.recall, self.fpr, pl.lit(metric.eta))
+            return value.fill_nan(None).alias(metric.name)
+        tp, fp, fn, tn = map(self._near_1, self.shown())
+        if metric.depends_on_eta and eta is not None:
+            p, n = factors(at, at.is_null(), *self.totals())
+            tp, fn, fp, tn = tp * p, fn * p, fp * n, tn * n
+        value = metric.of_cells((tp, fn, fp, tn), self.recall, self.fpr, at)
+        return value.fill_nan(None).alias(metric.name)
+
+
+_POS, _NEG = "pos_exponent", "neg_exponent"
+
+
+def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
+    return (above / (above + below)).fill_nan(None)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the rows of one context say: a score, and what it adds to either class.
+    """What the rows of one context say: a score, and what each adds to either class.
 
-    Weights are integers here, times two to the power of `exponent`.
+    Weights are integers here, per class times two to the power of its exponent.
     """
 
     score: pl.Expr
     pos: pl.Expr
     neg: pl.Expr
-    exponent: pl.Expr | None
+    weight: pl.Expr | None
+    exponents: tuple[pl.Expr, ...]
     checked: pl.Expr
     """0, or the query stops."""
-
-    def cells(self, pos: tuple[pl.Expr, pl.Expr], neg: tuple[pl.Expr, pl.Expr]) -> Cells:
-        """Counts as users see them, from the amounts above and below."""
-        (tp, fn), (fp, tn) = pos, neg
-        return Cells(*(self.shown(amount) for amount in (tp, fp, fn, tn, tp + fn, fp + tn)))
-
-    def shown(self, amount: pl.Expr) -> pl.Expr:
-        """From the integers that are added up to what users see."""
-        return amount if self.exponent is None else exact.from_integer(amount, self.exponent)
 
     def named(self, value: pl.Expr) -> pl.Expr:
         return value.alias(self.score.meta.output_name())
 
     # One value per row ------------------------------------------------------------------------
 
-    def per_row(self) -> Cells:
-        """tp, fp, fn and tn at each row's own score."""
-        return self.cells(*(self._at_own_score(amount) for amount in (self.pos, self.neg)))
+    def above(self, positive: bool) -> pl.Expr:
+        """tp or fp: how much there is at the row's own score and above."""
+        return self._count(positive, self._at_own_score(self.pos if positive else self.neg))
 
-    def _at_own_score(self, amount: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-        """The amount at the row's score and above, and the rest."""
-        running = amount.sort_by(self.score, descending=True).cum_sum()
-        place = self.score.rank("max", descending=True).cast(pl.Int64) - 1  # ties move together
-        above = running.gather(place + self.checked)
-        return above, amount.sum() - above
+    def below(self, positive: bool) -> pl.Expr:
+        """fn or tn: how much there is below the row's own score."""
+        amount = self.pos if positive else self.neg
+        return self._count(positive, amount.sum() - self._at_own_score(amount))
+
+    def rate(self, positive: bool) -> pl.Expr:
+        """Recall or fpr."""
+        amount = self.pos if positive else self.neg
+        both = pl.struct(self._at_own_score(amount).alias("above"), amount.sum().alias("total"))
+        above = pl.field("above")
+        return self._evaluated(both, _share(above, pl.field("total") - above))
 
     def metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
-        """A point metric, per row."""
-        return self.named(_metric(metric, self.per_row(), eta))
+        """A point metric."""
+        tp, fp = pl.field("tp"), pl.field("fp")
+        fields = (
+            self._at_own_score(self.pos).alias("tp"),
+            self._at_own_score(self.neg).alias("fp"),
+            self.pos.sum().alias("n_pos"),
+            self.neg.sum().alias("n_neg"),
+            *_as((_POS, _NEG), self.exponents),
+        )
+        cells = Cells(tp, fp, pl.field("n_pos") - tp, pl.field("n_neg") - fp, bool(self.exponents))
+        rows, eta = _with_eta(pl.struct(*fields), eta)
+        return self._evaluated(rows, cells.metric(metric, eta))
+
+    def _at_own_score(self, amount: pl.Expr) -> pl.Expr:
+        running = amount.sort_by(self.score, descending=True).cum_sum()
+        place = self.score.rank("max", descending=True).cast(pl.Int64) - 1  # ties move together
+        return running.gather(place + self.checked)
+
+    def _count(self, positive: bool, amount: pl.Expr) -> pl.Expr:
+        if self.exponents:
+            amount = exact.from_integer(amount, self.exponents[not positive])
+        return self.named(amount)
+
+    def _evaluated(self, rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+        return self.named(rows.struct.with_fields(value.alias("value")).struct.field("value"))
 
     # One struct per distinct score ------------------------------------------------------------
 
     def added(self) -> pl.Expr:
         """Structs of COUNTS."""
-        added = (
-            self.shown(pl.field(run) - pl.field(run).shift(1, fill_value=0)) for run in ("tp", "fp")
-        )
-        fields = _as(COUNTS, pl.field("score"), *added)
-        return self.named(self._distinct_scores().struct.eval(*fields))
+        pos, neg = (pl.field(run) - pl.field(run).shift(1, fill_value=0) for run in ("tp", "fp"))
+        cells = Cells(pos, neg, pos, neg, bool(self.exponents))
+        fields = _as(COUNTS, (pl.field("score"), *cells.shown()[:2]))
+        return self.named(_made_of(self._distinct_scores(), fields, COUNTS))
 
     def swept(self) -> pl.Expr:
         """Structs of SWEEP."""
-        return self.named(self._distinct_scores().struct.eval(*self._sweep_fields()))
+        return self.named(_made_of(self._distinct_scores(), _sweep_fields(self._cells()), SWEEP))
 
     def curved(self, metrics: Sequence[PointMetric], eta: Prevalence | list[float | None]) -> pl.Expr:
         """Structs of eta, SWEEP and the metrics."""
-        rows = self._distinct_scores()
+        rows, cells = self._distinct_scores(), self._cells()
         if isinstance(eta, list):
-            rows, eta = _repeated(rows, eta), pl.field("eta")
-        cells = self._field_cells()
-        values = [_metric(m, cells, eta) for m in metrics if m.name not in SWEEP]
-        filled = _filled(eta, cells.n_pos, cells.n_neg).alias("eta")
-        return self.named(rows.struct.eval(filled, *self._sweep_fields(), *values))
+            rows, eta = _repeated(rows, eta, cells, bool(self.exponents)), pl.field("eta")
+        else:
+            rows, eta = _with_eta(rows, eta)
+        values = [cells.metric(m, eta) for m in metrics if m.name not in SWEEP]
+        filled = _filled(eta, *cells.totals()).alias("eta")
+        names = ("eta", *SWEEP, *(m.name for m in metrics if m.name not in SWEEP))
+        return self.named(_made_of(rows, [filled, *_sweep_fields(cells), *values], names))
 
-    def _field_cells(self) -> Cells:
-        tp, fp, fn, tn = (pl.field(name) for name in ("tp", "fp", "fn", "tn"))
-        return self.cells((tp, fn), (fp, tn))
-
-    def _sweep_fields(self) -> list[pl.Expr]:
-        c = self._field_cells()
-        return _as(SWEEP, pl.field("score"), c.tp, c.fp, c.fn, c.tn, c.recall, c.fpr)
+    def _cells(self) -> Cells:
+        tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
+        return Cells(tp, fp, fn, tn, bool(self.exponents))
 
     def _distinct_scores(self) -> pl.Expr:
-        """Structs of score, tp, fp, fn and tn, the counts in integers, by falling score."""
+        """Structs of score, tp, fp, fn, tn (and exponents), in integers, by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
-        amounts = [self.pos.alias("pos")]
-        if self.exponent is None:
-            neg: pl.Expr = 1 - pos  # one column less to sort
-        else:
+        fields = [self.score.alias("score"), self.pos.alias("pos")]
+        neg: pl.Expr = 1 - pos  # one column less to sort
+        if self.weight is not None:
             neg = pl.field("neg")
-            amounts.append(self.neg.alias("neg"))
-        rows = pl.struct(self.score.alias("score"), *amounts).sort_by(self.score, descending=True)
-        if self.exponent is not None:
-            rows = _where(rows, (_of_element("pos") > 0) | (_of_element("neg") > 0)).list.explode()
+            fields += [self.neg.alias("neg"), self.weight.alias("weight")]
+            fields += _as((_POS, _NEG), self.exponents)
+        rows = pl.struct(*fields).sort_by(self.score, descending=True)
+        if self.weight is not None:
+            rows = _where(rows, pl.element().struct.field("weight") > 0).list.explode()
         running = rows.struct.eval(
             score,
             pos.cum_sum().alias("tp"),
@@ -144,18 +201,10 @@ class Evidence:
             (pos.cum_sum(reverse=True) - pos).alias("fn"),
             (neg.cum_sum(reverse=True) - neg).alias("tn"),
             score.ne_missing(score.shift(-1)).alias("last"),
+            *([pl.field(_POS), pl.field(_NEG)] if self.exponents else []),
         )
-        kept = _where(running, _of_element("last"))
+        kept = _where(running, pl.element().struct.field("last"))
         return pl.when(self.checked == 0).then(kept).list.explode()
-
-
-def _where(rows: pl.Expr, test: pl.Expr) -> pl.Expr:
-    """The structs that pass, as a list: `filter` by a part of `rows` would compute them twice."""
-    return rows.implode().list.filter(test)
-
-
-def _of_element(name: str) -> pl.Expr:
-    return pl.element().struct.field(name)
 
 
 def read_evidence(
@@ -182,38 +231,51 @@ def read_evidence(
         positive = given == pl.lit(pos_label)
         found += checks.pos_label_check(_count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
-    exponent = None
+    mass: pl.Expr | None = None
+    exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         mass = _column("weight", weight)
         what = _shown("weight", mass)
         found += checks.missing_checks(_count, what, mass, nan=True)
         found += checks.amount_checks(_count, what, mass)
         mass = mass.cast(pl.Float64)
-        exponent = exact.exponent(mass.max())
-        whole = exact.to_integer(mass, exponent)
-        pos, neg = whole * pos, whole * neg
+        amounts = mass * pos, mass * neg
+        exponents = tuple(exact.exponent(amount.max()) for amount in amounts)
+        pos, neg = map(exact.to_integer, amounts, exponents)
     if isinstance(eta, pl.Expr):
-        found += checks.eta_checks(_count, eta)
-    return Evidence(score, pos, neg, exponent, guard(found))
+        found += checks.eta_checks(_count, eta.cast(pl.Float64))
+    return Evidence(score, pos, neg, mass, exponents, guard(found))
 
 
 def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
     """One prevalence for the context, or a list of several."""
-    if eta is None or isinstance(eta, pl.Expr):
-        return eta
+    if isinstance(eta, pl.Expr):
+        return eta.cast(pl.Float64)
     values = eta_list(eta)
     return values[0] if len(values) == 1 else values
 
 
-def _metric(metric: PointMetric, counts: Cells, eta: Prevalence) -> pl.Expr:
-    """A metric of counts, at a prevalence; the plain counts where that changes nothing."""
-    tp, fn, fp, tn = (count.cast(pl.Float64) for count in (counts.tp, counts.fn, counts.fp, counts.tn))
-    eta = eta if metric.eta is None else metric.eta
-    if metric.depends_on_eta and eta is not None:
-        value = eta if isinstance(eta, pl.Expr) else pl.lit(eta)
-        p, n = factors(value, value.is_null(), counts.n_pos, counts.n_neg)
-        tp, fn, fp, tn = tp * p, fn * p, fp * n, tn * n
-    return metric.of_cells(tp, fn, fp, tn)
+def _sweep_fields(cells: Cells) -> list[pl.Expr]:
+    return _as(SWEEP, (pl.field("score"), *cells.shown(), cells.recall, cells.fpr))
+
+
+def _made_of(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
+    """Structs of new fields alone. In two steps: `eval` alone loses a field that is used twice."""
+    return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
+
+
+def _where(rows: pl.Expr, test: pl.Expr) -> pl.Expr:
+    """The structs that pass, as a list: `filter` by a part of `rows` would compute them twice."""
+    return rows.implode().list.filter(test)
+
+
+def _with_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+    """A prevalence that is an expression becomes a field, one value for each row."""
+    if not isinstance(eta, pl.Expr):
+        return rows, eta
+    # Added to a column, since in `agg` of an empty frame a lone scalar has no dtype.
+    column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+    return rows.struct.with_fields(column.alias("eta")), pl.field("eta")
 
 
 def _filled(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
@@ -223,20 +285,22 @@ def _filled(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
     return (eta if isinstance(eta, pl.Expr) else pl.lit(eta)).cast(pl.Float64).fill_null(own)
 
 
-def _repeated(rows: pl.Expr, etas: list[float | None]) -> pl.Expr:
+def _repeated(rows: pl.Expr, etas: list[float | None], cells: Cells, weighted: bool) -> pl.Expr:
     """The structs of a sweep once for each prevalence, which is a field of them, by rising eta."""
     n = pl.element().len()
     place = pl.int_range(n * len(etas))
     row = pl.element().gather(place % n)
     eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(place // n)
-    fields = {name: row.struct.field(name) for name in ("score", "tp", "fp", "fn", "tn")}
-    rising = _filled(eta, fields["tp"] + fields["fn"], fields["fp"] + fields["tn"])
-    pairs = pl.struct(eta.alias("eta"), *fields.values()).sort_by(rising, maintain_order=True)
-    return rows.implode().list.eval(pairs).list.explode()
+    names = ["score", "tp", "fp", "fn", "tn", *([_POS, _NEG] if weighted else [])]
+    pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+    repeated = rows.implode().list.eval(pairs).list.explode()
+    keyed = repeated.struct.with_fields(_filled(pl.field("eta"), *cells.totals()).alias("rising"))
+    by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+    return keyed.implode().list.eval(by_rising).list.explode()
 
 
-def _as(names: Iterable[str], *values: pl.Expr) -> list[pl.Expr]:
-    return [value.alias(name) for name, value in zip(names, values, strict=True)]
+def _as(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
+    return [value.alias(name) for name, value in zip(names, values, strict=False)]
 
 
 def _count(test: pl.Expr) -> pl.Expr:

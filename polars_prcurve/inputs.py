@@ -185,7 +185,9 @@ class _Reader:
                     f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved"
                 )
             if name == "*" or (name.startswith("^") and name.endswith("$")):
-                raise PrcError(f"by= holds a column {name!r}, which Polars reads as a pattern; rename it")
+                raise PrcError(
+                    f"by= holds a column {name!r}, which Polars reads as a pattern; rename it"
+                )
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(
                     f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it"

@@ -95,6 +95,9 @@ class PointMetric:
     source: str = field(default="", repr=False)
     eta: float | None = None
     """A prevalence the metric is tied to, whatever the table says (`balanced_precision`)."""
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    """From recall and fpr to the value at eta = 0, if it needs recall: there the cells of the
+    positives are 0 and do not tell it."""
 
     def alias(self, name: str) -> PointMetric:
         """The same metric under another column name."""
@@ -115,27 +118,39 @@ class PointMetric:
         Rates and prevalences outside [0, 1] raise, expressions when the query runs.
         `eta` may be left out where the metric does not depend on it.
         """
-        if self.eta is not None:
-            eta = self.eta
-        elif not self.depends_on_eta:
-            eta = 0.5  # any: it cancels
-        elif eta is None:
+        given = {"recall": recall, "fpr": fpr, "eta": self.prevalence(eta)}
+        if given["eta"] is None:
             raise PrcError(f"{self.name} depends on the prevalence: pass eta")
-        given = {"recall": recall, "fpr": fpr, "eta": eta}
         if any(isinstance(value, pl.Expr) for value in given.values()):
             return self._of_expressions(**given)
         return self._of_numbers(**given)
 
+    def prevalence(self, eta: Any) -> Any:
+        """The prevalence to use where `eta` is asked for."""
+        if self.eta is not None:
+            return self.eta
+        return eta if self.depends_on_eta else 0.5  # any: it cancels
+
+    def of_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """The value from rates and a prevalence, undefined as NaN."""
+        return self.of_cells(cells_of_rates(recall, fpr, eta), recall, fpr, eta)
+
+    def of_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """The value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return _where(eta == 0, self.limit_at_0(recall, fpr), value)
+
     def _of_numbers(self, **given: ArrayLike) -> float | Array:
         values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
         for name, value in values.items():
-            outside = ~((value >= 0) & (value <= 1)) & (np.isfinite(value) | (name == "eta"))
-            if outside.any() or np.isinf(value).any():
-                raise PrcError(
-                    f"{name} must lie in [0, 1]; got {value[outside | np.isinf(value)].flat[0]}"
-                )
+            undefined = np.isnan(value) & (name != "eta")
+            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+            if wrong.size > 0:
+                raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
         with np.errstate(all="ignore"):
-            out = np.asarray(self.formula(*cells_of_rates(*values.values())), dtype=np.float64)
+            out = np.asarray(self.of_rates(*values.values()), dtype=np.float64)
         return float(out) if out.ndim == 0 else out
 
     def _of_expressions(self, **given: pl.Expr | float) -> pl.Expr:
@@ -145,13 +160,8 @@ class PointMetric:
             outside = (value.is_nan() | ~value.is_between(0, 1)).sum()
             text = sentence(f"{name} must lie in [0, 1]; ", outside.cast(pl.String), " values do not")
             checks.append(Check(outside > 0, text))
-        out: pl.Expr = self.formula(*cells_of_rates(*values.values())) + guard(checks)
+        out: pl.Expr = self.of_rates(*values.values()) + guard(checks)
         return out.fill_nan(None).alias(self.name)
-
-    def of_cells(self, tp: pl.Expr, fn: pl.Expr, fp: pl.Expr, tn: pl.Expr) -> pl.Expr:
-        """The value from four Float64 cells in a table; undefined is null."""
-        value: pl.Expr = self.formula(tp, fn, fp, tn)
-        return value.fill_nan(None).alias(self.name)
 
 
 T = TypeVar("T", Array, pl.Expr)
@@ -162,9 +172,9 @@ def cells_of_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
     return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
 
 
-def _where(condition: Cell, then: float, otherwise: Cell) -> Cell:
+def _where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
     if isinstance(condition, pl.Expr):
-        return pl.when(condition).then(pl.lit(then)).otherwise(otherwise)
+        return pl.when(condition).then(then).otherwise(otherwise)
     return np.where(condition, then, otherwise)
 
 
@@ -212,10 +222,11 @@ def f_gain(beta: float) -> PointMetric:
     """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
     if not 0 < beta < float("inf"):
         raise PrcError(f"beta must be a positive number; got {beta}")
-    b = float(beta) ** 2
+    of_precision, of_recall = 1 / (1 + float(beta) ** 2), float(beta) ** 2 / (1 + float(beta) ** 2)
     return PointMetric(
         f"f_gain({beta:g})",
-        lambda *c: (_precision_gain(*c) + b * _recall_gain(*c)) / (1 + b),
+        lambda *c: of_precision * _precision_gain(*c) + of_recall * _recall_gain(*c),
+        limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
         range=(float("-inf"), 1.0),
         source="FK",
     )
@@ -303,6 +314,7 @@ fowlkes_mallows = PointMetric(
     "fowlkes_mallows",
     lambda tp, fn, fp, tn: (_ratio(tp, fp) * _ratio(tp, fn)) ** 0.5,
     source="sqrt(precision * recall)",
+    limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
 )
 mcc = PointMetric("mcc", _mcc, range=(-1.0, 1.0), source="Matthews 1975")
 cohen_kappa = PointMetric(
@@ -329,6 +341,7 @@ lift = PointMetric(
     lambda tp, fn, fp, tn: _ratio(tp, fn) / ((tp + fp) / (tp + fn + fp + tn)),
     range=(0.0, INF),
     source="precision / eta",
+    limit_at_0=lambda recall, fpr: recall / fpr * (fpr / fpr),
 )
 predicted_positive_rate = PointMetric(
     "predicted_positive_rate",
@@ -361,7 +374,13 @@ diagnostic_odds_ratio = PointMetric(
 precision_gain = PointMetric(
     "precision_gain", _precision_gain, range=(-INF, 1.0), **_free, source="W 8, FK"
 )
-recall_gain = PointMetric("recall_gain", _recall_gain, range=(-INF, 1.0), source="W 9, FK")
+recall_gain = PointMetric(
+    "recall_gain",
+    _recall_gain,
+    range=(-INF, 1.0),
+    source="W 9, FK",
+    limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
+)
 balanced_precision = PointMetric(
     "balanced_precision", lambda tp, fn, fp, tn: _ratio(tp, fp), eta=0.5, source="precision at eta = 1/2"
 )

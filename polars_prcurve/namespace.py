@@ -396,7 +396,8 @@ class ExprPrc(Listed):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, `pos_label` is the positive value of a label
-    that is not Boolean or numeric. All work in `select`, `with_columns`, `over` and
+    that is not Boolean or numeric. Weights are taken as Float64. All work in `select`,
+    `with_columns`, `over` and
     `group_by().agg`, and are named like the score column. A null, a NaN or a label that is not
     binary stops the query; filter first to drop. Where `pos_label` is given, each group must
     hold it: for groups that may lack positives pass a Boolean label.
@@ -427,7 +428,7 @@ class ExprPrc(Listed):
         └───────┴───────┴─────┘
         """
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().tp)
+        return evidence.above(positive=True)
 
     def fp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as much.
@@ -435,7 +436,7 @@ class ExprPrc(Listed):
         Int64, or Float64 with weights; otherwise as `tp`.
         """
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().fp)
+        return evidence.above(positive=False)
 
     def fn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False negatives at the row's own score: positives that score less.
@@ -443,7 +444,7 @@ class ExprPrc(Listed):
         Int64, or Float64 with weights; otherwise as `tp`.
         """
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().fn)
+        return evidence.below(positive=True)
 
     def tn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True negatives at the row's own score: negatives that score less.
@@ -451,17 +452,17 @@ class ExprPrc(Listed):
         Int64, or Float64 with weights; otherwise as `tp`.
         """
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().tn)
+        return evidence.below(positive=False)
 
     def recall(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().recall)
+        return evidence.rate(positive=True)
 
     def fpr(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.named(evidence.per_row().fpr)
+        return evidence.rate(positive=False)
 
     def precision(
         self,

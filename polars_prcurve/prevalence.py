@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.columns import COPY, GROUP, N_NEG, N_POS, NEG_FACTOR, POS_FACTOR, RESERVED
+from polars_prcurve.columns import COPY, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
 from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
 
 __all__ = ["Eta", "Grid", "eta_from_ratio", "eta_grid", "ratio_from_eta", "read_eta"]
@@ -210,7 +210,7 @@ def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
     ]
 
 
-def at_each_eta(groups: pl.LazyFrame, grid: Grid) -> pl.LazyFrame:
+def at_each_eta(groups: pl.LazyFrame, grid: Grid, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.LazyFrame:
     """The group table times its prevalences: eta filled in, factors, sorted by group and eta."""
     found = f"{RESERVED}found"
     if grid.keys:
@@ -220,11 +220,7 @@ def at_each_eta(groups: pl.LazyFrame, grid: Grid) -> pl.LazyFrame:
     else:
         pairs = groups.join(grid.frame, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
-    n_pos, n_neg = (pl.col(total).fill_null(0).cast(pl.Float64) for total in (N_POS, N_NEG))
-    pairs = pairs.with_columns(
-        eta.fill_null(n_pos / (n_pos + n_neg)),
-        *factors(eta, own, n_pos, n_neg),
-    )
+    pairs = pairs.with_columns(eta.fill_null(n_pos / (n_pos + n_neg)), *factors(eta, own, n_pos, n_neg))
     if grid.copies > 1:
         pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
         return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)

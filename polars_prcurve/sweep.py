@@ -19,20 +19,22 @@ from polars_prcurve import exact
 from polars_prcurve.columns import (
     BEFORE,
     COUNTS,
-    EXPONENT,
     GROUP,
     LABEL,
     N_NEG,
     N_POS,
     NEG,
     NEG_BEFORE,
+    NEG_EXPONENT,
     POS,
     POS_BEFORE,
+    POS_EXPONENT,
     RESERVED,
     RUN_NEG,
     RUN_POS,
     SCORE,
     SWEEP,
+    UNIT,
 )
 from polars_prcurve.errors import Check, PrcError, guard, sentence
 from polars_prcurve.inputs import Input, ScoreTable
@@ -85,13 +87,25 @@ def sweep_at(
         rows = rows.with_columns(pl.when(same).then(pl.col(RUN_POS).shift(1)).alias(BEFORE))
     if grid is None:
         frame = rows.join(groups, on=GROUP, maintain_order="left")
-    elif grid.single:
-        frame = rows.join(at_each_eta(groups, grid), on=GROUP, maintain_order="left")
     else:
-        # With the groups on the left, the join itself puts the rows in order.
-        frame = at_each_eta(groups, grid).join(rows, on=GROUP, maintain_order="left_right")
+        groups = at_each_eta(groups, grid, *_class_sizes(table))
+        if grid.single:
+            frame = rows.join(groups, on=GROUP, maintain_order="left")
+        else:
+            # With the groups on the left, the join itself puts the rows in order.
+            frame = groups.join(rows, on=GROUP, maintain_order="left_right")
     frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else _without_counts(frame)
     return frame if steps is None else _at_steps(table, frame, steps)
+
+
+def _class_sizes(table: Input) -> tuple[pl.Expr, pl.Expr]:
+    """Positives and negatives of a group, in its unit; null where rates bring no counts."""
+    if not isinstance(table, ScoreTable):
+        nothing = pl.lit(None, dtype=pl.Float64)
+        return nothing, nothing
+    pos, neg = pl.col(N_POS).fill_null(0), pl.col(N_NEG).fill_null(0)
+    sizes = _as_count(table, pos), _as_count(table, neg, NEG_EXPONENT)
+    return sizes[0].cast(pl.Float64) * pl.col(UNIT), sizes[1].cast(pl.Float64) * pl.col(UNIT)
 
 
 def count_scores(table: Input) -> pl.LazyFrame:
@@ -103,7 +117,7 @@ def count_scores(table: Input) -> pl.LazyFrame:
         (pl.col(run) - pl.col(run).shift(1, fill_value=0)).alias(run) for run in (RUN_POS, RUN_NEG)
     )
     frame = added.join(groups, on=GROUP, maintain_order="left")
-    sums = (_as_count(table, pl.col(run)) for run in (RUN_POS, RUN_NEG))
+    sums = (_as_count(table, pl.col(RUN_POS)), _as_count(table, pl.col(RUN_NEG), NEG_EXPONENT))
     return frame.select(
         *table.by, *(e.alias(name) for e, name in zip((pl.col(SCORE), *sums), COUNTS, strict=True))
     )
@@ -115,10 +129,16 @@ def count_scores(table: Input) -> pl.LazyFrame:
 def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
     """Sort the rows of all groups at once, and add up."""
     groups = _groups(table, _totals(table))
+    if not table.float_sums:
+        groups = _checked(table, groups)
     rows = _placed(table, groups)
     if table.float_sums:
-        sums = rows.group_by(GROUP).agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
-        groups = groups.join(sums, on=GROUP, maintain_order="left")
+        # Rows of their own, without scores: shared ones would be held in memory for both uses.
+        amounts = _placed(table, groups, without=SCORE).group_by(GROUP)
+        sums = amounts.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = groups.join(sums, on=GROUP, how="left", maintain_order="left")
+        groups = _checked(table, groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0)))
     marks = None if listed is None else _marks(groups, listed)
     ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
     running = ordered.frame.select(
@@ -134,45 +154,55 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
     ]
     # A class without rows: a rate over null is null, at no cost per row.
     totals = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
-    return Parts(running.filter(_KEPT).drop(_KEPT), groups.with_columns(*before, *totals))
+    unit: pl.Expr = pl.lit(1.0)
+    if table.float_sums:
+        unit = exact.unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
+    groups = groups.with_columns(*before, *totals, unit.alias(UNIT))
+    return Parts(running.filter(_KEPT).drop(_KEPT), groups)
 
 
 def _totals(table: ScoreTable) -> list[pl.Expr]:
-    """Per group: both totals; or, for sums of floats, the exponent that they will need."""
+    """Per group: both totals; or, for sums of floats, the exponents that they will need."""
     if table.labelled:
         n_pos = table.columns[LABEL].cast(pl.Int64).sum()
         return [n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)]
     pos, neg = table.columns[POS], table.columns[NEG]
     if table.float_sums:
-        return [exact.exponent(pl.max_horizontal(pos.max(), neg.max())).alias(EXPONENT)]
+        largest = ((pos.max(), POS_EXPONENT), (neg.max(), NEG_EXPONENT))
+        return [exact.exponent(value).alias(name) for value, name in largest]
     return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG)]
 
 
 def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
-    """One row per group in the order of `by`, if all checks over the whole table hold.
-
-    Every result is joined with this table, so that no check can be optimized away.
-    """
-    checked = table.grouped(aggregates).filter(guard(table.tallies.checks) == 0)
-    numbered = checked.drop(*table.tallies.tests).with_row_index(GROUP)
+    """One row per group in the order of `by`, with the tallies that `_checked` reads."""
+    numbered = table.grouped(aggregates).with_row_index(GROUP)
     return numbered.with_columns(pl.col(GROUP).cast(pl.UInt32))
 
 
-def _placed(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+def _checked(table: Input, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """The group table, if all checks over the whole table hold; else the query stops.
+
+    Every result is joined with this table, so that no check can be optimized away.
+    """
+    return groups.filter(guard(table.tallies.checks) == 0).drop(*table.tallies.tests)
+
+
+def _placed(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl.LazyFrame:
     """The rows with the number of their group; amounts as integers, and none that is zero."""
+    rows = table.rows.select(pl.exclude(without)) if without else table.rows
     if table.labelled and not table.by:
-        return table.rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
-    number = groups.select(*table.by, GROUP, *([EXPONENT] if table.float_sums else []))
+        return rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
+    exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
+    number = groups.select(*table.by, GROUP, *exponents.values())
     if table.by:
-        rows = table.rows.join(number, on=list(table.by), nulls_equal=True)
+        rows = rows.join(number, on=list(table.by), nulls_equal=True)
     else:
-        rows = table.rows.join(number, how="cross")
+        rows = rows.join(number, how="cross")
     if table.labelled:
         return rows
-    if table.float_sums:
-        power = pl.col(EXPONENT)
-        rows = rows.with_columns(exact.to_integer(pl.col(name), power) for name in (POS, NEG))
-    return rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
+    rows = rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
+    whole = (exact.to_integer(pl.col(name), pl.col(power)) for name, power in exponents.items())
+    return rows.with_columns(whole)
 
 
 def _marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
@@ -189,10 +219,12 @@ def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     fn, tn = pl.col(N_POS) - tp, pl.col(N_NEG) - fp
     # The joined total of a single group may be held as one number, and Polars multiplies by the
     # reciprocal of a number: 49 * (1 / 49) is not 1. A sum of columns is a column.
-    counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn, N_POS: tp + fn, N_NEG: fp + tn}
+    of_pos = {"tp": tp, "fn": fn, N_POS: tp + fn}
+    of_neg = {"fp": fp, "tn": tn, N_NEG: fp + tn}
     counted = frame.with_columns(
         pl.col(SCORE).alias("threshold"),
-        *(_as_count(table, value).alias(name) for name, value in counts.items()),
+        *(_as_count(table, value).alias(name) for name, value in of_pos.items()),
+        *(_as_count(table, value, NEG_EXPONENT).alias(name) for name, value in of_neg.items()),
     )
     return counted.with_columns(
         pl.col("fn", "tn").fill_null(0),
@@ -201,10 +233,10 @@ def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _as_count(table: ScoreTable, value: pl.Expr) -> pl.Expr:
+def _as_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -> pl.Expr:
     """From the integers of the running sums to what users see."""
     if table.float_sums:
-        return exact.from_integer(value, pl.col(EXPONENT))
+        return exact.from_integer(value, pl.col(exponent))
     return value.cast(table.count_dtype)
 
 
@@ -213,8 +245,7 @@ def _as_count(table: ScoreTable, value: pl.Expr) -> pl.Expr:
 
 def _points(table: Input) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
-    no_total = pl.lit(None, dtype=pl.Int64)
-    groups = _groups(table, []).with_columns(no_total.alias(N_POS), no_total.alias(N_NEG))
+    groups = _checked(table, _groups(table, [])).with_columns(pl.lit(1.0).alias(UNIT))
     if table.by:
         rows = table.rows.join(groups, on=list(table.by), nulls_equal=True)
     else:

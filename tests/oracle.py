@@ -357,7 +357,7 @@ def metric(name: str, t: Fraction | None, f: Fraction | None, eta: Fraction | fl
         case "markedness":
             return _minus(_plus(ratio(tp, q), ratio(tn, _plus(tn, fn))), Fraction(1))
         case "lift":
-            return ratio(t, q)
+            return None if q == 0 else ratio(t, q)
         case "predicted_positive_rate":
             return q
         case "lr_pos":

@@ -69,9 +69,7 @@ PARTLY: dict[str, Any] = {
     "lr_neg": lambda t, f, e, p, n: _div(1 - t, 1 - f),
     "diagnostic_odds_ratio": lambda t, f, e, p, n: _div(t * (1 - f), f * (1 - t)),
     "precision_gain": lambda t, f, e, p, n: None if t == 0 else 1 - f / t,
-    "recall_gain": lambda t, f, e, p, n: (
-        None if t == 0 or e == 1 else 1 - e / (1 - e) * (1 - t) / t
-    ),
+    "recall_gain": lambda t, f, e, p, n: None if t == 0 or e == 1 else 1 - e / (1 - e) * (1 - t) / t,
     "f_gain(1)": lambda t, f, e, p, n: (
         None if t == 0 or e == 1 else (1 - f / t + 1 - e / (1 - e) * (1 - t) / t) / 2
     ),

@@ -1,0 +1,460 @@
+"""How long the sweep takes, beside what else gives the same counts.
+
+    python benchmarks/sweep.py [--rows N] [--repeats N] [--only NAME ...] [--json FILE]
+
+First every contestant's numbers are compared, and a difference stops the run. Then each line
+of `CASES` runs two contestants in turn, A B A B ..., and prints the median, least and greatest
+ratio of a pair: machines differ and are shared, and neighbours in time share what disturbs
+them. The aim stands beside it; nothing fails for being slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import polarbearings
+import polars as pl
+import polars_ds
+from sklearn.metrics import precision_recall_curve, roc_curve
+
+import polars_prcurve  # noqa: F401  registers .prc
+
+COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
+
+# Data -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Data:
+    """A score table: columns g, score, label, and weight if asked for."""
+
+    groups: int = 10
+    positives: float = 0.1
+    decimals: int | None = None
+    string_keys: bool = False
+    weights: bool = False
+    rows: int | None = None
+    """Else what --rows says."""
+
+
+PLAIN = Data()
+MANY = Data(groups=100_000)
+STRINGS = Data(string_keys=True)
+HALF = Data(positives=0.5)
+TIES = Data(decimals=3)
+WEIGHTED = Data(weights=True)
+SMALL = Data(groups=1, rows=1_000)
+
+
+@cache
+def score_table(data: Data) -> pl.DataFrame:
+    rng = np.random.default_rng(20)
+    label = rng.random(data.rows) < data.positives
+    score = rng.normal(size=data.rows) + label
+    frame = pl.DataFrame({"g": rng.integers(0, data.groups, data.rows), "score": score, "label": label})
+    if data.decimals is not None:
+        frame = frame.with_columns(pl.col("score").round(data.decimals))
+    if data.string_keys:
+        frame = frame.with_columns(pl.format("model number {}", "g").alias("g"))
+    if data.weights:
+        mass = rng.lognormal(sigma=2, size=data.rows)
+        mass[::100] = 0
+        frame = frame.with_columns(weight=mass)
+    return frame
+
+
+# Contestants: what is given is prepared, what is returned is timed -------------------------------
+
+Run = Callable[[], Any]
+Contestant = Callable[[pl.DataFrame], Run]
+
+
+def sweep(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.sweep(by="g")
+
+
+def sweep_in_memory(df: pl.DataFrame) -> Run:
+    return lambda: df.lazy().prc.sweep(by="g").collect(engine="in-memory")
+
+
+def sweep_weighted(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.sweep(by="g", weight="weight")
+
+
+def sweep_in_agg(df: pl.DataFrame) -> Run:
+    return lambda: df.group_by("g").agg(pl.col("score").prc.sweep("label"))
+
+
+def tp_over(df: pl.DataFrame) -> Run:
+    return lambda: df.select(pl.col("score").prc.tp("label").over("g"))
+
+
+def curve(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.curve(eta=0.01)
+
+
+def sort_score(df: pl.DataFrame) -> Run:
+    score = df.select("score")
+    return lambda: score.sort("score")
+
+
+def sort_group_score(df: pl.DataFrame) -> Run:
+    return lambda: df.sort("g", "score")
+
+
+def rank_over(df: pl.DataFrame) -> Run:
+    return lambda: df.select(pl.col("score").rank("max").over("g"))
+
+
+def bearings(df: pl.DataFrame) -> Run:
+    return polarbearings.confusion_curve(df, "label", "score", by="g", endpoints=False).collect
+
+
+def bearings_weighted(df: pl.DataFrame) -> Run:
+    return polarbearings.confusion_curve(
+        df, "label", "score", by="g", weight="weight", endpoints=False
+    ).collect
+
+
+def polars_ds_agg(df: pl.DataFrame) -> Run:
+    rates = polars_ds.query_tpr_fpr("label", "score")
+    return lambda: df.group_by("g").agg(rates).explode(pl.exclude("g"))
+
+
+def sklearn_loop(df: pl.DataFrame) -> Run:
+    def run() -> None:
+        for part in df.partition_by("g"):
+            precision_recall_curve(part["label"].to_numpy(), part["score"].to_numpy())
+
+    return run
+
+
+def sklearn_loop_weighted(df: pl.DataFrame) -> Run:
+    def run() -> None:
+        for part in df.partition_by("g"):
+            label, score, weight = (part[name].to_numpy() for name in ("label", "score", "weight"))
+            precision_recall_curve(label, score, sample_weight=weight)
+
+    return run
+
+
+def sklearn_arrays(df: pl.DataFrame) -> Run:
+    label, score = df["label"].to_numpy(), df["score"].to_numpy()
+    return lambda: precision_recall_curve(label, score)
+
+
+# Cases ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contestant on some data."""
+
+    run: Contestant
+    data: Data = PLAIN
+    share: float = 1
+    """Timed on this share of the groups only, and scaled."""
+    times: int = 1
+    """Calls per measurement."""
+
+    def timer(self, rows: int) -> Callable[[], float]:
+        df = score_table(replace(self.data, rows=self.data.rows or rows))
+        if self.share < 1:
+            df = df.filter(pl.col("g") < self.share * self.data.groups)
+        run = self.run(df)
+
+        def seconds() -> float:
+            start = perf_counter()
+            for _ in range(self.times):
+                run()
+            return (perf_counter() - start) / (self.times * self.share)
+
+        return seconds
+
+
+@dataclass(frozen=True)
+class Case:
+    """A ratio of times, `top` over `bottom`."""
+
+    name: str
+    text: str
+    top: Entry
+    bottom: Entry
+    aim: str = ""
+
+
+def _shapes() -> Iterator[Case]:
+    """Our own sweep on data of another shape, and the rivals there."""
+    rivals = {
+        "polarbearings": Entry(bearings),
+        "scikit-learn, in a loop": Entry(sklearn_loop),
+        "polars_ds query_tpr_fpr in agg": Entry(polars_ds_agg),
+    }
+    shapes = {
+        "groups": (MANY, "100 000 groups"),
+        "strings": (STRINGS, "string keys"),
+        "positives": (HALF, "50 % positives"),
+        "ties": (TIES, "scores of 3 decimals"),
+    }
+    for name, (data, text) in shapes.items():
+        ours = Entry(sweep, data)
+        yield Case(name, f"{text}: sweep / sweep of 10 groups", ours, Entry(sweep), "<= 1.5")
+        for rival, entry in rivals.items():
+            top, sampled = replace(entry, data=data), ""
+            if data is MANY and entry.run is polars_ds_agg:
+                continue  # it refuses a group of one class
+            if data is MANY and entry.run is sklearn_loop:
+                top, sampled = replace(top, share=0.02), " (2 % of groups, scaled)"
+            yield Case(name, f"{text}: {rival}{sampled} / sweep", top, ours, "> 1")
+
+
+CASES = [
+    Case("sort", "sweep / sort of the bare score column", Entry(sweep), Entry(sort_score), "<= 4"),
+    Case("sort", 'sweep / df.sort("g", "score")', Entry(sweep), Entry(sort_group_score), "< 0.7"),
+    Case("rivals", "polarbearings confusion_curve / sweep", Entry(bearings), Entry(sweep), ">= 3.5"),
+    Case("rivals", "scikit-learn, in a loop / sweep", Entry(sklearn_loop), Entry(sweep), ">= 2.5"),
+    Case("rivals", "polars_ds query_tpr_fpr in agg / sweep", Entry(polars_ds_agg), Entry(sweep), "> 1"),
+    *_shapes(),
+    Case(
+        "small",
+        "1 000 rows: curve(eta=0.01) / scikit-learn",
+        Entry(curve, SMALL, times=20),
+        Entry(sklearn_arrays, SMALL, times=20),
+        "<= 10",
+    ),
+    Case("expressions", "tp in over / rank in over", Entry(tp_over), Entry(rank_over), "<= 2"),
+    Case("expressions", "sweep in agg / sweep", Entry(sweep_in_agg), Entry(sweep), "<= 2"),
+    Case(
+        "expressions",
+        "100 000 groups: sweep in agg / sweep",
+        Entry(sweep_in_agg, MANY),
+        Entry(sweep, MANY),
+        "<= 2",
+    ),
+    Case(
+        "weights",
+        "weighted: polarbearings / sweep",
+        Entry(bearings_weighted, WEIGHTED),
+        Entry(sweep_weighted, WEIGHTED),
+        ">= 1.5",
+    ),
+    Case(
+        "weights",
+        "weighted: scikit-learn, in a loop / sweep",
+        Entry(sklearn_loop_weighted, WEIGHTED),
+        Entry(sweep_weighted, WEIGHTED),
+        "> 1",
+    ),
+    Case("weights", "sweep weighted / sweep", Entry(sweep_weighted, WEIGHTED), Entry(sweep)),
+    Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
+]
+MEMORY = {"polars_prcurve sweep": sweep, "polarbearings confusion_curve": bearings}
+NAMES = [*dict.fromkeys(case.name for case in CASES), "memory", "import"]
+
+
+# Measuring ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """The middle and the ends of what pairs of measurements gave."""
+
+    name: str
+    text: str
+    median: float
+    least: float
+    greatest: float
+    unit: str
+    aim: str
+
+    @classmethod
+    def of(cls, name: str, text: str, values: list[float], aim: str, unit: str = "x") -> Result:
+        return cls(name, text, median(values), min(values), max(values), unit, aim)
+
+    def __str__(self) -> str:
+        middle = f"{self.median:7.2f} {self.unit:<2}"
+        ends = f"{self.least:.2f} .. {self.greatest:.2f}"
+        return f"{self.text:<78}{middle} {ends:>17}   {self.aim:<8}{self.verdict()}"
+
+    def verdict(self) -> str:
+        if not self.aim:
+            return ""
+        sign, number = self.aim.split()[:2]
+        distance = self.median - float(number)
+        met = {"<": distance < 0, "<=": distance <= 0, ">": distance > 0, ">=": distance >= 0}
+        return "yes" if met[sign] else "NO"
+
+
+def ratios(case: Case, rows: int, repeats: int) -> list[float]:
+    """Time of the top over time of the bottom, pair by pair, after one pair to warm up."""
+    top, bottom = case.top.timer(rows), case.bottom.timer(rows)
+    pairs = [(top(), bottom()) for _ in range(repeats + 1)]
+    return [a / b for a, b in pairs[1:]]
+
+
+def peaks(contestant: str, rows: int, repeats: int) -> list[float]:
+    """Peak memory of one run over the size of its input, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.arrow"
+        score_table(replace(PLAIN, rows=rows)).write_ipc(path)
+        command = [sys.executable, __file__, "--peak", contestant, str(path)]
+        return [float(subprocess.check_output(command)) for _ in range(repeats)]
+
+
+def peak(contestant: str, path: str) -> float:
+    """In the new process: by how much the run raises the peak, its result included."""
+    run = MEMORY[contestant](df := pl.read_ipc(path))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
+    before = _peak_kilobytes()
+    run()
+    return (_peak_kilobytes() - before) * 1024 / df.estimated_size()
+
+
+def _peak_kilobytes() -> int:
+    # Not ru_maxrss, in which a new process inherits what its parent held.
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0])
+
+
+def import_times(repeats: int) -> list[float]:
+    """Milliseconds that `import polars_prcurve` takes longer than `import polars`."""
+
+    def milliseconds(module: str) -> float:
+        code = f"from time import time; start = time(); import {module}; print((time() - start) * 1e3)"
+        return float(subprocess.check_output([sys.executable, "-c", code]))
+
+    return [milliseconds("polars_prcurve") - milliseconds("polars") for _ in range(repeats)]
+
+
+def measured(names: list[str], rows: int, repeats: int) -> Iterator[Result]:
+    for case in CASES:
+        if case.name in names:
+            yield Result.of(case.name, case.text, ratios(case, rows, repeats), case.aim)
+    if "memory" in names and sys.platform == "linux":
+        for contestant in MEMORY:
+            values = peaks(contestant, rows, repeats)
+            yield Result.of("memory", f"peak memory of {contestant} / size of its input", values, "")
+    if "import" in names:
+        values = import_times(3 * repeats)
+        yield Result.of("import", "import polars_prcurve - import polars", values, "< 50", "ms")
+
+
+# Checking -------------------------------------------------------------------------------------
+
+
+def check_counts(df: pl.DataFrame) -> None:
+    """Counts are those of the rivals, and expressions give what frames give."""
+    ours = sweep(df)()
+    expect_equal("polarbearings", ours.select("g", *COUNTS), bearings(df)())
+    in_agg = sweep_in_agg(df)().explode("score").unnest("score")
+    expect_equal("the sweep as an expression", ours, in_agg)
+    above = df.select("g", pl.col("score").alias("threshold"), tp_over(df)()["score"].alias("tp"))
+    expect_equal("tp as an expression", ours.select("g", "threshold", "tp"), above.unique())
+    for key, curve in ours.partition_by("g", as_dict=True).items():
+        part = df.filter(pl.col("g") == key[0])
+        n_pos = part["label"].sum()
+        fpr, tpr, threshold = roc_curve(part["label"], part["score"], drop_intermediate=False)
+        theirs = {
+            "threshold": threshold,
+            "tp": np.rint(tpr * n_pos),
+            "fp": np.rint(fpr * (part.height - n_pos)),
+            "recall": tpr,
+            "fpr": fpr,
+        }
+        for name, values in theirs.items():  # scikit-learn's first point is the origin
+            expect(np.array_equal(curve[name], values[1:]), f"{name} of scikit-learn, group {key[0]}")
+
+
+def check_weights(df: pl.DataFrame) -> None:
+    """Sums of weights are those of scikit-learn, and the order of the rows changes no bit."""
+    ours = sweep_weighted(df)()
+    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
+    expect_equal("the weighted sweep of shuffled rows", ours, sweep_weighted(shuffled)())
+    for key, curve in ours.partition_by("g", as_dict=True).items():
+        part = df.filter((pl.col("g") == key[0]) & (pl.col("weight") > 0))
+        label, weight = part["label"].to_numpy(), part["weight"].to_numpy()
+        options = {"sample_weight": weight, "drop_intermediate": False}
+        fpr, tpr, threshold = roc_curve(label, part["score"], **options)
+        theirs = {
+            "threshold": threshold,
+            "tp": tpr * math.fsum(weight[label]),
+            "fp": fpr * math.fsum(weight[~label]),
+            "recall": tpr,
+            "fpr": fpr,
+        }
+        for name, values in theirs.items():
+            close = np.allclose(curve[name], values[1:], rtol=1e-9, atol=0)
+            expect(close, f"weighted {name} of scikit-learn, group {key[0]}")
+
+
+def expect_equal(whose: str, ours: pl.DataFrame, theirs: pl.DataFrame) -> None:
+    """The same rows, to the last bit; either may come in its own order."""
+    order = {"by": ["g", "threshold"], "descending": [False, True]}
+    expect(ours.sort(**order).equals(theirs.sort(**order)), whose)
+
+
+def expect(same: bool, whose: str) -> None:
+    if not same:
+        raise SystemExit(f"the sweep differs from {whose}")
+
+
+def check(rows: int) -> None:
+    for data, groups in product((PLAIN, TIES, STRINGS, HALF), (10, 1_000)):
+        check_counts(score_table(replace(data, groups=groups, rows=rows)))
+    for groups in (10, 1_000):
+        check_weights(score_table(replace(WEIGHTED, groups=groups, rows=rows)))
+        check_weights(score_table(replace(WEIGHTED, decimals=1, groups=groups, rows=rows)))
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Times of the sweep beside its rivals.")
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--repeats", type=int, default=5, help="pairs per line")
+    names = {"nargs": "+", "choices": NAMES, "default": NAMES, "metavar": "NAME"}
+    parser.add_argument("--only", **names, help=f"any of {', '.join(NAMES)}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results here, too")
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.peak:
+        print(peak(*given.peak))
+        return
+    warnings.filterwarnings("ignore", module="sklearn")  # a group of a few rows may lack a class
+    about = {"rows": given.rows, "pairs": given.repeats, "threads": pl.thread_pool_size(), **versions()}
+    print(*(f"{name} {value}" for name, value in about.items()), sep=", ")
+    check(min(given.rows, 300_000))
+    print("Counts, weighted sums and expressions agree. Median, ends, aim:", flush=True)
+    results = []
+    for result in measured(given.only, given.rows, given.repeats):
+        print(result, flush=True)
+        results.append(asdict(result))
+    if given.json:
+        given.json.write_text(json.dumps({**about, "results": results}, indent=2))
+
+
+def versions() -> dict[str, str]:
+    packages = ("polars", "polars-prcurve", "polarbearings", "polars-ds", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+if __name__ == "__main__":
+    main()
