@@ -483,10 +483,10 @@ def _records(
 
 def _facts(curve: dict[str, Any]) -> dict[str, str | None]:
     """What the tooltips of a curve's points have in common."""
-    counted = curve["n_pos"] is not None and curve["n_neg"] is not None
+    n_pos, n_neg = curve["n_pos"], curve["n_neg"]
     return {
         "prevalence": _said_share(curve["eta"]) if "eta" in curve else None,
-        "test_set": _said_size(curve["n_pos"], curve["n_neg"]) if counted else None,
+        "test_set": None if n_pos is None or n_neg is None else _said_size(n_pos, n_neg),
     }
 
 

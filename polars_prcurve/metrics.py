@@ -19,13 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
 
 from polars_prcurve.errors import Check, PrcError, did_you_mean, guard, sentence
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "PointMetric",
@@ -63,7 +65,7 @@ __all__ = [
 
 Cell: TypeAlias = Any  # a float array or a pl.Expr; formulas use what the two share
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
-Array: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,8 @@ class PointMetric:
         return _where(eta == 0, self.limit_at_0(recall, fpr), value)
 
     def _of_numbers(self, **given: ArrayLike) -> float | Array:
+        import numpy as np
+
         values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
         for name, value in values.items():
             undefined = np.isnan(value) & (name != "eta")
@@ -164,7 +168,7 @@ class PointMetric:
         return out.fill_nan(None).alias(self.name)
 
 
-T = TypeVar("T", Array, pl.Expr)
+T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
 
 
 def cells_of_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
@@ -175,6 +179,8 @@ def cells_of_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
 def _where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(then).otherwise(otherwise)
+    import numpy as np
+
     return np.where(condition, then, otherwise)
 
 

@@ -31,6 +31,8 @@ class Ordered(NamedTuple):
     """Rows by group, then by falling score, marks last among equals."""
 
     frame: pl.LazyFrame
+    columns: tuple[str, ...]
+    """What `group` and `threshold` are read from."""
     group: pl.Expr
     threshold: pl.Expr
     """The score of the row, in its own dtype."""
@@ -66,14 +68,14 @@ def _by_key(
     if marks is not None:
         keyed = pl.concat([keyed, marks.select((place + _MARK).alias(_KEY), *amounts)])
     key = pl.col(_KEY)
-    tie = key // 4
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE | _MARK)
-    code = tie.cast(pl.Int64, wrap_numerical=True) ^ _TOP
+    code = (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _TOP
     return Ordered(
         keyed.sort(_KEY),
+        (_KEY,),
         group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),  # in range: cheaper unchecked
         threshold=_score(code, dtype),
-        last=tie != tie.shift(-1, fill_value=-1),
+        last=(key ^ key.shift(-1, fill_value=2**126)) > (_POSITIVE | _MARK),
         pos=(bits == _POSITIVE).cast(pl.Int64) if labelled else pl.col(POS),
         neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
         mark=bits == _MARK,
@@ -92,6 +94,7 @@ def _by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None) 
     group, score = pl.col(GROUP), pl.col(SCORE)
     return Ordered(
         rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),
+        (GROUP, SCORE),
         group=group,
         threshold=score,
         last=group.ne_missing(group.shift(-1)) | score.ne_missing(score.shift(-1)),

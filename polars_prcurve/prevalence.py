@@ -11,20 +11,22 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from polars_prcurve.columns import COPY, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
 from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["Eta", "Grid", "eta_from_ratio", "eta_grid", "ratio_from_eta", "read_eta"]
 
-Eta: TypeAlias = (
-    float | Sequence[float | None] | pl.Series | NDArray[np.float64] | pl.DataFrame | pl.LazyFrame | None
-)
+EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
+Eta: TypeAlias = "float | Sequence[float | None] | NDArray[np.float64] | pl.Series | EtaFrame | None"
 
 
 def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
@@ -135,7 +137,7 @@ _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 def eta_list(eta: object) -> list[float | None]:
     """One prevalence or several, as a list; None in it means own."""
-    if eta is None or isinstance(eta, int | float | np.number | str):
+    if eta is None or isinstance(eta, Real | str):
         given: list[object] = [eta]
     elif isinstance(eta, pl.Series):
         given = eta.to_list()
@@ -157,9 +159,9 @@ def eta_list(eta: object) -> list[float | None]:
 def one_eta(value: object) -> float:
     if isinstance(value, str):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use eta_from_ratio)")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r}")
-    if not 0 <= value <= 1:
+    if not 0 <= float(value) <= 1:
         raise PrcError(f"eta= must lie in [0, 1], a share and not a percentage; got {value}")
     return float(value)
 

@@ -135,30 +135,29 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
     if table.float_sums:
         # Rows of their own, without scores: shared ones would be held in memory for both uses.
         amounts = _placed(table, groups, without=SCORE).group_by(GROUP)
-        sums = amounts.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
+        totals = amounts.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = groups.join(sums, on=GROUP, how="left", maintain_order="left")
+        groups = groups.join(totals, on=GROUP, how="left", maintain_order="left")
         groups = _checked(table, groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0)))
     marks = None if listed is None else _marks(groups, listed)
     ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
-    running = ordered.frame.select(
-        ordered.group.alias(GROUP),
-        ordered.threshold.alias(SCORE),
-        ordered.pos.cum_sum().alias(RUN_POS),
-        ordered.neg.cum_sum().alias(RUN_NEG),
-        (ordered.last if marks is None else ordered.mark).alias(_KEPT),
+    sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
+    kept = (ordered.last if marks is None else ordered.mark).alias(_KEPT)
+    running = ordered.frame.select(*ordered.columns, *sums, kept).filter(_KEPT)
+    running = running.select(
+        ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), RUN_POS, RUN_NEG
     )
     before = [
         (pl.col(total).cum_sum() - pl.col(total)).alias(name)
         for total, name in ((N_POS, POS_BEFORE), (N_NEG, NEG_BEFORE))
     ]
     # A class without rows: a rate over null is null, at no cost per row.
-    totals = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
+    or_null = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
         unit = exact.unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
-    groups = groups.with_columns(*before, *totals, unit.alias(UNIT))
-    return Parts(running.filter(_KEPT).drop(_KEPT), groups)
+    groups = groups.with_columns(*before, *or_null, unit.alias(UNIT))
+    return Parts(running, groups)
 
 
 def _totals(table: ScoreTable) -> list[pl.Expr]:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import metrics, prc
+from polars_prcurve import PrcError, metrics, prc
 from tests import oracle
 from tests.strategies import GROUP_KEYS, SCORES, WEIGHTS, Table, tables
 
@@ -909,3 +909,32 @@ def test_a_hundred_thousand_groups() -> None:
 
 def test_every_kind_of_weight_is_drawn_somewhere() -> None:
     assert set(MODERATE) | {"minute", "subnormal", "huge", "of any magnitude"} == {"", *WEIGHTS}
+
+
+def test_expressions_work_on_columns_of_any_name_and_any_order() -> None:
+    """A score that is not called score, unsorted, beside columns named like the fields."""
+    df = pl.DataFrame(
+        {
+            "s": [0.1, 0.9, 0.5, 0.7],
+            "y": [0, 1, 1, 0],
+            "score": [1.0, 2.0, 3.0, 4.0],
+            "tp": [7, 7, 7, 7],
+            "eta": [0.3] * 4,
+        }
+    )
+    for method in ("counts", "sweep", "curve"):
+        structs = getattr(pl.col("s").prc, method)("y")
+        assert_frame_equal(
+            df.select(structs).unnest("s"), getattr(prc(df), method)(score="s", label="y")
+        )
+    found = df.select(pl.col("s").prc.curve("y", [0.2, None])).unnest("s")
+    assert_frame_equal(found, prc(df).curve([0.2, None], score="s", label="y"))
+
+
+def test_an_error_in_weighted_groups_never_locks_the_engine() -> None:
+    """Many times over, since a lock depends on which thread is first."""
+    df = pl.DataFrame({"g": [i % 7 for i in range(5_000)], "score": 0.5, "label": True, "w": 1.5})
+    bad = df.with_columns(w=pl.when(pl.int_range(pl.len()) == 4_000).then(float("nan")).otherwise("w"))
+    for _ in range(200):
+        with pytest.raises(PrcError, match="is NaN in 1 row"):
+            prc(bad).sweep(by="g", weight="w")
