@@ -9,7 +9,7 @@ checks over *tallies*, row-wise tests that the group table sums up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -33,6 +33,8 @@ class Tallies:
 
     tests: dict[str, pl.Expr] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
+    of_scores: int = 0
+    """The first so many tests hold for all rows of a score, or for none."""
 
     def count(self, test: pl.Expr) -> pl.Expr:
         name = f"{RESERVED}tally_{len(self.tests)}"
@@ -79,6 +81,38 @@ class ScoreTable(Input):
     """POS and NEG are Float64, not Int128."""
     count_dtype: pl.DataType
     """What tp, fp, fn and tn come out as: Int64, or Float64 with weights."""
+
+    @property
+    def coarse(self) -> bool:
+        """The dtype alone says that there are few distinct scores."""
+        return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
+
+    def aggregated(self) -> ScoreTable:
+        """The same table with one row per group and score, which pays where scores repeat."""
+        score, again = pl.col(SCORE), Tallies()
+        if self.tallies.of_scores > 0:
+            list(checks.missing_checks(again.count, "", score, nan=self.score_dtype.is_float()))
+        of_rows = {n: test for n, test in self.tallies.tests.items() if n not in again.tests}
+        rows, positive = pl.len().cast(pl.Int64), self.columns[LABEL].cast(pl.Int64).sum()
+        frame = self.frame.group_by(*self.by_exprs, self.columns[SCORE].alias(SCORE)).agg(
+            rows.alias(_LEN),
+            positive.alias(POS),
+            *(test.sum().cast(pl.Int64).alias(name) for name, test in of_rows.items()),
+        )
+        tests = {name: pl.when(test).then(_LEN).otherwise(0) for name, test in again.tests.items()}
+        tests |= {name: pl.col(name) for name in of_rows}
+        return replace(
+            self,
+            frame=frame,
+            by_exprs=[pl.col(name) for name in self.by],
+            columns={
+                SCORE: score,
+                POS: pl.col(POS).cast(pl.Int128),
+                NEG: (pl.col(_LEN) - pl.col(POS)).cast(pl.Int128),
+            },
+            tallies=Tallies(tests, self.tallies.checks),
+            labelled=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -219,6 +253,7 @@ def _read_score(reader: _Reader, score: Column) -> Typed:
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         raise PrcError(f"{what} is {dtype}; a score is a float, an integer, a Decimal or a Boolean")
     reader.present(what, value, dtype)
+    reader.tallies.of_scores = len(reader.tallies.tests)
     return value, dtype
 
 

@@ -12,11 +12,11 @@ from typing import Any, Generic, Protocol, TypeVar, cast, overload
 import polars as pl
 
 from polars_prcurve import wide
-from polars_prcurve.columns import COUNTS, SWEEP
+from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
-from polars_prcurve.inputs import Column, Columns, Missing, ScoreTable, read_input
+from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
 from polars_prcurve.metrics import PointMetric, point_metrics
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.prevalence import Eta, read_eta
@@ -63,6 +63,15 @@ class FramePrc(Listed, Generic[F]):
 
     def _result(self, query: pl.LazyFrame) -> F:
         raise NotImplementedError
+
+    def _prepared(self, table: Input) -> Input:
+        """Aggregate first where it is known that scores repeat a lot; the result is the same."""
+        if isinstance(table, ScoreTable) and table.labelled and self._repeats(table):
+            return table.aggregated()
+        return table
+
+    def _repeats(self, table: ScoreTable) -> bool:
+        return table.coarse
 
     def counts(
         self,
@@ -114,7 +123,7 @@ class FramePrc(Listed, Generic[F]):
             counts=counts,
             missing=missing,
         )
-        return self._result(count_scores(table))
+        return self._result(count_scores(self._prepared(table)))
 
     def sweep(
         self,
@@ -182,7 +191,9 @@ class FramePrc(Listed, Generic[F]):
             missing=missing,
         )
         return self._result(
-            sweep_table(table, drop_intermediate=drop_intermediate, thresholds=thresholds)
+            sweep_table(
+                self._prepared(table), drop_intermediate=drop_intermediate, thresholds=thresholds
+            )
         )
 
     def curve(
@@ -268,7 +279,7 @@ class FramePrc(Listed, Generic[F]):
         )
         grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
         query = curve_table(
-            table,
+            self._prepared(table),
             grid,
             asked,
             drop_intermediate=drop_intermediate,
@@ -379,6 +390,16 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame.lazy())
+        self._frame = frame
+
+    def _repeats(self, table: ScoreTable) -> bool:
+        """Whether a score occurs ten times on average, by the repeats in a small sample."""
+        rows, size = self._frame.height, 8_192
+        if table.coarse or rows < 200_000:
+            return table.coarse
+        sample = self._frame.sample(size, with_replacement=True, seed=0)
+        distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
+        return (size - distinct) * rows > 5 * size**2  # as many pairs of equals as to be expected
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         with raised_eagerly():

@@ -938,3 +938,37 @@ def test_an_error_in_weighted_groups_never_locks_the_engine() -> None:
     for _ in range(200):
         with pytest.raises(PrcError, match="is NaN in 1 row"):
             prc(bad).sweep(by="g", weight="w")
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.parametrize("key", [None, "g"])
+def test_scores_that_repeat_are_aggregated_first_with_the_same_result(
+    missing: str, key: str | None
+) -> None:
+    """A DataFrame of many rows is looked at; a LazyFrame is not."""
+    n = 300_000
+    df = pl.select(
+        g=pl.when(pl.int_range(n) % 7 > 0).then(pl.int_range(n) % 7),
+        score=(pl.int_range(n) * 7919 % 1009) / 8 - 20,
+        label=pl.int_range(n) * 31 % 10 < 3,
+    ).with_columns(score=pl.when(pl.col("score") == 0).then(-pl.col("score")).otherwise("score"))
+    for how in ({}, {"thresholds": [0.0, 0.3]}, {"drop_intermediate": True}):
+        eager = prc(df).sweep(by=key, missing=missing, **how)
+        assert_frame_equal(eager, prc(df.lazy()).sweep(by=key, missing=missing, **how).collect())
+    assert_frame_equal(prc(df).counts(by=key), prc(df.lazy()).counts(by=key).collect())
+    assert_frame_equal(
+        prc(df).curve([0.1, None], by=key), prc(df.lazy()).curve([0.1, None], by=key).collect()
+    )
+    place = pl.int_range(n) == n // 2
+    for column, value in (("score", float("nan")), ("score", None), ("label", None)):
+        bad = df.with_columns(pl.when(place).then(pl.lit(value)).otherwise(column).alias(column))
+        if missing == "raise":
+            with pytest.raises(PrcError, match=f"{column} column '{column}' is (NaN|null) in 1 row"):
+                prc(bad).sweep(by=key)
+        else:
+            without = df.filter(~place)
+            assert_frame_equal(prc(bad).sweep(by=key, missing="drop"), prc(without).sweep(by=key))
+    spelt = df.with_columns(label=pl.when("label").then(pl.lit("spam")).otherwise(pl.lit("ham")))
+    with pytest.raises(PrcError, match=r"300000 row.*none equals pos_label='spma'"):
+        prc(spelt).sweep(by=key, pos_label="spma", missing=missing)
+    assert_frame_equal(prc(spelt).sweep(by=key, pos_label="spam"), prc(df).sweep(by=key))
