@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_prcurve.columns import COPY, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
 from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
+from polars_prcurve.grouping import join_groups
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +107,7 @@ class Grid:
     """The prevalences asked for; null in `frame["eta"]` means the group's own."""
 
     frame: pl.LazyFrame
-    keys: tuple[str, ...] = ()
+    keys: Mapping[str, pl.DataType] = field(default_factory=dict)
     """`by` columns that `frame` is joined on; none of them: the same for every group."""
     carried: tuple[str, ...] = ()
     """Further columns of a user's frame that go along into the result."""
@@ -193,7 +194,7 @@ def _read_frame(
     if isinstance(eta, pl.DataFrame):
         with raised_eagerly():
             checked = checked.collect().lazy()
-    return Grid(checked, keys, carried)
+    return Grid(checked, {name: by[name] for name in keys}, carried)
 
 
 def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
@@ -217,7 +218,7 @@ def at_each_eta(groups: pl.LazyFrame, grid: Grid, n_pos: pl.Expr, n_neg: pl.Expr
     found = f"{RESERVED}found"
     if grid.keys:
         asked = grid.frame.with_columns(pl.lit(True).alias(found))
-        pairs = groups.join(asked, on=list(grid.keys), how="left", nulls_equal=True)
+        pairs = join_groups(groups, asked, grid.keys, how="left")
         pairs = pairs.filter(guard([_without_row(grid, pl.col(found).is_null())]) == 0)
     else:
         pairs = groups.join(grid.frame, how="cross")

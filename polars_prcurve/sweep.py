@@ -37,6 +37,7 @@ from polars_prcurve.columns import (
     UNIT,
 )
 from polars_prcurve.errors import Check, PrcError, guard, sentence
+from polars_prcurve.grouping import join_groups
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import in_order
 from polars_prcurve.prevalence import Grid, at_each_eta
@@ -193,10 +194,7 @@ def _placed(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl
         return rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
     number = groups.select(*table.by, GROUP, *exponents.values())
-    if table.by:
-        rows = rows.join(number, on=list(table.by), nulls_equal=True)
-    else:
-        rows = rows.join(number, how="cross")
+    rows = join_groups(rows, number, table.by) if table.by else rows.join(number, how="cross")
     if table.labelled:
         return rows
     rows = rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
@@ -246,7 +244,7 @@ def _points(table: Input) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
     groups = _checked(table, _groups(table, [])).with_columns(pl.lit(1.0).alias(UNIT))
     if table.by:
-        rows = table.rows.join(groups, on=list(table.by), nulls_equal=True)
+        rows = join_groups(table.rows, groups, table.by)
     else:
         rows = table.rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     recall = pl.col("recall")

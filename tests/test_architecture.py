@@ -15,7 +15,7 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
     {"errors", "columns", "exact"},
-    {"checks", "metrics"},
+    {"checks", "grouping", "metrics"},
     {"inputs", "prevalence", "ordering"},
     {"sweep", "wide"},
     {"curve", "expressions"},

@@ -168,6 +168,24 @@ def test_groups_of_every_sortable_dtype(name: str) -> None:
         assert curve.height == 8
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("how", [{}, {"weight": "w"}, {"weight": pl.col("w") * 0.5}])
+def test_a_group_of_nan_is_found_by_every_join(n: int, how: dict[str, Any]) -> None:
+    nan = float("nan")
+    df = pl.DataFrame(
+        {"key": [nan] * n, "score": list(range(n)), "label": [True] * n, "w": [0] * (n - 1) + [1]}
+    )
+    for dtype in (pl.Float64, pl.Float32):
+        cast = df.with_columns(pl.col("key").cast(dtype))
+        etas = cast.select("key").unique().with_columns(eta=pl.lit(1.0))
+        for engine in ("streaming", "in-memory"):
+            sweep = cast.lazy().prc.sweep(by="key", **how).collect(engine=engine)
+            assert sweep["key"].dtype == dtype
+            assert sweep["key"].is_nan().to_list() == [True] * (1 if how else n)
+            curve = cast.lazy().prc.curve(etas, by="key", **how).collect(engine=engine)
+            assert curve.height == sweep.height
+
+
 def test_groups_by_several_columns_and_expressions() -> None:
     df = pl.DataFrame(
         {"a": ["x", "x", "y"], "b": [2, 1, None], "score": [0.1, 0.2, 0.3], "label": [0, 1, 1]}
