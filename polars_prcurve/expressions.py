@@ -141,8 +141,8 @@ class Evidence:
 
     def _at_own_score(self, amount: pl.Expr) -> pl.Expr:
         running = amount.sort_by(self.score, descending=True).cum_sum()
-        place = self.score.rank("max", descending=True).cast(pl.Int64) - 1  # ties move together
-        return running.gather(place + self.checked)
+        rank = self.score.rank("max", descending=True).cast(pl.Int64)  # ties move together
+        return running.gather(rank + (self.checked - 1))
 
     def _count(self, positive: bool, amount: pl.Expr) -> pl.Expr:
         if self.exponents:
