@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["UNIT", "exponent", "from_integer", "to_integer", "unit"]
+__all__ = ["UNIT", "exponent", "float_bits", "from_integer", "to_integer", "unit"]
 
 _BITS = 89
 UNIT = 2.0**-_BITS
@@ -46,3 +46,12 @@ def _scaled(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 
 def _power_of_two(exponent: pl.Expr) -> pl.Expr:
     return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)
+
+
+def float_bits(value: pl.Expr) -> pl.Expr:
+    """The bits of a float of any width, as an Int64 that is the same for both zeros.
+
+    -0.0 has other bits than 0.0, and `+ 0.0` is optimized away: it is replaced.
+    """
+    value = value.cast(pl.Float64)
+    return pl.when(value == 0).then(0.0).otherwise(value).reinterpret(dtype=pl.Int64)

@@ -8,6 +8,7 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve.columns import RESERVED
+from polars_prcurve.exact import float_bits
 
 __all__ = ["join_groups"]
 
@@ -31,6 +32,4 @@ def join_groups(
 
 
 def _bits(key: pl.Expr) -> pl.Expr:
-    key = key.cast(pl.Float64)
-    bits = pl.when(key == 0).then(0.0).otherwise(key).reinterpret(dtype=pl.Int64)
-    return pl.when(key.is_nan()).then(-1).otherwise(bits)
+    return pl.when(key.is_nan()).then(-1).otherwise(float_bits(key))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.columns import GROUP, LABEL, MARK, NEG, POS, RESERVED, SCORE
+from polars_prcurve.exact import float_bits
 
 __all__ = ["Ordered", "in_order"]
 
@@ -107,11 +108,7 @@ def _by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None) 
 def _code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """An Int64 in the order of the scores, equal where they are equal."""
     if dtype.is_float():
-        # -0.0 has other bits than 0.0, and `+ 0.0` is optimized away: replace it. Every
-        # narrower float is a Float64. Bits of negative floats rise as the number falls.
-        score = score.cast(pl.Float64)
-        bits = pl.when(score == 0).then(0.0).otherwise(score).reinterpret(dtype=pl.Int64)
-        return _mirror(bits)
+        return _mirror(float_bits(score))  # bits of negative floats rise as the number falls
     if dtype == pl.UInt64:
         return score.reinterpret(dtype=pl.Int64) ^ _SIGN
     return score.cast(pl.Int64)
