@@ -40,9 +40,9 @@ def missing_checks(count: Count, what: str, value: pl.Expr, *, nan: bool) -> Ite
 def label_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     """A numeric label is within {0, 1} or within {-1, 1}."""
     todo = "expected {0, 1} or {-1, 1}, or pass pos_label="
-    zero, minus = value == 0, value == -1
-    yield _rows(count(~(zero | minus | (value == 1))), what, "not binary", todo)
-    zeros, minuses = count(zero), count(minus)
+    zeros, ones, minuses = (count(value == valid) for valid in (0, 1, -1))
+    others = count(value.is_not_null()) - zeros - ones - minuses
+    yield _rows(others, what, "not binary", todo)
     yield Check(
         (zeros > 0) & (minuses > 0),
         sentence(

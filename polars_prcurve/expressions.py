@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve import checks, exact
 from polars_prcurve.columns import COUNTS, SWEEP
-from polars_prcurve.errors import PrcError, guard
+from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
 from polars_prcurve.metrics import PointMetric
 from polars_prcurve.prevalence import eta_list, factors
@@ -111,38 +111,38 @@ class Evidence:
 
     def above(self, positive: bool) -> pl.Expr:
         """tp or fp: how much there is at the row's own score and above."""
-        return self._count(positive, self._at_own_score(self.pos if positive else self.neg))
+        amount = self._falling(self.pos if positive else self.neg)
+        return self._count(positive, self._at_own_score(amount.cum_sum()))
 
     def below(self, positive: bool) -> pl.Expr:
         """fn or tn: how much there is below the row's own score."""
-        amount = self.pos if positive else self.neg
-        return self._count(positive, amount.sum() - self._at_own_score(amount))
+        amount = self._falling(self.pos if positive else self.neg)
+        return self._count(positive, self._at_own_score(_sum_below(amount)))
 
     def rate(self, positive: bool) -> pl.Expr:
         """Recall or fpr."""
-        amount = self.pos if positive else self.neg
-        both = pl.struct(self._at_own_score(amount).alias("above"), amount.sum().alias("total"))
-        above = pl.field("above")
-        return self._evaluated(both, _share(above, pl.field("total") - above))
+        amount = pl.field("amount")
+        rows = self._falling(pl.struct((self.pos if positive else self.neg).alias("amount")))
+        both = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
+        return self._evaluated(self._at_own_score(both), _share(pl.field("above"), pl.field("below")))
 
     def metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
         """A point metric."""
-        tp, fp = pl.field("tp"), pl.field("fp")
-        fields = (
-            self._at_own_score(self.pos).alias("tp"),
-            self._at_own_score(self.neg).alias("fp"),
-            self.pos.sum().alias("n_pos"),
-            self.neg.sum().alias("n_neg"),
-            *_as((_POS, _NEG), self.exponents),
-        )
-        cells = Cells(tp, fp, pl.field("n_pos") - tp, pl.field("n_neg") - fp, bool(self.exponents))
-        rows, eta = _with_eta(pl.struct(*fields), eta)
-        return self._evaluated(rows, cells.metric(metric, eta))
+        pos, neg = pl.field("pos"), pl.field("neg")
+        amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        rows = self._at_own_score(self._falling(amounts).struct.eval(*_running(pos, neg)))
+        if self.exponents:
+            rows = rows.struct.with_fields(*_as((_POS, _NEG), self.exponents))
+        rows, eta = _with_eta(rows, eta)
+        return self._evaluated(rows, self._cells().metric(metric, eta))
 
-    def _at_own_score(self, amount: pl.Expr) -> pl.Expr:
-        running = amount.sort_by(self.score, descending=True).cum_sum()
-        rank = self.score.rank("max", descending=True).cast(pl.Int64)  # ties move together
-        return running.gather(rank + (self.checked - 1))
+    def _falling(self, amounts: pl.Expr) -> pl.Expr:
+        return amounts.sort_by(self.score, descending=True)
+
+    def _at_own_score(self, falling: pl.Expr) -> pl.Expr:
+        """From the order of falling scores back to that of the rows; ties move together."""
+        first = (1 - self.checked).cast(pl.UInt32)
+        return falling.gather(self.score.rank("max", descending=True) - first)
 
     def _count(self, positive: bool, amount: pl.Expr) -> pl.Expr:
         if self.exponents:
@@ -190,21 +190,30 @@ class Evidence:
             neg = pl.field("neg")
             fields += [self.neg.alias("neg"), self.weight.alias("weight")]
             fields += _as((_POS, _NEG), self.exponents)
-        rows = pl.struct(*fields).sort_by(self.score, descending=True)
+        falling = self._falling(pl.struct(*fields)).implode()
+        rows: pl.Expr = pl.when(self.checked == 0).then(falling)
         if self.weight is not None:
-            rows = _where(rows, pl.element().struct.field("weight") > 0).list.explode()
-        running = rows.struct.eval(
+            rows = rows.list.filter(pl.element().struct.field("weight") > 0)
+        running = pl.element().struct.eval(
             score,
-            pos.cum_sum().alias("tp"),
-            neg.cum_sum().alias("fp"),
-            # What is below needs no total, which would have to be spread over the rows.
-            (pos.cum_sum(reverse=True) - pos).alias("fn"),
-            (neg.cum_sum(reverse=True) - neg).alias("tn"),
+            *_running(pos, neg),
             score.ne_missing(score.shift(-1)).alias("last"),
             *([pl.field(_POS), pl.field(_NEG)] if self.exponents else []),
         )
-        kept = _where(running, pl.element().struct.field("last"))
-        return pl.when(self.checked == 0).then(kept).list.explode()
+        # As lists, since Polars would regroup the rows for each expression of its own.
+        kept = rows.list.eval(running).list.filter(pl.element().struct.field("last"))
+        return kept.list.explode()
+
+
+def _running(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+    """tp, fp, fn and tn of rows by falling score."""
+    # What is below needs no total, which would have to be spread over the rows.
+    sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
+    return _as(("tp", "fp", "fn", "tn"), sums)
+
+
+def _sum_below(amount: pl.Expr) -> pl.Expr:
+    return amount.cum_sum(reverse=True) - amount
 
 
 def read_evidence(
@@ -219,32 +228,33 @@ def read_evidence(
     if score.meta.has_multiple_outputs():
         raise PrcError("the score is several columns; call .prc on one column at a time")
     given = _column("label", label)
+    tallies = _Tallies()
     named = {"score": _shown("score", score), "label": _shown("label", given)}
     found = [
-        *checks.missing_checks(_count, named["score"], score, nan=True),
-        *checks.missing_checks(_count, named["label"], given, nan=False),
+        *checks.missing_checks(tallies.count, named["score"], score, nan=True),
+        *checks.missing_checks(tallies.count, named["label"], given, nan=False),
     ]
     if pos_label is None:
         positive = given == 1
-        found += checks.label_checks(_count, named["label"], given)
+        found += checks.label_checks(tallies.count, named["label"], given)
     else:
         positive = given == pl.lit(pos_label)
-        found += checks.pos_label_check(_count, named["label"], positive, pos_label)
+        found += checks.pos_label_check(tallies.count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
     mass: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         mass = _column("weight", weight)
         what = _shown("weight", mass)
-        found += checks.missing_checks(_count, what, mass, nan=True)
-        found += checks.amount_checks(_count, what, mass)
+        found += checks.missing_checks(tallies.count, what, mass, nan=True)
+        found += checks.amount_checks(tallies.count, what, mass)
         mass = mass.cast(pl.Float64)
         amounts = mass * pos, mass * neg
         exponents = tuple(exact.exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact.to_integer, amounts, exponents)
     if isinstance(eta, pl.Expr):
-        found += checks.eta_checks(_count, eta.cast(pl.Float64))
-    return Evidence(score, pos, neg, mass, exponents, guard(found))
+        found += checks.eta_checks(tallies.count, eta.cast(pl.Float64))
+    return Evidence(score, pos, neg, mass, exponents, tallies.guard(found))
 
 
 def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
@@ -262,11 +272,6 @@ def _sweep_fields(cells: Cells) -> list[pl.Expr]:
 def _made_of(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
     """Structs of new fields alone. In two steps: `eval` alone loses a field that is used twice."""
     return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
-
-
-def _where(rows: pl.Expr, test: pl.Expr) -> pl.Expr:
-    """The structs that pass, as a list: `filter` by a part of `rows` would compute them twice."""
-    return rows.implode().list.filter(test)
 
 
 def _with_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
@@ -303,8 +308,20 @@ def _as(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
     return [value.alias(name) for name, value in zip(names, values, strict=False)]
 
 
-def _count(test: pl.Expr) -> pl.Expr:
-    return test.sum()
+class _Tallies:
+    """Counts of rows, each a field of one struct, so that it is counted once."""
+
+    def __init__(self) -> None:
+        self.counts: list[pl.Expr] = []
+
+    def count(self, test: pl.Expr) -> pl.Expr:
+        name = f"count_{len(self.counts)}"
+        self.counts.append(test.sum().cast(pl.Int64).alias(name))
+        return pl.field(name)
+
+    def guard(self, found: Iterable[Check]) -> pl.Expr:
+        guarded = pl.struct(*self.counts).struct.with_fields(guard(found).alias("checked"))
+        return guarded.struct.field("checked")
 
 
 def _column(argument: str, column: Column) -> pl.Expr:

@@ -99,6 +99,7 @@ class ScoreTable(Input):
             positive.alias(POS),
             *(test.sum().cast(pl.Int64).alias(name) for name, test in of_rows.items()),
         )
+        frame = frame.cache()  # else each of its two uses would aggregate again
         tests = {name: pl.when(test).then(_LEN).otherwise(0) for name, test in again.tests.items()}
         tests |= {name: pl.col(name) for name in of_rows}
         return replace(
