@@ -19,7 +19,7 @@ NEG = "_prc_neg"  # and to the negatives
 MARK = "_prc_mark"  # an asked-for threshold, not an example
 
 # one row per group
-GROUP = "_prc_group"  # 0, 1, ... in the order of the `by` columns
+GROUP = "_prc_group"  # a UInt32 that rises in the order of the `by` columns
 N_POS = "_prc_n_pos"
 N_NEG = "_prc_n_neg"
 POS_BEFORE = "_prc_pos_before"  # positives in all the groups before this one

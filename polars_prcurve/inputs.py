@@ -17,6 +17,7 @@ import polars as pl
 from polars_prcurve import checks
 from polars_prcurve.columns import LABEL, NEG, POS, RESERVED, SCORE
 from polars_prcurve.errors import Check, PrcError, did_you_mean
+from polars_prcurve.grouping import group_number
 
 __all__ = ["Column", "Columns", "Missing", "Rates", "ScoreTable", "read_input"]
 
@@ -52,6 +53,8 @@ class Input:
     columns: dict[str, pl.Expr]
     """From internal names to expressions over `frame`."""
     tallies: Tallies
+    number: pl.Expr | None
+    """The number of a group, from its `by` columns; see `group_number`."""
 
     @property
     def rows(self) -> pl.LazyFrame:
@@ -137,10 +140,11 @@ def read_input(
     """Resolve and type every column; `makes` are the names that the output adds to `by`."""
     reader = _Reader(frame, missing)
     groups, by_dtypes = reader.read_by(by, makes)
+    number = group_number(by_dtypes)
     if rates is not None:
         _alone("rates", counts=counts, weight=weight, pos_label=pos_label)
         points = _read_rates(reader, _pair("rates", rates))
-        return Rates(reader.kept(), by_dtypes, groups, points, reader.tallies)
+        return Rates(reader.kept(), by_dtypes, groups, points, reader.tallies, number)
     value, score_dtype = _read_score(reader, score)
     if counts is not None:
         _alone("counts", weight=weight, pos_label=pos_label)
@@ -155,6 +159,7 @@ def read_input(
         groups,
         {SCORE: value, **cast},
         reader.tallies,
+        number,
         score_dtype=score_dtype,
         labelled=LABEL in amounts,
         float_sums=fractional,

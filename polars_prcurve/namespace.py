@@ -7,6 +7,7 @@ is collected at the end, the query's errors as `PrcError`; a LazyFrame is not co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 import polars as pl
@@ -16,6 +17,7 @@ from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
+from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
 from polars_prcurve.metrics import PointMetric, point_metrics
 from polars_prcurve.plots import Listed, PlotPrc
@@ -391,6 +393,19 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame.lazy())
         self._frame = frame
+
+    def _prepared(self, table: Input) -> Input:
+        if wide := wide_keys(table.by):
+            table = replace(table, number=group_number(table.by, self._spans(table, wide)))
+        return super()._prepared(table)
+
+    def _spans(self, table: Input, wide: list[str]) -> dict[str, Span]:
+        """The least and greatest values of keys whose dtypes do not tell."""
+        keys = table.frame.select(table.by_exprs).select(pl.col(wide).to_physical())
+        with raised_eagerly():
+            ends = keys.select(pl.struct(pl.all().min()), pl.struct(pl.all().max()).alias("")).collect()
+        low, high = (ends.to_series(place).item() for place in (0, 1))
+        return {name: (low[name], high[name]) for name in wide if low[name] is not None}
 
     def _repeats(self, table: ScoreTable) -> bool:
         """Whether a score occurs ten times on average, by the repeats in a small sample."""

@@ -175,8 +175,18 @@ def _totals(table: ScoreTable) -> list[pl.Expr]:
 
 def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
     """One row per group in the order of `by`, with the tallies that `_checked` reads."""
-    numbered = table.grouped(aggregates).with_row_index(GROUP)
-    return numbered.with_columns(pl.col(GROUP).cast(pl.UInt32))
+    groups = table.grouped(aggregates)
+    if table.number is not None:
+        return groups.with_columns(table.number.alias(GROUP))
+    return groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.UInt32))
+
+
+def _numbered(table: Input, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str) -> pl.LazyFrame:
+    """Rows with the number of their group, and values from the group table."""
+    if table.number is None:
+        return join_groups(rows, groups.select(*table.by, GROUP, *values), table.by)
+    rows = rows.with_columns(table.number.alias(GROUP))
+    return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
 
 
 def _checked(table: Input, groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -190,11 +200,8 @@ def _checked(table: Input, groups: pl.LazyFrame) -> pl.LazyFrame:
 def _placed(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl.LazyFrame:
     """The rows with the number of their group; amounts as integers, and none that is zero."""
     rows = table.rows.select(pl.exclude(without)) if without else table.rows
-    if table.labelled and not table.by:
-        return rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
-    number = groups.select(*table.by, GROUP, *exponents.values())
-    rows = join_groups(rows, number, table.by) if table.by else rows.join(number, how="cross")
+    rows = _numbered(table, rows, groups, *exponents.values())
     if table.labelled:
         return rows
     rows = rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
@@ -243,11 +250,7 @@ def _as_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -
 def _points(table: Input) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
     groups = _checked(table, _groups(table, [])).with_columns(pl.lit(1.0).alias(UNIT))
-    if table.by:
-        rows = join_groups(table.rows, groups, table.by)
-    else:
-        rows = table.rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
-    recall = pl.col("recall")
+    rows, recall = _numbered(table, table.rows, groups), pl.col("recall")
     rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
     falls = ((recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))).sum()
     text = sentence("rates= holds ", falls.cast(pl.String), " points whose tpr falls while fpr rises")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -171,6 +171,22 @@ GROUP_KEYS: dict[str, _Keys] = {
     "String": (["g"], {"g": pl.String()}, [(None,), ("",), ("a",), ("é",)]),
     "Int64": (["g"], {"g": pl.Int64()}, [(None,), (-(2**63),), (0,), (2**53 + 1,), (2**53,)]),
     "Int8": (["g"], {"g": pl.Int8()}, [(None,), (-3,), (0,), (5,)]),
+    "Int64 in a narrow span": (["g"], {"g": pl.Int64()}, [(None,), (2**62,), (2**62 + 7,)]),
+    "UInt64 in a narrow span": (["g"], {"g": pl.UInt64()}, [(None,), (2**64 - 9,), (2**64 - 1,)]),
+    "Datetime": (
+        ["g"],
+        {"g": pl.Datetime("ms", "Europe/Prague")},
+        [
+            (None,),
+            (datetime(1969, 7, 20, tzinfo=timezone.utc),),
+            (datetime(1969, 7, 21, tzinfo=timezone.utc),),
+        ],
+    ),
+    "small keys": (
+        ["fold", "fraud", "channel"],
+        {"fold": pl.Int16(), "fraud": pl.Boolean(), "channel": pl.Enum(["web", "app"])},
+        [(-4, True, "web"), (-4, None, "app"), (None, False, None), (9, True, "app"), (9, True, "web")],
+    ),
     "UInt64": (["g"], {"g": pl.UInt64()}, [(None,), (0,), (2**64 - 1,)]),
     "Boolean": (["g"], {"g": pl.Boolean()}, [(None,), (False,), (True,)]),
     "Date": (["g"], {"g": pl.Date()}, [(None,), (date(1969, 12, 31),), (date(2024, 2, 29),)]),
@@ -184,8 +200,8 @@ GROUP_KEYS: dict[str, _Keys] = {
     "Enum": (["g"], {"g": pl.Enum(["z", "a", "m"])}, [(None,), ("z",), ("a",), ("m",)]),
     "Categorical": (["g"], {"g": pl.Categorical()}, [("z",), (None,), ("a",), ("m",)]),
     "two": (
-        ["market", "model"],
-        {"market": pl.String(), "model": pl.Int32()},
+        ["market", "fold"],
+        {"market": pl.String(), "fold": pl.Int32()},
         [("x", 1), ("x", 2), ("y", 1), (None, 2), ("y", None), (None, None)],
     ),
     "Struct": (
