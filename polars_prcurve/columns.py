@@ -32,9 +32,14 @@ UNIT = "_prc_unit"  # a power of two that brings weights near 1, so that product
 POS_FACTOR = "_prc_pos_factor"  # counts times these are in the proportions of prevalence eta
 NEG_FACTOR = "_prc_neg_factor"
 
+PAIR = "_prc_pair"  # number of the group and prevalence
+
 COPY = "_prc_copy"  # number of the repetition, where a prevalence is wanted several times
 
 # one row per distinct score
 RUN_POS = "_prc_run_pos"  # positives at this score and above, and in all groups before
 RUN_NEG = "_prc_run_neg"
 BEFORE = "_prc_before"  # recall at the next higher score
+RECALL_BEFORE = "_prc_recall_before"  # where the segment of the ROC curve that ends here starts
+FPR_BEFORE = "_prc_fpr_before"
+ENVELOPE = "_prc_envelope"  # least fpr / recall from here on

@@ -9,11 +9,11 @@ import polars as pl
 
 from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, SWEEP, UNIT
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.metrics import PointMetric
+from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
 
-__all__ = ["added_by_curve", "curve_table", "metric_values"]
+__all__ = ["added_by_curve", "curve_table", "metric_values", "stacked"]
 
 
 def added_by_curve(metrics: Sequence[PointMetric], *, long: bool) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def curve_table(
         grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
     frame = sweep_at(grid, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
     values = metric_values(metrics, table)
-    frame = frame.with_columns(_stacked(values, metrics) if long else values)
+    frame = frame.with_columns(stacked(values, [m.name for m in metrics]) if long else values)
     eta, *others = added_by_curve(metrics, long=long)
     return frame.select(*table.by, eta, *grid.carried, *others)
 
@@ -71,14 +71,14 @@ def _of_counts(metric: PointMetric, table: ScoreTable) -> pl.Expr:
     return value
 
 
-def _stacked(values: Sequence[pl.Expr], metrics: Sequence[PointMetric]) -> list[pl.Expr]:
-    """One metric per repetition of the prevalence, in the order asked."""
-    if len(metrics) == 1:
-        return [pl.lit(metrics[0].name).alias("metric"), values[0].alias("value")]
+def stacked(values: Sequence[pl.Expr], names: Sequence[str]) -> list[pl.Expr]:
+    """The columns metric and value, of the metric whose turn it is by COPY."""
+    if len(names) == 1:
+        return [pl.lit(names[0]).alias("metric"), values[0].alias("value")]
     name: pl.Expr = pl.lit(None, dtype=pl.String)
     value: pl.Expr = pl.lit(None, dtype=pl.Float64)
-    for number, (metric, expr) in enumerate(zip(metrics, values, strict=True)):
+    for number, (text, expr) in enumerate(zip(names, values, strict=True)):
         turn = pl.col(COPY) == number
-        name = pl.when(turn).then(pl.lit(metric.name)).otherwise(name)
+        name = pl.when(turn).then(pl.lit(text)).otherwise(name)
         value = pl.when(turn).then(expr).otherwise(value)
     return [name.alias("metric"), value.alias("value")]

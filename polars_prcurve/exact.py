@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["UNIT", "exponent", "float_bits", "from_integer", "to_integer", "unit"]
+__all__ = [
+    "UNIT",
+    "exponent",
+    "float_bits",
+    "from_integer",
+    "sum_of_shares",
+    "to_integer",
+    "unit",
+]
 
 _BITS = 89
 UNIT = 2.0**-_BITS
@@ -37,6 +45,15 @@ def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 def unit(exponent: pl.Expr) -> pl.Expr:
     """A power of two that brings the weights of a group near 1."""
     return _power_of_two((exponent - _BITS).clip(-1000, 1000))
+
+
+def sum_of_shares(terms: pl.Expr) -> pl.Expr:
+    """The sum of terms that are at most 1 together, whatever their order; NaN adds nothing.
+
+    Each is cut to a multiple of 2**-118, so that nothing is rounded until the end.
+    """
+    whole = (terms * 2.0**118).cast(pl.Int128, strict=False)
+    return whole.sum().cast(pl.Float64) * 2.0**-118
 
 
 def _scaled(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:

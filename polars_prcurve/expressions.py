@@ -18,7 +18,7 @@ from polars_prcurve import checks, exact
 from polars_prcurve.columns import COUNTS, SWEEP
 from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
-from polars_prcurve.metrics import PointMetric
+from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import eta_list, factors
 
 __all__ = ["Evidence", "read_evidence", "read_prevalence"]

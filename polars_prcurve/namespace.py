@@ -15,13 +15,15 @@ import polars as pl
 from polars_prcurve import wide
 from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
+from polars_prcurve.curve_metrics import CurveMetric, curve_metrics
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
-from polars_prcurve.metrics import PointMetric, point_metrics
 from polars_prcurve.plots import Listed, PlotPrc
+from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
+from polars_prcurve.summary import SUMMARY, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 
 __all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
@@ -289,6 +291,72 @@ class FramePrc(Listed, Generic[F]):
             long=long,
         )
         return self._result(query)
+
+    def summary(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] = (
+            "average_precision",
+            "pr_auc",
+            "roc_auc",
+        ),
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Average precision, or any metric of a whole curve, at every prevalence.
+
+        Which model is better where 1 in 1 000 is positive? One sweep serves all prevalences and
+        metrics; a hundred of them cost little more than one.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        metrics
+            Names or values of curve metrics from `polars_prcurve.metrics`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and metric, by group (null first), `eta`, metric in the
+        order asked:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the totals of the group
+        - `metric`: String
+        - `value`: Float64, null where undefined: areas in a group without positives, or without
+          negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each. The same
+          to the last bit whatever the order of the rows.
+
+        With `rates=` the points (0, 0) and (1, 1) are added where absent.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.summary(eta=[0.5, 0.01], metrics=("average_precision", "roc_auc"))
+        shape: (4, 5)
+        """
+        asked = curve_metrics(metrics)
+        table = read_input(
+            self._lazy,
+            makes=SUMMARY,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
+        return self._result(summary_table(self._prepared(table), grid, asked))
 
     def unpivot_scores(
         self,

@@ -42,7 +42,15 @@ from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import in_order
 from polars_prcurve.prevalence import Grid, at_each_eta
 
-__all__ = ["Thresholds", "count_scores", "sweep_at", "sweep_table"]
+__all__ = [
+    "Thresholds",
+    "class_counts",
+    "class_sizes",
+    "count_scores",
+    "counted",
+    "sweep_at",
+    "sweep_table",
+]
 
 Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
 _KEPT = f"{RESERVED}kept"
@@ -89,7 +97,7 @@ def sweep_at(
     if grid is None:
         frame = rows.join(groups, on=GROUP, maintain_order="left")
     else:
-        groups = at_each_eta(groups, grid, *_class_sizes(table))
+        groups = at_each_eta(groups, grid, *class_sizes(table))
         if grid.single:
             frame = rows.join(groups, on=GROUP, maintain_order="left")
         else:
@@ -99,14 +107,29 @@ def sweep_at(
     return frame if steps is None else _at_steps(table, frame, steps)
 
 
-def _class_sizes(table: Input) -> tuple[pl.Expr, pl.Expr]:
+def counted(table: Input) -> Parts:
+    """The sweep of all rows with the internal columns, and the group table."""
+    rows, groups = _running_sums(table, None) if isinstance(table, ScoreTable) else _points(table)
+    frame = rows.join(groups, on=GROUP, maintain_order="left")
+    if isinstance(table, ScoreTable):
+        return Parts(_with_counts(table, frame), groups)
+    return Parts(_without_counts(frame), groups)
+
+
+def class_sizes(table: Input) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group, in its unit; null where rates bring no counts."""
+    pos, neg = (count.cast(pl.Float64) * pl.col(UNIT) for count in class_counts(table))
+    return pos, neg
+
+
+def class_counts(table: Input) -> tuple[pl.Expr, pl.Expr]:
+    """n_pos and n_neg of the group table as users see them."""
     if not isinstance(table, ScoreTable):
-        nothing = pl.lit(None, dtype=pl.Float64)
-        return nothing, nothing
-    pos, neg = pl.col(N_POS).fill_null(0), pl.col(N_NEG).fill_null(0)
-    sizes = _as_count(table, pos), _as_count(table, neg, NEG_EXPONENT)
-    return sizes[0].cast(pl.Float64) * pl.col(UNIT), sizes[1].cast(pl.Float64) * pl.col(UNIT)
+        nothing = pl.lit(None, dtype=pl.Int64)
+        return nothing.alias("n_pos"), nothing.alias("n_neg")
+    pos = _as_count(table, pl.col(N_POS).fill_null(0))
+    neg = _as_count(table, pl.col(N_NEG).fill_null(0), NEG_EXPONENT)
+    return pos.alias("n_pos"), neg.alias("n_neg")
 
 
 def count_scores(table: Input) -> pl.LazyFrame:

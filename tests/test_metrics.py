@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import metrics
-from polars_prcurve.metrics import POINT_METRICS, PointMetric
+from polars_prcurve.metrics import PointMetric
+from polars_prcurve.point_metrics import POINT_METRICS
 
 PARAMETRIC = [metrics.f_beta(0.5), metrics.f_beta(2), metrics.f_gain(1), metrics.net_benefit(0.2)]
 USERS = metrics.point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")

@@ -1,0 +1,451 @@
+"""Point metrics: one formula each, on four cells, for numbers, arrays and expressions.
+
+The four cells are true positives, false negatives, false positives and true negatives in a
+population of prevalence eta: `eta*recall`, `eta*(1-recall)`, `(1-eta)*fpr`, `(1-eta)*(1-fpr)`,
+or counts in the same proportions. Every built-in formula is free of scale, so both give the
+same value, and at a test set's own prevalence the plain counts serve: precision there is
+`tp / (tp + fp)` to the last bit.
+
+>>> from polars_prcurve import metrics
+>>> round(metrics.precision(0.6, 0.001, 0.001), 6)
+0.375235
+>>> metrics.f_beta(2).name
+'f_beta(2)'
+
+Sources: (W) Williams 2021, (B) Brabec et al. 2020, (FK) Flach and Kull 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+import polars as pl
+
+from polars_prcurve.errors import Check, PrcError, did_you_mean, guard, sentence
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "PointMetric",
+    "accuracy",
+    "balanced_accuracy",
+    "balanced_precision",
+    "cohen_kappa",
+    "diagnostic_odds_ratio",
+    "f1",
+    "f_beta",
+    "f_gain",
+    "false_omission_rate",
+    "fdr",
+    "fnr",
+    "fowlkes_mallows",
+    "fpr",
+    "g_mean",
+    "informedness",
+    "jaccard",
+    "lift",
+    "lr_neg",
+    "lr_pos",
+    "markedness",
+    "mcc",
+    "net_benefit",
+    "npv",
+    "point",
+    "precision",
+    "precision_gain",
+    "predicted_positive_rate",
+    "recall",
+    "recall_gain",
+    "specificity",
+]
+
+Cell: TypeAlias = Any  # a float array or a pl.Expr; formulas use what the two share
+Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
+Array: TypeAlias = "NDArray[np.float64]"
+
+
+@dataclass(frozen=True)
+class PointMetric:
+    """A metric of one operating point, from `(recall, fpr, eta)` or from four cells.
+
+    Call it with numbers (gives a float), arrays (an array) or expressions (an expression).
+    Undefined (0/0) is NaN from numbers and arrays and null from expressions and in tables.
+
+    Attributes
+    ----------
+    name
+        The column that holds it, e.g. `precision` or `f_beta(2)`.
+    range
+        Lowest and highest value.
+    direction
+        `"maximize"`, `"minimize"` or `"none"`: what better means.
+    depends_on_eta
+        Whether the value changes with prevalence while recall and fpr stay.
+    source
+        Where the formula is from.
+    """
+
+    name: str
+    formula: Formula = field(repr=False)
+    range: tuple[float, float] = (0.0, 1.0)
+    direction: str = "maximize"
+    depends_on_eta: bool = True
+    source: str = field(default="", repr=False)
+    falls_with_fpr: bool = True
+    """At the same recall a point of lower fpr is at least as good."""
+    eta: float | None = None
+    """A prevalence the metric is tied to, whatever the table says (`balanced_precision`)."""
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
+    """From recall and fpr to the value at eta = 0, if it needs recall: there the cells of the
+    positives are 0 and do not tell it."""
+
+    def alias(self, name: str) -> PointMetric:
+        """The same metric under another column name."""
+        return replace(self, name=name)
+
+    @overload
+    def __call__(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr | float | None = None) -> pl.Expr: ...
+    @overload
+    def __call__(self, recall: float, fpr: float, eta: float | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, recall: ArrayLike, fpr: ArrayLike, eta: ArrayLike | None = None
+    ) -> float | Array: ...
+
+    def __call__(self, recall: Any, fpr: Any, eta: Any = None) -> Any:
+        """The value at a point `(recall, fpr)` of the ROC plane and a prevalence `eta`.
+
+        Rates and prevalences outside [0, 1] raise, expressions when the query runs.
+        `eta` may be left out where the metric does not depend on it.
+        """
+        given = {"recall": recall, "fpr": fpr, "eta": self.prevalence(eta)}
+        if given["eta"] is None:
+            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+        if any(isinstance(value, pl.Expr) for value in given.values()):
+            return self._of_expressions(**given)
+        return self._of_numbers(**given)
+
+    def prevalence(self, eta: Any) -> Any:
+        """The prevalence to use where `eta` is asked for."""
+        if self.eta is not None:
+            return self.eta
+        return eta if self.depends_on_eta else 0.5  # any: it cancels
+
+    def of_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """The value from rates and a prevalence, undefined as NaN."""
+        return self.of_cells(cells_of_rates(recall, fpr, eta), recall, fpr, eta)
+
+    def of_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """The value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return _where(eta == 0, self.limit_at_0(recall, fpr), value)
+
+    def _of_numbers(self, **given: ArrayLike) -> float | Array:
+        import numpy as np
+
+        values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+        for name, value in values.items():
+            undefined = np.isnan(value) & (name != "eta")
+            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+            if wrong.size > 0:
+                raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
+        with np.errstate(all="ignore"):
+            out = np.asarray(self.of_rates(*values.values()), dtype=np.float64)
+        return float(out) if out.ndim == 0 else out
+
+    def _of_expressions(self, **given: pl.Expr | float) -> pl.Expr:
+        values = {n: v if isinstance(v, pl.Expr) else pl.lit(float(v)) for n, v in given.items()}
+        checks = []
+        for name, value in values.items():
+            outside = (value.is_nan() | ~value.is_between(0, 1)).sum()
+            text = sentence(f"{name} must lie in [0, 1]; ", outside.cast(pl.String), " values do not")
+            checks.append(Check(outside > 0, text))
+        out: pl.Expr = self.of_rates(*values.values()) + guard(checks)
+        return out.fill_nan(None).alias(self.name)
+
+
+T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
+
+
+def cells_of_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
+    """The share of each cell in a population of prevalence eta: tp, fn, fp, tn (they sum to 1)."""
+    return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+
+
+def _where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    import numpy as np
+
+    return np.where(condition, then, otherwise)
+
+
+def _ratio(of: Cell, to: Cell) -> Cell:
+    """`of / (of + to)`: the shape of most metrics."""
+    return of / (of + to)
+
+
+def f_beta(beta: float) -> PointMetric:
+    """F-beta, the weighted harmonic mean of precision and recall (W 4-6).
+
+    `(1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp)`. It is 0 where recall is 0, since
+    the curve needs a value there, and grows with eta.
+
+    >>> round(f_beta(1)(0.6, 0.001, 0.01), 6)
+    0.706298
+    """
+    if not 0 < beta < float("inf"):
+        raise PrcError(f"beta must be a positive number; got {beta}")
+    b = float(beta) ** 2
+    return PointMetric(
+        f"f_beta({beta:g})",
+        lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
+        source="W 4-6",
+    )
+
+
+def net_benefit(threshold_probability: float) -> PointMetric:
+    """Net benefit at a threshold probability `p`: `eta*recall - (1-eta)*fpr * p/(1-p)`.
+
+    In units of true positives per event; `p` is the risk at which a user is indifferent.
+    """
+    p = float(threshold_probability)
+    if not 0 <= p < 1:
+        raise PrcError(f"threshold_probability must lie in [0, 1); got {p}")
+    return PointMetric(
+        f"net_benefit({p:g})",
+        lambda tp, fn, fp, tn: (tp - fp * (p / (1 - p))) / (tp + fn + fp + tn),
+        range=(float("-inf"), 1.0),
+        source="Vickers and Elkin 2006",
+    )
+
+
+def f_gain(beta: float) -> PointMetric:
+    """F-beta gain, the weighted mean of precision gain and recall gain (FK)."""
+    if not 0 < beta < float("inf"):
+        raise PrcError(f"beta must be a positive number; got {beta}")
+    of_precision, of_recall = 1 / (1 + float(beta) ** 2), float(beta) ** 2 / (1 + float(beta) ** 2)
+    return PointMetric(
+        f"f_gain({beta:g})",
+        lambda *c: of_precision * _precision_gain(*c) + of_recall * _recall_gain(*c),
+        limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
+        range=(float("-inf"), 1.0),
+        source="FK",
+    )
+
+
+def point(
+    name: str,
+    formula: Formula,
+    *,
+    range: tuple[float, float] = (float("-inf"), float("inf")),
+    direction: str = "maximize",
+) -> PointMetric:
+    """A metric of your own, from the prevalence-weighted cells `tp, fn, fp, tn`.
+
+    The cells are shares of all events and sum to 1, in tables and calls alike. The formula
+    may use arithmetic that NumPy arrays and Polars expressions share.
+
+    >>> cost = point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
+    >>> round(cost(0.6, 0.001, 0.01), 5)
+    0.02099
+    """
+
+    def of_shares(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+        n = tp + fn + fp + tn
+        return formula(tp / n, fn / n, fp / n, tn / n)
+
+    return PointMetric(
+        name, of_shares, range=range, direction=direction, source="user", falls_with_fpr=False
+    )
+
+
+def _precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    return 1 - (fp / (fp + tn)) / (tp / (tp + fn))
+
+
+def _recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    negatives = fp + tn  # none of them at eta = 1, where gains are undefined
+    return _where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
+
+
+def _mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+    # Four roots, since a product of four cells underflows at eta = 1e-100.
+    margins = [(m) ** 0.5 for m in (tp + fp, tn + fn, tp + fn, tn + fp)]
+    value = (
+        (tp / margins[0] * tn / margins[1] - fp / margins[0] * fn / margins[1]) / margins[2] / margins[3]
+    )
+    constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
+    return _where(constant, 0.0, value)
+
+
+INF = float("inf")
+_free: dict[str, Any] = {"depends_on_eta": False}
+_less: dict[str, Any] = {"direction": "minimize"}
+
+precision = PointMetric("precision", lambda tp, fn, fp, tn: _ratio(tp, fp), source="W 2, B 4/8/11")
+fdr = PointMetric("fdr", lambda tp, fn, fp, tn: _ratio(fp, tp), **_less, source="1 - precision")
+npv = PointMetric("npv", lambda tp, fn, fp, tn: _ratio(tn, fn), source="Bayes' rule")
+false_omission_rate = PointMetric(
+    "false_omission_rate", lambda tp, fn, fp, tn: _ratio(fn, tn), **_less, source="1 - npv"
+)
+recall = PointMetric("recall", lambda tp, fn, fp, tn: _ratio(tp, fn), **_free, source="B 6")
+fnr = PointMetric("fnr", lambda tp, fn, fp, tn: _ratio(fn, tp), **_less, **_free, source="1 - recall")
+specificity = PointMetric(
+    "specificity", lambda tp, fn, fp, tn: _ratio(tn, fp), **_free, source="1 - fpr"
+)
+fpr = PointMetric("fpr", lambda tp, fn, fp, tn: _ratio(fp, tn), **_less, **_free, source="B 7")
+accuracy = PointMetric(
+    "accuracy",
+    lambda tp, fn, fp, tn: (tp + tn) / (tp + fn + fp + tn),
+    source="eta*recall + (1-eta)*specificity",
+)
+balanced_accuracy = PointMetric(
+    "balanced_accuracy",
+    lambda tp, fn, fp, tn: (_ratio(tp, fn) + _ratio(tn, fp)) / 2,
+    **_free,
+    source="(recall + specificity) / 2",
+)
+g_mean = PointMetric(
+    "g_mean",
+    lambda tp, fn, fp, tn: (_ratio(tp, fn) * _ratio(tn, fp)) ** 0.5,
+    **_free,
+    source="sqrt(recall * specificity)",
+)
+f1 = f_beta(1).alias("f1")
+jaccard = PointMetric("jaccard", lambda tp, fn, fp, tn: tp / (tp + fn + fp), source="f1 / (2 - f1)")
+fowlkes_mallows = PointMetric(
+    "fowlkes_mallows",
+    lambda tp, fn, fp, tn: (_ratio(tp, fp) * _ratio(tp, fn)) ** 0.5,
+    source="sqrt(precision * recall)",
+    limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
+)
+mcc = PointMetric("mcc", _mcc, range=(-1.0, 1.0), source="Matthews 1975")
+cohen_kappa = PointMetric(
+    "cohen_kappa",
+    lambda tp, fn, fp, tn: 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)),
+    range=(-1.0, 1.0),
+    source="Cohen 1960",
+)
+informedness = PointMetric(
+    "informedness",
+    lambda tp, fn, fp, tn: _ratio(tp, fn) - _ratio(fp, tn),
+    range=(-1.0, 1.0),
+    **_free,
+    source="recall - fpr",
+)
+markedness = PointMetric(
+    "markedness",
+    lambda tp, fn, fp, tn: _ratio(tp, fp) - _ratio(fn, tn),
+    range=(-1.0, 1.0),
+    source="precision + npv - 1",
+)
+lift = PointMetric(
+    "lift",
+    lambda tp, fn, fp, tn: _ratio(tp, fn) / ((tp + fp) / (tp + fn + fp + tn)),
+    range=(0.0, INF),
+    source="precision / eta",
+    limit_at_0=lambda recall, fpr: recall / fpr * (fpr / fpr),
+)
+predicted_positive_rate = PointMetric(
+    "predicted_positive_rate",
+    lambda tp, fn, fp, tn: (tp + fp) / (tp + fn + fp + tn),
+    direction="none",
+    source="eta*recall + (1-eta)*fpr",
+)
+lr_pos = PointMetric(
+    "lr_pos",
+    lambda tp, fn, fp, tn: _ratio(tp, fn) / _ratio(fp, tn),
+    range=(0.0, INF),
+    **_free,
+    source="recall / fpr",
+)
+lr_neg = PointMetric(
+    "lr_neg",
+    lambda tp, fn, fp, tn: _ratio(fn, tp) / _ratio(tn, fp),
+    range=(0.0, INF),
+    **_less,
+    **_free,
+    source="(1-recall) / (1-fpr)",
+)
+diagnostic_odds_ratio = PointMetric(
+    "diagnostic_odds_ratio",
+    lambda tp, fn, fp, tn: (tp * tn) / (fn * fp),
+    range=(0.0, INF),
+    **_free,
+    source="lr_pos / lr_neg",
+)
+precision_gain = PointMetric(
+    "precision_gain", _precision_gain, range=(-INF, 1.0), **_free, source="W 8, FK"
+)
+recall_gain = PointMetric(
+    "recall_gain",
+    _recall_gain,
+    range=(-INF, 1.0),
+    source="W 9, FK",
+    limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
+)
+balanced_precision = PointMetric(
+    "balanced_precision", lambda tp, fn, fp, tn: _ratio(tp, fp), eta=0.5, source="precision at eta = 1/2"
+)
+
+POINT_METRICS: dict[str, PointMetric] = {
+    value.name: value for value in list(globals().values()) if isinstance(value, PointMetric)
+}
+"""Every metric that a string may name, by that name."""
+
+_ALSO_CALLED = {
+    "ppv": "precision",
+    "positive_predictive_value": "precision",
+    "negative_predictive_value": "npv",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "hit_rate": "recall",
+    "true_negative_rate": "specificity",
+    "tnr": "specificity",
+    "false_positive_rate": "fpr",
+    "fall_out": "fpr",
+    "miss_rate": "fnr",
+    "false_discovery_rate": "fdr",
+    "critical_success_index": "jaccard",
+    "threat_score": "jaccard",
+    "youden_j": "informedness",
+    "kappa": "cohen_kappa",
+    "matthews_corrcoef": "mcc",
+    "alert_rate": "predicted_positive_rate",
+    "f1_score": "f1",
+}
+
+
+def point_metrics(metrics: str | PointMetric | Iterable[str | PointMetric]) -> list[PointMetric]:
+    """The metrics asked for, in the order asked; unknown names and duplicates raise."""
+    asked = [metrics] if isinstance(metrics, str | PointMetric) else list(metrics)
+    found = [_point_metric(metric) for metric in asked]
+    refuse_repeats([metric.name for metric in found])
+    return found
+
+
+def refuse_repeats(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise PrcError(f"metrics= asks for {name!r} twice; rename one with .alias(...)")
+
+
+def _point_metric(metric: str | PointMetric) -> PointMetric:
+    if isinstance(metric, PointMetric):
+        return metric
+    if not isinstance(metric, str):
+        raise PrcError(f"a metric is a name or a PointMetric; got {metric!r}")
+    if metric in POINT_METRICS:
+        return POINT_METRICS[metric]
+    if metric in _ALSO_CALLED:
+        raise PrcError(f"no metric is named {metric!r}; did you mean {_ALSO_CALLED[metric]!r}?")
+    if metric.partition("(")[0] in ("f_beta", "f_gain", "net_benefit"):
+        raise PrcError(f"{metric!r} takes a parameter: pass the value metrics.{metric}, not a string")
+    raise PrcError(f"no metric is named {metric!r}; {did_you_mean(metric, POINT_METRICS)}")

@@ -1,0 +1,126 @@
+"""The summary: curve metrics of each group at each prevalence, in one pass over one sweep.
+
+    sweep -> segments     the rows that can matter, each with the row before it
+          -> × eta        joined with the small table of groups and prevalences
+          -> values       one row per group and prevalence, metrics side by side
+          -> summary      one row per metric
+
+Metrics that do not depend on prevalence are reduced before the join, and repeated after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polars_prcurve.columns import (
+    COPY,
+    ENVELOPE,
+    FPR_BEFORE,
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG_FACTOR,
+    PAIR,
+    POS_FACTOR,
+    RECALL_BEFORE,
+    RESERVED,
+)
+from polars_prcurve.curve import metric_values, stacked
+from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
+from polars_prcurve.exact import float_bits
+from polars_prcurve.inputs import Input, ScoreTable
+from polars_prcurve.prevalence import Grid, at_each_eta
+from polars_prcurve.sweep import class_counts, class_sizes, counted
+
+__all__ = ["SUMMARY", "summary_table"]
+
+SUMMARY = ("eta", "n_pos", "n_neg", "metric", "value")
+_LEAST_FPR = f"{RESERVED}least_fpr"
+
+
+def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> pl.LazyFrame:
+    """`by`, eta, what the eta frame carries, and the rest of SUMMARY."""
+    frame, groups = counted(table)
+    # Both are used twice or more, and Polars would compute them anew for each use.
+    groups, segments = groups.cache(), _segments(table, frame, groups, metrics).cache()
+    pairs = at_each_eta(groups, grid, *class_sizes(table)).with_row_index(PAIR)
+    rows = _rows(table)
+    named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
+
+    rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+    free = [m.reduce(rows).alias(name) for name, m in named.items() if not m.depends_on_eta]
+    values = pairs.join(
+        segments.group_by(GROUP).agg(rises.min().alias(_LEAST_FPR), *free), on=GROUP, how="left"
+    )
+    if bound := [m.reduce(rows).alias(name) for name, m in named.items() if m.depends_on_eta]:
+        at_eta = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR)
+        sums = segments.join(at_eta, on=GROUP).group_by(PAIR).agg(bound)
+        values = values.join(sums, on=PAIR, how="left")
+
+    counts = class_counts(table)
+    curve = Curve(
+        pl.col("eta"),
+        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(_LEAST_FPR),
+    )
+    finished = [
+        metric.finish(pl.col(name), curve).fill_nan(None).alias(name) for name, metric in named.items()
+    ]
+    wide = values.with_columns(*finished, *counts, pl.col("eta").fill_nan(None))
+    long = wide.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
+    columns = stacked([pl.col(name) for name in named], [m.name for m in metrics])
+    eta, *others = SUMMARY
+    return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
+
+
+def _rows(table: Input) -> Rows:
+    return Rows(
+        pl.col("recall"),
+        pl.col("fpr").fill_null(0.0),
+        pl.col(RECALL_BEFORE),
+        pl.col(FPR_BEFORE),
+        pl.col(ENVELOPE),
+        pl.col("eta"),
+        lambda metric: metric_values([metric], table)[0],
+    )
+
+
+def _segments(
+    table: Input, frame: pl.LazyFrame, groups: pl.LazyFrame, metrics: Sequence[CurveMetric]
+) -> pl.LazyFrame:
+    """The rows that the metrics need, each with the end of the segment before it."""
+    if not isinstance(table, ScoreTable):
+        # Areas end at (1, 1); where it is listed, the segment added has no extent.
+        corner = groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
+        frame = pl.concat([frame.select(GROUP, "recall", "fpr"), corner]).sort(GROUP, "fpr", "recall")
+    same = (pl.col(GROUP) == pl.col(GROUP).shift(1)).fill_null(False)
+    before = ((name, pl.col(column).shift(1).fill_null(0.0)) for name, column in _BEFORE.items())
+    frame = frame.with_columns(
+        *(pl.when(same).then(value).otherwise(0.0).alias(name) for name, value in before),
+        same.alias(COPY),
+    )
+    rises = pl.col("recall") > pl.col(RECALL_BEFORE)
+    needs = {metric.needs for metric in metrics}
+    if "all" not in needs:
+        frame = frame.filter(rises | ~pl.col(COPY) if "corners" in needs else rises)
+    frame = frame.drop(COPY)
+    return _with_envelope(frame) if any(metric.looks_ahead for metric in metrics) else frame
+
+
+_BEFORE = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}
+
+
+def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the least `fpr / recall` from each row to the end of its group.
+
+    From the last row up, group numbers fall; packed above the bits of the ratio, they make a
+    running minimum start anew at each group.
+    """
+    row = f"{RESERVED}row"
+    ratio = (pl.col("fpr").fill_null(0.0) / pl.col("recall")).fill_nan(None).fill_null(float("inf"))
+    packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
+    least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
+    return segments.with_row_index(row).sort(row, descending=True).with_columns(least.alias(ENVELOPE))
