@@ -3,7 +3,8 @@
 A sweep is a chain of segments of the ROC curve, from `(recall_before, fpr_before)` to
 `(recall, fpr)`, and it starts at the origin. All areas are sums over the segments on which recall
 rises, so that a formula says what one segment adds. Sums do not depend on the order of the rows:
-see `exact.sum_of_shares`.
+see `exact.sum_of_shares`. What a formula mentions more than once it binds first, in `steps`:
+Polars would compute it again for each mention, and mentions within mentions multiply.
 
 >>> from polars_prcurve import metrics
 >>> metrics.average_precision.range
@@ -25,8 +26,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import point_metrics as point
+from polars_prcurve.columns import ENVELOPE, FPR_BEFORE, RECALL_BEFORE, RESERVED
 from polars_prcurve.errors import PrcError, did_you_mean
-from polars_prcurve.exact import sum_of_shares
+from polars_prcurve.exact import sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
 
 __all__ = [
@@ -51,19 +53,41 @@ __all__ = [
 ]
 
 
-class Rows(NamedTuple):
+@dataclass(frozen=True)
+class Rows:
     """The rows of one curve at one prevalence, as expressions."""
 
-    recall: pl.Expr
-    fpr: pl.Expr
-    """0 in a curve without negatives."""
-    recall_before: pl.Expr
-    fpr_before: pl.Expr
-    envelope: pl.Expr
-    """The least `fpr / recall` of this row and those of lower threshold."""
+    column: Callable[[str], pl.Expr]
+    """A column of them, or what a step has bound, by its name."""
     eta: pl.Expr
     value: Callable[[PointMetric], pl.Expr]
     """A point metric of the rows; null where undefined."""
+
+    @property
+    def recall(self) -> pl.Expr:
+        return self.column("recall")
+
+    @property
+    def fpr(self) -> pl.Expr:
+        """0 in a curve without negatives."""
+        return self.column("fpr").fill_null(0.0)
+
+    @property
+    def recall_before(self) -> pl.Expr:
+        return self.column(RECALL_BEFORE)
+
+    @property
+    def fpr_before(self) -> pl.Expr:
+        return self.column(FPR_BEFORE)
+
+    @property
+    def rise(self) -> pl.Expr:
+        return self.recall - self.recall_before
+
+    @property
+    def envelope(self) -> pl.Expr:
+        """The least `fpr / recall` of this row and those of lower threshold."""
+        return self.column(ENVELOPE)
 
 
 class Curve(NamedTuple):
@@ -76,7 +100,8 @@ class Curve(NamedTuple):
     """Of the rows on which recall rises."""
 
 
-Reduction: TypeAlias = Callable[[Rows], pl.Expr]
+Term: TypeAlias = Callable[[Rows], pl.Expr]
+Step: TypeAlias = Callable[[Rows], dict[str, pl.Expr]]
 Needs: TypeAlias = Literal["rises", "corners", "all"]
 """Which rows can matter: those on which recall rises, the first of each curve too, or any."""
 
@@ -102,14 +127,18 @@ class CurveMetric:
     """
 
     name: str
-    reduce: Reduction = field(repr=False)
-    """From rows to one value."""
+    term: Term = field(repr=False)
+    """What a row contributes."""
     range: tuple[float, float] = (0.0, 1.0)
     direction: str = "maximize"
     depends_on_eta: bool = True
     source: str = field(default="", repr=False)
     finish: Callable[[pl.Expr, Curve], pl.Expr] = field(default=lambda value, curve: value, repr=False)
-    """From that value to the metric."""
+    """From the total to the metric."""
+    total: Literal["sum", "max", "min"] = field(default="sum", repr=False)
+    """What becomes of the terms. A sum is one of shares: at most 1."""
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    """What is bound by name before the term, one step after another."""
     needs: Needs = field(default="rises", repr=False)
     looks_ahead: bool = field(default=False, repr=False)
     """Reads `Rows.envelope`."""
@@ -117,6 +146,16 @@ class CurveMetric:
     def alias(self, name: str) -> CurveMetric:
         """The same metric under another name."""
         return replace(self, name=name)
+
+    def prepared(self, rows: Rows) -> pl.Expr:
+        """The term, as it is added up."""
+        return whole_shares(self.term(rows)) if self.total == "sum" else self.term(rows)
+
+    def reduced(self, terms: pl.Expr) -> pl.Expr:
+        """One value from the prepared terms."""
+        if self.total == "sum":
+            return sum_of_shares(terms)
+        return terms.max() if self.total == "max" else terms.min()
 
 
 # Where a metric is defined --------------------------------------------------------------------
@@ -148,37 +187,63 @@ def _precision(recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
 
 
 def _average_precision(rows: Rows) -> pl.Expr:
-    rise = rows.recall - rows.recall_before
-    return sum_of_shares(rise * _precision(rows.recall, rows.fpr, rows.eta))
+    return rows.rise * _precision(rows.recall, rows.fpr, rows.eta)
 
 
 def _average_precision_interpolated(rows: Rows) -> pl.Expr:
-    rise = rows.recall - rows.recall_before
-    return sum_of_shares(rise * rows.eta / (rows.eta + (1 - rows.eta) * rows.envelope))
+    return rows.rise * (rows.eta / (rows.eta + (1 - rows.eta) * rows.envelope))
 
 
-def _g1(u: pl.Expr) -> pl.Expr:
-    """`log1p(u) / u`, the integral of `1 / (1 + u x)` over x in [0, 1]."""
-    series = 1 - u * (1 / 2 - u * (1 / 3 - u / 4))
-    return pl.when(u.abs() < 1e-5).then(series).otherwise(u.log1p() / u)
+# The mean of precision along a segment, over which alarms D = eta recall + (1-eta) fpr grow from
+# D0 to D1, is eta (recall_before g1(u) + rise g2(u)) / D0 with u = (D1 - D0) / D0,
+#     g1(u) = log1p(u) / u    and    g2(u) = (u - log1p(u)) / u^2.
+# With v = u / (2 + u) = (D1 - D0) / (D1 + D0) and the series of atanh,
+#     s = (atanh(v) / v - 1) / v^2 = 1/3 + v^2/5 + v^4/7 + ...
+#     g1 = (1 - v) (1 + v^2 s)    and    g2 = (1 - v) (1 - (1 - v) v s) / 2,
+# in which nothing cancels. The same two functions give means over prevalences.
 
 
-def _g2(u: pl.Expr) -> pl.Expr:
-    """`(u - log1p(u)) / u^2`, the integral of `x / (1 + u x)` over x in [0, 1]."""
-    series: pl.Expr = pl.lit(1 / 13)
-    for k in range(12, 1, -1):
-        series = 1 / k - u * series
-    return pl.when(u.abs() < 0.02).then(series).otherwise((u - u.log1p()) / (u * u))
+def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
+    """Bind the growth of a quantity from `start` by `gain`, and then v and s."""
+    d, g, v, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "s"))
+
+    def of_v(rows: Rows) -> dict[str, pl.Expr]:
+        return {v: rows.column(g) / (rows.column(g) + 2 * rows.column(d))}
+
+    def of_s(rows: Rows) -> dict[str, pl.Expr]:
+        w = rows.column(v) * rows.column(v)
+        series = 1 / 3 + w * (1 / 5 + w * (1 / 7 + w * (1 / 9)))
+        atanh = (rows.column(g) / rows.column(d)).log1p() / 2
+        closed = (atanh / rows.column(v) - 1) / w
+        return {s: pl.when(rows.column(v).abs() < 0.01).then(series).otherwise(closed)}
+
+    return lambda rows: {d: start(rows), g: gain(rows)}, of_v, of_s
+
+
+def _g1(rows: Rows, prefix: str) -> pl.Expr:
+    v, s = rows.column(f"{prefix}_v"), rows.column(f"{prefix}_s")
+    return (1 - v) * (1 + v * v * s)
+
+
+def _g2(rows: Rows, prefix: str) -> pl.Expr:
+    v, s = rows.column(f"{prefix}_v"), rows.column(f"{prefix}_s")
+    return (1 - v) * (1 - (1 - v) * v * s) / 2
+
+
+_ALARMS = f"{RESERVED}alarms"
+
+
+def _alarms(recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
+    return eta * recall + (1 - eta) * fpr
 
 
 def _pr_auc(rows: Rows) -> pl.Expr:
-    rise = rows.recall - rows.recall_before
-    start = rows.eta * rows.recall_before + (1 - rows.eta) * rows.fpr_before
-    u = (rows.eta * rise + (1 - rows.eta) * (rows.fpr - rows.fpr_before)) / start
-    mean = rows.eta * (rows.recall_before / start * _g1(u) + rise / start * _g2(u))
-    from_origin = (start == 0) | u.is_infinite()  # a ray: precision is the same all along
+    start, growth = rows.column(f"{_ALARMS}_start"), rows.column(f"{_ALARMS}_v")
+    sums = rows.recall_before * _g1(rows, _ALARMS) + rows.rise * _g2(rows, _ALARMS)
+    # From the origin precision is the same all along.
     constant = _precision(rows.recall, rows.fpr, rows.eta)
-    return sum_of_shares(rise * pl.when(from_origin).then(constant).otherwise(mean))
+    from_origin = (start == 0) | (growth == 1)
+    return rows.rise * pl.when(from_origin).then(constant).otherwise(rows.eta * sums / start)
 
 
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
@@ -192,7 +257,7 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
     if anchor not in ("first", "one", "none"):
         raise PrcError(f'anchor= is "first", "one" or "none"; got {anchor!r}')
 
-    def reduce(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> pl.Expr:
         eta = rows.eta
         here = _precision(rows.recall, rows.fpr, eta)
         before = _precision(rows.recall_before, rows.fpr_before, eta)
@@ -200,11 +265,11 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
         at_0 = {"first": here, "one": pl.lit(1.0), "none": -here}[anchor]
         undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (eta == 1))
         mean = (here + pl.when(undefined).then(at_0).otherwise(before)) / 2
-        return sum_of_shares((rows.recall - rows.recall_before) * mean)
+        return rows.rise * mean
 
     return CurveMetric(
         f'pr_auc_trapezoid("{anchor}")',
-        reduce,
+        term,
         finish=_where_precision_is,
         source="linear interpolation",
     )
@@ -213,52 +278,58 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
 # Areas under the precision-recall-gain curve --------------------------------------------------
 
 
-def _gain_ends(rows: Rows) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Of the part of a segment with recall gain >= 0: its width, and precision gain at its ends.
+_START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
 
-    The width is multiplied by eta, which bounds the sum.
-    """
-    eta, rise = rows.eta, rows.recall - rows.recall_before
-    cut = rows.recall_before < eta
-    recall = pl.when(cut).then(eta).otherwise(rows.recall_before)
-    share = (eta - rows.recall_before) / rise
-    crossing = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
-    fpr = pl.when(cut).then(crossing).otherwise(rows.fpr_before)
-    width = eta * (eta / (1 - eta)) * (rows.recall - recall) / (recall * rows.recall)
-    inside = rows.recall > eta
-    return pl.when(inside).then(width).otherwise(0.0), 1 - fpr / recall, 1 - rows.fpr / rows.recall
+
+def _gain_start(rows: Rows) -> dict[str, pl.Expr]:
+    """Recall gain is 0 where recall is eta: only what is right of it counts."""
+    return {_START: pl.max_horizontal(rows.recall_before, rows.eta)}
+
+
+def _gain_ends(rows: Rows) -> dict[str, pl.Expr]:
+    """Of that part of a segment: its width times eta, which bounds the sum, and precision gain
+    at its ends."""
+    eta, start = rows.eta, rows.column(_START)
+    share = (start - rows.recall_before) / rows.rise
+    fpr = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
+    width = eta * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    return {
+        _WIDTH: pl.when(rows.recall > start).then(width).otherwise(0.0),
+        _GAIN_BEFORE: 1 - fpr / start,
+        _GAIN: 1 - rows.fpr / rows.recall,
+    }
 
 
 def _auprg(rows: Rows) -> pl.Expr:
-    width, start, end = _gain_ends(rows)
-    return sum_of_shares(pl.when(width > 0).then(width * (start + end) / 2).otherwise(0.0))
+    width = rows.column(_WIDTH)
+    mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
+    return pl.when(width > 0).then(width * mean).otherwise(0.0)
 
 
 def _auprg_clipped(rows: Rows) -> pl.Expr:
-    width, start, end = _gain_ends(rows)
+    width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
     high, low = pl.max_horizontal(start, end), pl.min_horizontal(start, end)
     triangle = high * high / (2 * (high - low))
     mean = pl.when(low >= 0).then((start + end) / 2).when(high <= 0).then(0.0).otherwise(triangle)
-    return sum_of_shares(pl.when(width > 0).then(width * mean).otherwise(0.0))
+    return pl.when(width > 0).then(width * mean).otherwise(0.0)
 
 
 # Areas under the ROC curve, along its recall axis ---------------------------------------------
 
 
 def _roc_auc(rows: Rows) -> pl.Expr:
-    rise = rows.recall - rows.recall_before
-    return sum_of_shares(rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2)
+    return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
 
 
-def _area_up_to(max_fpr: float) -> Reduction:
-    def reduce(rows: Rows) -> pl.Expr:
+def _area_up_to(max_fpr: float) -> Term:
+    def term(rows: Rows) -> pl.Expr:
         start, end = max_fpr - rows.fpr_before, max_fpr - rows.fpr
         # Of a segment that crosses max_fpr only the part before it counts.
         mean = pl.when(end >= 0).then((start + end) / 2).otherwise(start * start / (start - end) / 2)
-        rise = rows.recall - rows.recall_before
-        return sum_of_shares(pl.when(start > 0).then(rise * mean).otherwise(0.0))
+        return pl.when(start > 0).then(rows.rise * mean).otherwise(0.0)
 
-    return reduce
+    return term
 
 
 def _max_fpr(max_fpr: float) -> float:
@@ -313,13 +384,10 @@ def best(metric: str | PointMetric) -> CurveMetric:
     if of.direction == "none":
         raise PrcError(f"{of.name} has no direction, so no threshold is best")
 
-    def reduce(rows: Rows) -> pl.Expr:
-        value = rows.value(of)
-        return value.max() if of.direction == "maximize" else value.min()
-
     return CurveMetric(
         f"best({of.name})",
-        reduce,
+        lambda rows: rows.value(of),
+        total="max" if of.direction == "maximize" else "min",
         range=of.range,
         direction=of.direction,
         depends_on_eta=of.depends_on_eta and of.eta is None,
@@ -333,12 +401,16 @@ def recall_at_precision(precision: float) -> CurveMetric:
     if not 0 <= precision <= 1:
         raise PrcError(f"precision must lie in [0, 1]; got {precision}")
 
-    def reduce(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> pl.Expr:
         enough = rows.value(point.precision) >= precision
-        return pl.when(enough).then(rows.recall).otherwise(0.0).max()
+        return pl.when(enough).then(rows.recall).otherwise(0.0)
 
     return CurveMetric(
-        f"recall_at_precision({precision:g})", reduce, finish=_where_precision_is, source="recall"
+        f"recall_at_precision({precision:g})",
+        term,
+        total="max",
+        finish=_where_precision_is,
+        source="recall",
     )
 
 
@@ -351,14 +423,19 @@ def precision_at_recall(recall: float) -> CurveMetric:
         raise PrcError(f"recall must lie in (0, 1]; got {recall}")
     tolerance = 1e-12
 
-    def reduce(rows: Rows) -> pl.Expr:
-        rise = rows.recall - rows.recall_before
-        share = ((recall - rows.recall_before) / rise).clip(upper_bound=1.0)
+    def term(rows: Rows) -> pl.Expr:
+        share = ((recall - rows.recall_before) / rows.rise).clip(upper_bound=1.0)
         fpr = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
         hit = (rows.recall_before < recall - tolerance) & (rows.recall >= recall - tolerance)
-        return pl.when(hit).then(_precision(pl.lit(recall), fpr, rows.eta)).fill_nan(None).max()
+        return pl.when(hit).then(_precision(pl.lit(recall), fpr, rows.eta)).fill_nan(None)
 
-    return CurveMetric(f"precision_at_recall({recall:g})", reduce, finish=_where_known, source="W 2, DG")
+    return CurveMetric(
+        f"precision_at_recall({recall:g})",
+        term,
+        total="max",
+        finish=_where_known,
+        source="W 2, DG",
+    )
 
 
 def _where_known(value: pl.Expr, curve: Curve) -> pl.Expr:
@@ -387,27 +464,32 @@ def integrated_average_precision(
             f"integrated_average_precision with prior={prior!r} needs {ends}; got {low}, {high}"
         )
 
-    def reduce(rows: Rows) -> pl.Expr:
-        recall, fpr, span = rows.recall, rows.fpr, high - low
-        at_low = fpr + low * (recall - fpr)
-        u = span * (recall - fpr) / at_low
-        if prior == "uniform":
-            mean = recall * (low / at_low * _g1(u) + span / at_low * _g2(u))
-        elif prior == "log":
-            mean = recall * span / at_low * _g1(u) / math.log(high / low)
+    span, name = high - low, f"{RESERVED}{prior}_{low!r}_{high!r}"
+    odds = math.inf if high == 1 else high / (1 - high)
+    odds_low = low / (1 - low)
+
+    def term(rows: Rows) -> pl.Expr:
+        recall, fpr = rows.recall, rows.fpr
+        if prior == "logit":
+            ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
+            mean = ratio.log1p() / math.log(odds / odds_low)
         else:
-            odds = low / (1 - low), high / (1 - high)
-            growth = (odds[1] - odds[0]) * recall / (fpr + odds[0] * recall)
-            mean = growth.log1p() / math.log(odds[1] / odds[0])
-        mean = pl.when(fpr == 0).then(1.0).otherwise(mean)
-        return sum_of_shares((recall - rows.recall_before) * mean)
+            factor = recall / rows.column(f"{name}_start")
+            mean = factor * (low * _g1(rows, name) + span * _g2(rows, name))
+            if prior == "log":
+                mean = factor * (span / math.log(high / low)) * _g1(rows, name)
+        return rows.rise * pl.when(fpr == 0).then(1.0).otherwise(mean)
+
+    def start(rows: Rows) -> pl.Expr:
+        return (1 - low) * rows.fpr + low * rows.recall
 
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
-        reduce,
+        term,
         depends_on_eta=False,
         finish=_with_both_classes,
         source="Landgrebe et al. 2006",
+        steps=_growth(name, start, lambda rows: span * (rows.recall - rows.fpr)),
     )
 
 
@@ -443,9 +525,32 @@ average_precision_interpolated = CurveMetric(
     source="H",
     looks_ahead=True,
 )
-pr_auc = CurveMetric("pr_auc", _pr_auc, finish=_where_precision_is, source="DG")
-auprg = CurveMetric("auprg", _auprg, range=(-math.inf, 1.0), finish=_where_gains_are, source="W 8-9, FK")
-auprg_clipped = CurveMetric("auprg_clipped", _auprg_clipped, finish=_where_gains_are, source="W 8-9, FK")
+pr_auc = CurveMetric(
+    "pr_auc",
+    _pr_auc,
+    finish=_where_precision_is,
+    source="DG",
+    steps=_growth(
+        _ALARMS,
+        lambda rows: _alarms(rows.recall_before, rows.fpr_before, rows.eta),
+        lambda rows: _alarms(rows.rise, rows.fpr - rows.fpr_before, rows.eta),
+    ),
+)
+auprg = CurveMetric(
+    "auprg",
+    _auprg,
+    range=(-math.inf, 1.0),
+    finish=_where_gains_are,
+    source="W 8-9, FK",
+    steps=(_gain_start, _gain_ends),
+)
+auprg_clipped = CurveMetric(
+    "auprg_clipped",
+    _auprg_clipped,
+    finish=_where_gains_are,
+    source="W 8-9, FK",
+    steps=(_gain_start, _gain_ends),
+)
 roc_auc = CurveMetric(
     "roc_auc", _roc_auc, depends_on_eta=False, finish=_with_both_classes, source="R Fig. 4"
 )
@@ -471,7 +576,12 @@ min_max_average_precision = CurveMetric(
     source="R Fig. 6",
 )
 worst_pr_auc = CurveMetric(
-    "worst_pr_auc", lambda rows: rows.recall.max(), finish=_worst_pr_auc, direction="none", source="B"
+    "worst_pr_auc",
+    lambda rows: rows.recall,
+    total="max",
+    finish=_worst_pr_auc,
+    direction="none",
+    source="B",
 )
 
 CURVE_METRICS: dict[str, CurveMetric] = {

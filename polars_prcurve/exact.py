@@ -19,6 +19,7 @@ __all__ = [
     "sum_of_shares",
     "to_integer",
     "unit",
+    "whole_shares",
 ]
 
 _BITS = 89
@@ -47,12 +48,13 @@ def unit(exponent: pl.Expr) -> pl.Expr:
     return _power_of_two((exponent - _BITS).clip(-1000, 1000))
 
 
-def sum_of_shares(terms: pl.Expr) -> pl.Expr:
-    """The sum of terms that are at most 1 together, whatever their order; NaN adds nothing.
+def whole_shares(terms: pl.Expr) -> pl.Expr:
+    """Terms that are at most 1 together, as multiples of 2**-118; NaN becomes null."""
+    return (terms * 2.0**118).cast(pl.Int128, strict=False)
 
-    Each is cut to a multiple of 2**-118, so that nothing is rounded until the end.
-    """
-    whole = (terms * 2.0**118).cast(pl.Int128, strict=False)
+
+def sum_of_shares(whole: pl.Expr) -> pl.Expr:
+    """The sum of such terms: the same whatever their order, and rounded once."""
     return whole.sum().cast(pl.Float64) * 2.0**-118
 
 

@@ -8,14 +8,15 @@ parts of expressions in `agg`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import checks, exact
-from polars_prcurve.columns import COUNTS, SWEEP
+from polars_prcurve.columns import COUNTS, ENVELOPE, FPR_BEFORE, RECALL_BEFORE, SWEEP
+from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
 from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
 from polars_prcurve.point_metrics import PointMetric
@@ -177,11 +178,55 @@ class Evidence:
         names = ("eta", *SWEEP, *(m.name for m in metrics if m.name not in SWEEP))
         return self.named(_made_of(rows, [filled, *_sweep_fields(cells), *values], names))
 
+    # One value per context --------------------------------------------------------------------
+
+    def summarized(self, metric: CurveMetric, eta: Prevalence) -> pl.Expr:
+        """A curve metric."""
+        cells, listed = self._cells(), self._distinct_list()
+        if isinstance(eta, pl.Expr):
+            with_eta, eta = _with_eta(listed.list.explode(), eta)
+            listed = with_eta.implode()
+        at = _filled(eta, *cells.totals())
+        rows = Rows(pl.field, pl.field("eta"), lambda metric: cells.metric(metric, eta))
+        tp, fp = pl.field("tp"), pl.field("fp")
+        shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
+        listed = _with_steps(listed, [shifted])
+        if metric.needs == "rises":
+            element = pl.element().struct.field
+            listed = listed.list.filter(element("tp") > element("tp_before"))
+        rates = {
+            "eta": at,
+            "recall": cells.recall,
+            "fpr": cells.fpr,
+            RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
+        }
+        listed = _with_steps(listed, [rates])
+        if metric.looks_ahead:
+            listed = _with_steps(listed, [{ENVELOPE: _envelope(rows)}])
+        listed = _with_steps(listed, [step(rows) for step in metric.steps])
+        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
+        element = pl.element().struct.field
+        known = pl.struct(  # empty without positives where only rises are kept, and then null
+            metric.reduced(element("term")).alias("total"),
+            element("eta").first(),
+            (element("tp").first() + element("fn").first() > 0).alias("positives"),
+            (element("fp").first() + element("tn").first() > 0).alias("negatives"),
+            element("rises").min(),
+        )
+        curve = Curve(*map(pl.field, ("eta", "positives", "negatives", "rises")))
+        value = metric.finish(pl.field("total"), curve).fill_nan(None)
+        return self._evaluated(listed.list.eval(known).list.first(), value)
+
     def _cells(self) -> Cells:
         tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
         return Cells(tp, fp, fn, tn, bool(self.exponents))
 
     def _distinct_scores(self) -> pl.Expr:
+        return self._distinct_list().list.explode()
+
+    def _distinct_list(self) -> pl.Expr:
         """Structs of score, tp, fp, fn, tn (and exponents), in integers, by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
         fields = [self.score.alias("score"), self.pos.alias("pos")]
@@ -201,8 +246,20 @@ class Evidence:
             *([pl.field(_POS), pl.field(_NEG)] if self.exponents else []),
         )
         # As lists, since Polars would regroup the rows for each expression of its own.
-        kept = rows.list.eval(running).list.filter(pl.element().struct.field("last"))
-        return kept.list.explode()
+        return rows.list.eval(running).list.filter(pl.element().struct.field("last"))
+
+
+def _with_steps(listed: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+    """Lists of structs, with fields added step by step."""
+    rows = pl.element()
+    for step in steps:
+        rows = rows.struct.with_fields(*(value.alias(name) for name, value in step.items()))
+    return listed.list.eval(rows)
+
+
+def _envelope(rows: Rows) -> pl.Expr:
+    ratio = (rows.fpr / rows.recall).fill_nan(None).fill_null(float("inf"))
+    return ratio.cum_min(reverse=True)
 
 
 def _running(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:

@@ -15,7 +15,7 @@ import polars as pl
 from polars_prcurve import wide
 from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
-from polars_prcurve.curve_metrics import CurveMetric, curve_metrics
+from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
@@ -653,6 +653,91 @@ class ExprPrc(Listed):
         asked = point_metrics(metrics)
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
         return evidence.curved(asked, read_prevalence(eta))
+
+    def summary(
+        self,
+        metric: str | CurveMetric,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """A curve metric: one Float64, null where undefined; the value of the frame method.
+
+        `eta` is a number, None for the prevalence of the rows at hand, or an expression with
+        one value per group, such as `pl.col("eta").first()`.
+
+        Examples
+        --------
+        >>> from polars_prcurve import metrics
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> best_f1 = pl.col("score").prc.summary(metrics.best("f1"), "label", eta=0.01)
+        >>> df.select(best_f1).item()
+        0.6666666666666666
+        """
+        [asked] = curve_metrics(metric)
+        at = read_prevalence(eta)
+        if isinstance(at, list):
+            raise PrcError(f"a summary has one value: pass a single eta; got {eta!r}")
+        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
+        return evidence.summarized(asked, at)
+
+    def average_precision(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Average precision at prevalence `eta`, the step sum; see `summary`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.select(pl.col("score").prc.average_precision("label", eta=0.5)).item()
+        0.8333333333333334
+        """
+        return self.summary("average_precision", label, eta, weight=weight, pos_label=pos_label)
+
+    def pr_auc(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
+        return self.summary("pr_auc", label, eta, weight=weight, pos_label=pos_label)
+
+    def auprg(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
+        return self.summary("auprg", label, eta, weight=weight, pos_label=pos_label)
+
+    def roc_auc(
+        self,
+        label: Column,
+        *,
+        max_fpr: float | None = None,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the ROC curve; see `summary`.
+
+        With `max_fpr` the area left of it, standardized as by McClish and scikit-learn; the area
+        itself is `metrics.partial_roc_auc`.
+        """
+        metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
+        return self.summary(metric, label, weight=weight, pos_label=pos_label)
 
 
 class ArrowTable(Protocol):

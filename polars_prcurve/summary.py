@@ -10,7 +10,8 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 import polars as pl
 
@@ -49,15 +50,15 @@ def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> p
     rows = _rows(table)
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
 
+    free = {name: m for name, m in named.items() if not m.depends_on_eta}
+    bound = {name: m for name, m in named.items() if m.depends_on_eta}
     rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-    free = [m.reduce(rows).alias(name) for name, m in named.items() if not m.depends_on_eta]
-    values = pairs.join(
-        segments.group_by(GROUP).agg(rises.min().alias(_LEAST_FPR), *free), on=GROUP, how="left"
-    )
-    if bound := [m.reduce(rows).alias(name) for name, m in named.items() if m.depends_on_eta]:
+    with_least = segments.with_columns(rises.alias(_LEAST_FPR))
+    values = pairs.join(_reduced(with_least, GROUP, free, rows, _LEAST_FPR), on=GROUP, how="left")
+    if bound:
         at_eta = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR)
-        sums = segments.join(at_eta, on=GROUP).group_by(PAIR).agg(bound)
-        values = values.join(sums, on=PAIR, how="left")
+        reduced = _reduced(segments.join(at_eta, on=GROUP), PAIR, bound, rows)
+        values = values.join(reduced, on=PAIR, how="left")
 
     counts = class_counts(table)
     curve = Curve(
@@ -76,13 +77,21 @@ def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> p
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
+def _reduced(
+    frame: pl.LazyFrame, key: str, metrics: Mapping[str, CurveMetric], rows: Rows, *least: str
+) -> pl.LazyFrame:
+    """One value per key and metric, and the least of the columns named."""
+    for steps in zip_longest(*(metric.steps for metric in metrics.values())):
+        named = {name: e for step in steps if step is not None for name, e in step(rows).items()}
+        frame = frame.with_columns(**named)
+    terms = {name: metric.prepared(rows) for name, metric in metrics.items()}
+    totals = (metric.reduced(pl.col(name)).alias(name) for name, metric in metrics.items())
+    return frame.select(key, *least, **terms).group_by(key).agg(*totals, pl.col(least).min())
+
+
 def _rows(table: Input) -> Rows:
     return Rows(
-        pl.col("recall"),
-        pl.col("fpr").fill_null(0.0),
-        pl.col(RECALL_BEFORE),
-        pl.col(FPR_BEFORE),
-        pl.col(ENVELOPE),
+        pl.col,
         pl.col("eta"),
         lambda metric: metric_values([metric], table)[0],
     )
