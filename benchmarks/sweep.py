@@ -32,10 +32,11 @@ import numpy as np
 import polarbearings
 import polars as pl
 import polars_ds
-from sklearn.metrics import precision_recall_curve, roc_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
 import polars_prcurve  # noqa: F401  registers .prc
 
+ETAS = [float(eta) for eta in np.geomspace(1e-6, 0.5, 100)]
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 
 # Data -----------------------------------------------------------------------------------------
@@ -110,6 +111,60 @@ def curve(df: pl.DataFrame) -> Run:
     return lambda: df.prc.curve(eta=0.01)
 
 
+def summary(df: pl.DataFrame, metrics: Any = "average_precision", eta: Any = 0.01) -> Run:
+    return lambda: df.prc.summary(eta, metrics=metrics, by="g")
+
+
+def summary_of_100(df: pl.DataFrame) -> Run:
+    return summary(df, eta=ETAS)
+
+
+def default_summary_of_100(df: pl.DataFrame) -> Run:
+    return summary(df, ("average_precision", "pr_auc", "roc_auc"), ETAS)
+
+
+def roc_auc(df: pl.DataFrame) -> Run:
+    return summary(df, "roc_auc")
+
+
+def average_precision_in_agg(df: pl.DataFrame) -> Run:
+    score = pl.col("score").prc
+    return lambda: df.group_by("g").agg(score.average_precision("label", eta=0.01))
+
+
+def roc_auc_in_agg(df: pl.DataFrame) -> Run:
+    return lambda: df.group_by("g").agg(pl.col("score").prc.roc_auc("label"))
+
+
+def bearings_average_precision(df: pl.DataFrame) -> Run:
+    value = polarbearings.average_precision("label", "score")
+    return lambda: df.group_by("g").agg(value)
+
+
+def bearings_roc_auc(df: pl.DataFrame) -> Run:
+    value = polarbearings.roc_auc("label", "score")
+    return lambda: df.group_by("g").agg(value)
+
+
+def polars_ds_roc_auc(df: pl.DataFrame) -> Run:
+    value = polars_ds.query_roc_auc("label", "score")
+    return lambda: df.group_by("g").agg(value)
+
+
+def sklearn_average_precision(df: pl.DataFrame) -> Run:
+    """At one prevalence, by weights; a hundred cost a hundred times as much."""
+
+    def run() -> list[float]:
+        values = []
+        for part in df.partition_by("g"):
+            label, score = part["label"].to_numpy(), part["score"].to_numpy()
+            weight = np.where(label, 0.01 / label.sum(), 0.99 / (~label).sum())
+            values.append(average_precision_score(label, score, sample_weight=weight))
+        return values
+
+    return run
+
+
 def sort_score(df: pl.DataFrame) -> Run:
     score = df.select("score")
     return lambda: score.sort("score")
@@ -171,6 +226,8 @@ class Entry:
     """Timed on this share of the groups only, and scaled."""
     times: int = 1
     """Calls per measurement."""
+    scale: float = 1
+    """What is timed is a part of the whole, which would take so many times as long."""
 
     def timer(self, rows: int) -> Callable[[], float]:
         df = score_table(replace(self.data, rows=self.data.rows or rows))
@@ -182,7 +239,7 @@ class Entry:
             start = perf_counter()
             for _ in range(self.times):
                 run()
-            return (perf_counter() - start) / (self.times * self.share)
+            return (perf_counter() - start) * self.scale / (self.times * self.share)
 
         return seconds
 
@@ -223,6 +280,13 @@ def _shapes() -> Iterator[Case]:
             yield Case(name, f"{text}: {rival}{sampled} / sweep", top, ours, "> 1")
 
 
+def _roc_areas() -> Iterator[Case]:
+    for data, text in ((PLAIN, ""), (MANY, "100 000 groups: ")):
+        for rival, run in (("polarbearings", bearings_roc_auc), ("polars_ds", polars_ds_roc_auc)):
+            name = f"{text}{rival} roc_auc / summary"
+            yield Case("summary", name, Entry(run, data), Entry(roc_auc, data), "> 1")
+
+
 CASES = [
     Case("sort", "sweep / sort of the bare score column", Entry(sweep), Entry(sort_score), "<= 4"),
     Case("sort", 'sweep / df.sort("g", "score")', Entry(sweep), Entry(sort_group_score), "< 0.7"),
@@ -261,6 +325,42 @@ CASES = [
         "> 1",
     ),
     Case("weights", "sweep weighted / sweep", Entry(sweep_weighted, WEIGHTED), Entry(sweep)),
+    Case(
+        "summary",
+        "average precision at 100 prevalences / sweep",
+        Entry(summary_of_100),
+        Entry(sweep),
+        "<= 2.5",
+    ),
+    Case(
+        "summary",
+        "the three default metrics at 100 prevalences / average precision there",
+        Entry(default_summary_of_100),
+        Entry(summary_of_100),
+        "<= 2",
+    ),
+    Case(
+        "summary",
+        "at 100 prevalences: scikit-learn, in loops (1 % timed, scaled) / average precision",
+        Entry(sklearn_average_precision, scale=100),
+        Entry(summary_of_100),
+        ">= 150",
+    ),
+    Case(
+        "summary",
+        "polarbearings average_precision / summary",
+        Entry(bearings_average_precision),
+        Entry(summary),
+        ">= 3",
+    ),
+    Case(
+        "summary",
+        "polarbearings average_precision / the expression in agg",
+        Entry(bearings_average_precision),
+        Entry(average_precision_in_agg),
+        ">= 1.5",
+    ),
+    *_roc_areas(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
 MEMORY = {"polars_prcurve sweep": sweep, "polarbearings confusion_curve": bearings}
@@ -381,6 +481,17 @@ def check_counts(df: pl.DataFrame) -> None:
             expect(np.array_equal(curve[name], values[1:]), f"{name} of scikit-learn, group {key[0]}")
 
 
+def check_areas(df: pl.DataFrame) -> None:
+    """Average precision is that of scikit-learn, by both doors."""
+    ours = summary(df)().sort("g")["value"]
+    in_agg = average_precision_in_agg(df)().sort("g")["score"]
+    expect(ours.to_list() == in_agg.to_list(), "average precision as an expression")
+    theirs = sklearn_average_precision(df.sort("g", maintain_order=True))()
+    expect(np.allclose(ours, theirs, rtol=1e-9, atol=0), "average precision of scikit-learn")
+    areas, others = roc_auc(df)().sort("g")["value"], bearings_roc_auc(df)().sort("g")
+    expect(np.allclose(areas, others.to_series(1), rtol=1e-9, atol=0), "roc_auc of polarbearings")
+
+
 def check_weights(df: pl.DataFrame) -> None:
     """Sums of weights are those of scikit-learn, and the order of the rows changes no bit."""
     ours = sweep_weighted(df)()
@@ -417,6 +528,7 @@ def expect(same: bool, whose: str) -> None:
 def check(rows: int) -> None:
     for data, groups in product((PLAIN, TIES, STRINGS, HALF), (10, 1_000)):
         check_counts(score_table(replace(data, groups=groups, rows=rows)))
+        check_areas(score_table(replace(data, groups=groups, rows=rows)))
     for groups in (10, 1_000):
         check_weights(score_table(replace(WEIGHTED, groups=groups, rows=rows)))
         check_weights(score_table(replace(WEIGHTED, decimals=1, groups=groups, rows=rows)))
@@ -441,7 +553,7 @@ def main() -> None:
     about = {"rows": given.rows, "pairs": given.repeats, "threads": pl.thread_pool_size(), **versions()}
     print(*(f"{name} {value}" for name, value in about.items()), sep=", ")
     check(min(given.rows, 300_000))
-    print("Counts, weighted sums and expressions agree. Median, ends, aim:", flush=True)
+    print("Counts, weighted sums, areas and expressions agree. Median, ends, aim:", flush=True)
     results = []
     for result in measured(given.only, given.rows, given.repeats):
         print(result, flush=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
+from polars_prcurve.crossings import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.errors import PrcError
 from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
@@ -21,6 +22,9 @@ __all__ = [
     "LazyFramePrc",
     "PrcError",
     "charts",
+    "crossing",
+    "eta_for_f_beta",
+    "eta_for_precision",
     "eta_from_ratio",
     "eta_grid",
     "metrics",

@@ -173,9 +173,18 @@ def _where_precision_is(value: pl.Expr, curve: Curve) -> pl.Expr:
 
 
 def _where_gains_are(value: pl.Expr, curve: Curve) -> pl.Expr:
-    """Recall gain is undefined at eta = 1, and the area has no limit at eta = 0."""
-    inside = (curve.eta > 0) & (curve.eta < 1)
-    return pl.when(curve.has_positives & curve.has_negatives & inside).then(value / curve.eta)
+    """Recall gain is undefined at eta = 1, and the area has no limit at eta = 0.
+
+    It may be as low as -1 / eta: too far below 0 for the sum where eta is below 2**-69.
+    """
+    inside = (curve.eta >= 2.0**-69) & (curve.eta < 1)
+    area = value / _gain_unit(curve.eta)
+    return pl.when(curve.has_positives & curve.has_negatives & inside).then(area)
+
+
+def _gain_unit(eta: pl.Expr) -> pl.Expr:
+    """What areas of gain are multiplied by, to be at most 1 or at least -2**9."""
+    return eta.clip(lower_bound=2.0**-60)
 
 
 # Areas under the precision-recall curve -------------------------------------------------------
@@ -204,11 +213,12 @@ def _average_precision_interpolated(rows: Rows) -> pl.Expr:
 
 
 def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
-    """Bind the growth of a quantity from `start` by `gain`, and then v and s."""
-    d, g, v, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "s"))
+    """Bind the growth of a quantity from `start` by `gain`, and then v, 1 - v and s."""
+    d, g, v, rest, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "rest", "s"))
 
     def of_v(rows: Rows) -> dict[str, pl.Expr]:
-        return {v: rows.column(g) / (rows.column(g) + 2 * rows.column(d))}
+        ends = rows.column(g) + 2 * rows.column(d)
+        return {v: rows.column(g) / ends, rest: 2 * rows.column(d) / ends}
 
     def of_s(rows: Rows) -> dict[str, pl.Expr]:
         w = rows.column(v) * rows.column(v)
@@ -221,13 +231,13 @@ def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
 
 
 def _g1(rows: Rows, prefix: str) -> pl.Expr:
-    v, s = rows.column(f"{prefix}_v"), rows.column(f"{prefix}_s")
-    return (1 - v) * (1 + v * v * s)
+    v, rest, s = (rows.column(f"{prefix}_{name}") for name in ("v", "rest", "s"))
+    return rest * (1 + v * v * s)
 
 
 def _g2(rows: Rows, prefix: str) -> pl.Expr:
-    v, s = rows.column(f"{prefix}_v"), rows.column(f"{prefix}_s")
-    return (1 - v) * (1 - (1 - v) * v * s) / 2
+    v, rest, s = (rows.column(f"{prefix}_{name}") for name in ("v", "rest", "s"))
+    return rest * (1 - rest * v * s) / 2
 
 
 _ALARMS = f"{RESERVED}alarms"
@@ -238,11 +248,11 @@ def _alarms(recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
 
 
 def _pr_auc(rows: Rows) -> pl.Expr:
-    start, growth = rows.column(f"{_ALARMS}_start"), rows.column(f"{_ALARMS}_v")
+    start, rest = rows.column(f"{_ALARMS}_start"), rows.column(f"{_ALARMS}_rest")
     sums = rows.recall_before * _g1(rows, _ALARMS) + rows.rise * _g2(rows, _ALARMS)
     # From the origin precision is the same all along.
     constant = _precision(rows.recall, rows.fpr, rows.eta)
-    from_origin = (start == 0) | (growth == 1)
+    from_origin = (start == 0) | (rest == 0)
     return rows.rise * pl.when(from_origin).then(constant).otherwise(rows.eta * sums / start)
 
 
@@ -288,12 +298,12 @@ def _gain_start(rows: Rows) -> dict[str, pl.Expr]:
 
 
 def _gain_ends(rows: Rows) -> dict[str, pl.Expr]:
-    """Of that part of a segment: its width times eta, which bounds the sum, and precision gain
-    at its ends."""
+    """Of that part of a segment: its width, in a unit that bounds the sum, and precision gain at
+    its ends."""
     eta, start = rows.eta, rows.column(_START)
     share = (start - rows.recall_before) / rows.rise
     fpr = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
-    width = eta * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
     return {
         _WIDTH: pl.when(rows.recall > start).then(width).otherwise(0.0),
         _GAIN_BEFORE: 1 - fpr / start,
@@ -360,7 +370,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     random = limit * limit / 2
 
     def finish(area: pl.Expr, curve: Curve) -> pl.Expr:
-        return _with_both_classes((1 + (area - random) / (limit - random)) / 2, curve)
+        return _with_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, curve)
 
     return CurveMetric(
         f"partial_roc_auc_mcclish({limit:g})",
@@ -472,7 +482,7 @@ def integrated_average_precision(
         recall, fpr = rows.recall, rows.fpr
         if prior == "logit":
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
-            mean = ratio.log1p() / math.log(odds / odds_low)
+            mean = ratio.log1p() * (1 / math.log(odds / odds_low))
         else:
             factor = recall / rows.column(f"{name}_start")
             mean = factor * (low * _g1(rows, name) + span * _g2(rows, name))
@@ -613,8 +623,9 @@ _WITH_PARAMETERS = (
 
 def curve_metrics(metrics: str | CurveMetric | Iterable[str | CurveMetric]) -> list[CurveMetric]:
     """The metrics asked for, in the order asked; unknown names and duplicates raise."""
-    asked = [metrics] if isinstance(metrics, str | CurveMetric) else list(metrics)
-    found = [_curve_metric(metric) for metric in asked]
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
+    found = [_curve_metric(metric) for metric in metrics]
     point.refuse_repeats([metric.name for metric in found])
     return found
 

@@ -187,7 +187,7 @@ class Evidence:
             with_eta, eta = _with_eta(listed.list.explode(), eta)
             listed = with_eta.implode()
         at = _filled(eta, *cells.totals())
-        rows = Rows(pl.field, pl.field("eta"), lambda metric: cells.metric(metric, eta))
+        rows = Rows(pl.field, pl.field("at"), lambda metric: cells.metric(metric, eta))
         tp, fp = pl.field("tp"), pl.field("fp")
         shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
         listed = _with_steps(listed, [shifted])
@@ -195,7 +195,7 @@ class Evidence:
             element = pl.element().struct.field
             listed = listed.list.filter(element("tp") > element("tp_before"))
         rates = {
-            "eta": at,
+            "at": at,
             "recall": cells.recall,
             "fpr": cells.fpr,
             RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
@@ -210,12 +210,12 @@ class Evidence:
         element = pl.element().struct.field
         known = pl.struct(  # empty without positives where only rises are kept, and then null
             metric.reduced(element("term")).alias("total"),
-            element("eta").first(),
+            element("at").first(),
             (element("tp").first() + element("fn").first() > 0).alias("positives"),
             (element("fp").first() + element("tn").first() > 0).alias("negatives"),
             element("rises").min(),
         )
-        curve = Curve(*map(pl.field, ("eta", "positives", "negatives", "rises")))
+        curve = Curve(*map(pl.field, ("at", "positives", "negatives", "rises")))
         value = metric.finish(pl.field("total"), curve).fill_nan(None)
         return self._evaluated(listed.list.eval(known).list.first(), value)
 

@@ -17,6 +17,7 @@ Sources: (W) Williams 2021, (B) Brabec et al. 2020, (FK) Flach and Kull 2015.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -65,6 +66,7 @@ __all__ = [
 
 Cell: TypeAlias = Any  # a float array or a pl.Expr; formulas use what the two share
 Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
+Point: TypeAlias = tuple[float, float]  # recall and fpr
 Array: TypeAlias = "NDArray[np.float64]"
 
 
@@ -97,6 +99,8 @@ class PointMetric:
     source: str = field(default="", repr=False)
     falls_with_fpr: bool = True
     """At the same recall a point of lower fpr is at least as good."""
+    ties: Callable[[Point, Point], list[float]] = field(default=lambda a, b: [], repr=False)
+    """The odds `eta / (1 - eta)` at which two points have the same value, unless always."""
     eta: float | None = None
     """A prevalence the metric is tied to, whatever the table says (`balanced_precision`)."""
     limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
@@ -125,9 +129,7 @@ class PointMetric:
         given = {"recall": recall, "fpr": fpr, "eta": self.prevalence(eta)}
         if given["eta"] is None:
             raise PrcError(f"{self.name} depends on the prevalence: pass eta")
-        if any(isinstance(value, pl.Expr) for value in given.values()):
-            return self._of_expressions(**given)
-        return self._of_numbers(**given)
+        return evaluate(self.name, self.of_rates, given)
 
     def prevalence(self, eta: Any) -> Any:
         """The prevalence to use where `eta` is asked for."""
@@ -144,30 +146,41 @@ class PointMetric:
         value = self.formula(*cells)
         if self.limit_at_0 is None:
             return value
-        return _where(eta == 0, self.limit_at_0(recall, fpr), value)
+        return where(eta == 0, self.limit_at_0(recall, fpr), value)
 
-    def _of_numbers(self, **given: ArrayLike) -> float | Array:
-        import numpy as np
 
-        values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
-        for name, value in values.items():
-            undefined = np.isnan(value) & (name != "eta")
-            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
-            if wrong.size > 0:
-                raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
-        with np.errstate(all="ignore"):
-            out = np.asarray(self.of_rates(*values.values()), dtype=np.float64)
-        return float(out) if out.ndim == 0 else out
+def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
+    """A formula of shares, for numbers and arrays (undefined is NaN) or expressions (null)."""
+    if any(isinstance(value, pl.Expr) for value in given.values()):
+        return _of_expressions(name, formula, given)
+    return _of_numbers(formula, given)
 
-    def _of_expressions(self, **given: pl.Expr | float) -> pl.Expr:
-        values = {n: v if isinstance(v, pl.Expr) else pl.lit(float(v)) for n, v in given.items()}
-        checks = []
-        for name, value in values.items():
-            outside = (value.is_nan() | ~value.is_between(0, 1)).sum()
-            text = sentence(f"{name} must lie in [0, 1]; ", outside.cast(pl.String), " values do not")
-            checks.append(Check(outside > 0, text))
-        out: pl.Expr = self.of_rates(*values.values()) + guard(checks)
-        return out.fill_nan(None).alias(self.name)
+
+def _of_numbers(formula: Callable[..., Cell], given: dict[str, ArrayLike]) -> float | Array:
+    import numpy as np
+
+    values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+    for name, value in values.items():
+        undefined = np.isnan(value) & (name != "eta")
+        wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+        if wrong.size > 0:
+            raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
+    with np.errstate(all="ignore"):
+        out = np.asarray(formula(*values.values()), dtype=np.float64)
+    return float(out) if out.ndim == 0 else out
+
+
+def _of_expressions(
+    name: str, formula: Callable[..., Cell], given: dict[str, pl.Expr | float]
+) -> pl.Expr:
+    values = {n: v if isinstance(v, pl.Expr) else pl.lit(float(v)) for n, v in given.items()}
+    checks = []
+    for argument, value in values.items():
+        outside = (value.is_nan() | ~value.is_between(0, 1)).sum()
+        text = sentence(f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " values do not")
+        checks.append(Check(outside > 0, text))
+    out: pl.Expr = formula(*values.values()) + guard(checks)
+    return out.fill_nan(None).alias(name)
 
 
 T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
@@ -178,12 +191,76 @@ def cells_of_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
     return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
 
 
-def _where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+def where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(then).otherwise(otherwise)
     import numpy as np
 
     return np.where(condition, then, otherwise)
+
+
+# Where two points tie -------------------------------------------------------------------------
+
+
+def _over(above: float, below: float) -> list[float]:
+    return [above / below] if below != 0 else []
+
+
+def _accuracy_ties(a: Point, b: Point) -> list[float]:
+    return _over(a[1] - b[1], a[0] - b[0])
+
+
+def _f_ties(b_squared: float) -> Callable[[Point, Point], list[float]]:
+    return lambda a, b: _over(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
+
+
+def _f_gain_ties(b_squared: float) -> Callable[[Point, Point], list[float]]:
+    def ties(a: Point, b: Point) -> list[float]:
+        if a[0] == 0 or b[0] == 0:
+            return []
+        return _over(b[1] / b[0] - a[1] / a[0], b_squared * (1 / a[0] - 1 / b[0]))
+
+    return ties
+
+
+def _fowlkes_mallows_ties(a: Point, b: Point) -> list[float]:
+    return _over(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0]))
+
+
+def _kappa_ties(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    above = j_b * a[1] - j_a * b[1]
+    return _over(above, j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1]) - above)
+
+
+def _mcc_ties(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    if j_a * j_b <= 0:
+        return []  # of different sign at every prevalence
+    above = j_b**2 * a[1] * (1 - a[1]) - j_a**2 * b[1] * (1 - b[1])
+    return _over(above, j_a * j_b * (j_a * (1 - 2 * b[1]) - j_b * (1 - 2 * a[1])) - above)
+
+
+def _markedness_ties(a: Point, b: Point) -> list[float]:
+    j_a, j_b = a[0] - a[1], b[0] - b[1]
+    # x eta^2 + y eta + z = 0, times (1 + odds)^2
+    x, y = j_a * j_b * (j_a - j_b), 2 * j_a * j_b * (a[1] - b[1])
+    z = j_a * b[1] * (1 - b[1]) - j_b * a[1] * (1 - a[1])
+    x, y = x + y + z, y + 2 * z
+    if x == 0:
+        return _over(-z, y)
+    root = y * y - 4 * x * z
+    if root < 0:
+        return []
+    q = -(y + math.copysign(math.sqrt(root), y)) / 2
+    return [*_over(q, x), *_over(z, q)]
+
+
+def _no_closed_form(name: str) -> Callable[[Point, Point], list[float]]:
+    def ties(a: Point, b: Point) -> list[float]:
+        raise PrcError(f"where points tie on {name!r}, a metric of your own, has no closed form")
+
+    return ties
 
 
 def _ratio(of: Cell, to: Cell) -> Cell:
@@ -207,6 +284,7 @@ def f_beta(beta: float) -> PointMetric:
         f"f_beta({beta:g})",
         lambda tp, fn, fp, tn: (1 + b) * tp / ((1 + b) * tp + b * fn + fp),
         source="W 4-6",
+        ties=_f_ties(b),
     )
 
 
@@ -223,6 +301,7 @@ def net_benefit(threshold_probability: float) -> PointMetric:
         lambda tp, fn, fp, tn: (tp - fp * (p / (1 - p))) / (tp + fn + fp + tn),
         range=(float("-inf"), 1.0),
         source="Vickers and Elkin 2006",
+        ties=lambda a, b: [r * p / (1 - p) for r in _accuracy_ties(a, b)],
     )
 
 
@@ -237,6 +316,7 @@ def f_gain(beta: float) -> PointMetric:
         limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
         range=(float("-inf"), 1.0),
         source="FK",
+        ties=_f_gain_ties(float(beta) ** 2),
     )
 
 
@@ -262,7 +342,13 @@ def point(
         return formula(tp / n, fn / n, fp / n, tn / n)
 
     return PointMetric(
-        name, of_shares, range=range, direction=direction, source="user", falls_with_fpr=False
+        name,
+        of_shares,
+        range=range,
+        direction=direction,
+        source="user",
+        falls_with_fpr=False,
+        ties=_no_closed_form(name),
     )
 
 
@@ -272,7 +358,7 @@ def _precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
 
 def _recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     negatives = fp + tn  # none of them at eta = 1, where gains are undefined
-    return _where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
+    return where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
 
 
 def _mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
@@ -282,7 +368,7 @@ def _mcc(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
         (tp / margins[0] * tn / margins[1] - fp / margins[0] * fn / margins[1]) / margins[2] / margins[3]
     )
     constant = ((tp + fp) * (tn + fn) == 0) & (tp + fn > 0) & (tn + fp > 0)
-    return _where(constant, 0.0, value)
+    return where(constant, 0.0, value)
 
 
 INF = float("inf")
@@ -305,6 +391,7 @@ accuracy = PointMetric(
     "accuracy",
     lambda tp, fn, fp, tn: (tp + tn) / (tp + fn + fp + tn),
     source="eta*recall + (1-eta)*specificity",
+    ties=_accuracy_ties,
 )
 balanced_accuracy = PointMetric(
     "balanced_accuracy",
@@ -319,19 +406,23 @@ g_mean = PointMetric(
     source="sqrt(recall * specificity)",
 )
 f1 = f_beta(1).alias("f1")
-jaccard = PointMetric("jaccard", lambda tp, fn, fp, tn: tp / (tp + fn + fp), source="f1 / (2 - f1)")
+jaccard = PointMetric(
+    "jaccard", lambda tp, fn, fp, tn: tp / (tp + fn + fp), source="f1 / (2 - f1)", ties=_f_ties(1)
+)
 fowlkes_mallows = PointMetric(
     "fowlkes_mallows",
     lambda tp, fn, fp, tn: (_ratio(tp, fp) * _ratio(tp, fn)) ** 0.5,
     source="sqrt(precision * recall)",
+    ties=_fowlkes_mallows_ties,
     limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
 )
-mcc = PointMetric("mcc", _mcc, range=(-1.0, 1.0), source="Matthews 1975")
+mcc = PointMetric("mcc", _mcc, range=(-1.0, 1.0), source="Matthews 1975", ties=_mcc_ties)
 cohen_kappa = PointMetric(
     "cohen_kappa",
     lambda tp, fn, fp, tn: 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)),
     range=(-1.0, 1.0),
     source="Cohen 1960",
+    ties=_kappa_ties,
 )
 informedness = PointMetric(
     "informedness",
@@ -345,6 +436,7 @@ markedness = PointMetric(
     lambda tp, fn, fp, tn: _ratio(tp, fp) - _ratio(fn, tn),
     range=(-1.0, 1.0),
     source="precision + npv - 1",
+    ties=_markedness_ties,
 )
 lift = PointMetric(
     "lift",
@@ -358,6 +450,7 @@ predicted_positive_rate = PointMetric(
     lambda tp, fn, fp, tn: (tp + fp) / (tp + fn + fp + tn),
     direction="none",
     source="eta*recall + (1-eta)*fpr",
+    ties=lambda a, b: _over(b[1] - a[1], a[0] - b[0]),
 )
 lr_pos = PointMetric(
     "lr_pos",

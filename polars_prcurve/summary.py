@@ -62,7 +62,8 @@ def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> p
 
     counts = class_counts(table)
     curve = Curve(
-        pl.col("eta"),
+        # A column even if all are one number, by whose reciprocal Polars would multiply.
+        pl.col("eta") + pl.col(PAIR) * 0.0,
         pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
         pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
         pl.col(_LEAST_FPR),

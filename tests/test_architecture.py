@@ -15,10 +15,11 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
     {"errors", "columns", "exact"},
-    {"checks", "grouping", "metrics"},
-    {"inputs", "prevalence", "ordering"},
-    {"sweep", "wide"},
+    {"checks", "grouping", "point_metrics"},
+    {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
+    {"sweep", "wide", "metrics"},
     {"curve", "expressions"},
+    {"summary"},
     {"charts"},
     {"plots"},
     {"namespace"},

@@ -13,6 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import metrics
+from polars_prcurve.curve_metrics import CURVE_METRICS
+from polars_prcurve.point_metrics import POINT_METRICS
 
 N = 3_000
 DF = pl.DataFrame(
@@ -27,7 +29,8 @@ DF = pl.DataFrame(
 COUNTS = DF.prc.counts(by="g")
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
 ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
-EVERY = list(metrics.POINT_METRICS)
+EVERY = list(POINT_METRICS)
+AREAS = [*CURVE_METRICS, metrics.best("f1"), metrics.recall_at_precision(0.5)]
 
 QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "counts": (DF, lambda p: p.counts(by="g")),
@@ -49,6 +52,11 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "curve, long": (DF, lambda p: p.curve([0.5, 0.01], by="g", metrics=EVERY, long=True)),
     "curve, eta frame": (DF, lambda p: p.curve(ETAS, by=["g", "h"])),
     "curve, of rates": (POINTS, lambda p: p.curve([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "summary": (DF, lambda p: p.summary(by=["g", "h"])),
+    "summary, grid": (DF, lambda p: p.summary([0.5, None, 0.01], by="g", metrics=AREAS)),
+    "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
+    "summary, eta frame": (DF, lambda p: p.summary(ETAS, by=["g", "h"])),
+    "summary, of rates": (POINTS, lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
     "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
     "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
 }
@@ -125,7 +133,7 @@ def test_a_plan_runs_in_an_interpreter_without_the_package(tmp_path: Path) -> No
 
 
 def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = {name: call for name, (_, call) in QUERIES.items() if name != "curve, eta frame"}
+    calls = {name: call for name, (_, call) in QUERIES.items() if "eta frame" not in name}
     lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
 
     def refuse(*_: object, **__: object) -> None:

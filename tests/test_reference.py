@@ -5,6 +5,7 @@ Each family of cases has a checker here, by name. A family without one fails.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -14,7 +15,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import PrcError, eta_from_ratio, metrics, prc, ratio_from_eta
+from polars_prcurve import (
+    PrcError,
+    crossing,
+    eta_for_f_beta,
+    eta_for_precision,
+    eta_from_ratio,
+    metrics,
+    prc,
+    ratio_from_eta,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,15 +36,13 @@ Case = dict[str, Any]
 CHECKS: dict[str, Callable[[Case], None]] = {}
 
 NOT_YET = {
-    "edge_no_positives": {"ap", "roc_auc", "auprg"},
-    "edge_no_negatives": {"ap_empirical", "ap@0.5", "roc_auc"},
-    "edge_all_tied": {"roc_auc", "ap", "davis_goadrich", "auprg"},
-    "edge_perfect": {"roc_auc", "ap", "davis_goadrich", "auprg"},
-    "edge_infinite_scores": {"roc_auc", "ap"},
-    "edge_negative_zero": {"roc_auc"},
-    "edge_zero_weight": {"roc_auc"},
+    "roc_auc": {"auc_hull"},
+    "pr_area": {"aupr_davis_goadrich_hull"},
+    "auprg": {"auprg_hull"},
+    "baselines": {"random_population", "random_expected_ap", "min_ap_step"},
+    "transforms": {"boyd"},
 }
-"""Expectations about areas, which wait for the area metrics."""
+"""Expectations that wait for the convex hull and for the baselines of small samples."""
 
 POINT_METRICS = {
     "precision": metrics.precision,
@@ -81,16 +89,9 @@ def test_every_family_is_checked() -> None:
     assert {case["function"] for case in CASES} == set(CHECKS)
 
 
-def test_only_areas_are_left_out() -> None:
+def test_what_is_left_out_is_in_the_file() -> None:
     expected = {case["function"]: set(case["expected"]) for case in CASES if case["function"] in NOT_YET}
-    for family, keys in NOT_YET.items():
-        assert keys <= expected[family]
-        assert {key.removesuffix("_empirical").removesuffix("@0.5") for key in keys} <= {
-            "ap",
-            "roc_auc",
-            "davis_goadrich",
-            "auprg",
-        }
+    assert all(keys < expected[family] for family, keys in NOT_YET.items())
 
 
 # Reading the file -----------------------------------------------------------------------------
@@ -287,6 +288,253 @@ def ratio_to_eta(case: Case) -> None:
     assert_close(case, [eta_from_ratio(f"{ratio}:1") for ratio in ratios], case["expected"])
 
 
+# Curves as a whole ----------------------------------------------------------------------------
+
+
+def own(eta: float | str | None) -> float | None:
+    return None if eta == "empirical" else float(eta) if eta is not None else None
+
+
+def summarized(
+    case: Case, frame: pl.DataFrame, asked: dict[str, Any], eta: Any = None, **arguments: Any
+) -> dict[str, float | None]:
+    """Curve metrics by both doors, which must agree to the last bit."""
+    found = prc(frame).summary(eta, metrics=[*asked.values()], **arguments)
+    values = dict(zip(asked, found["value"], strict=True))
+    if "rates" not in arguments:
+        row = frame.select(
+            pl.col("score").prc.summary(metric, "label", eta, **arguments).alias(name)
+            for name, metric in asked.items()
+        )
+        assert values == row.row(0, named=True)
+    return values
+
+
+def assert_summary(case: Case, asked: dict[str, Any], expected: dict[str, Any], eta: Any = None) -> None:
+    frame, arguments = score_table(case)
+    found = summarized(case, frame, asked, eta, **arguments)
+    for name, value in found.items():
+        assert_close(case, [value], [expected[name]])
+
+
+@checks("roc_auc")
+def roc_auc(case: Case) -> None:
+    expected = dict(case["expected"])
+    asked: dict[str, Any] = {"auc": "roc_auc"}
+    for name in expected:
+        kind, _, limit = name.partition("_")
+        if kind == "pauc":
+            asked[name] = metrics.partial_roc_auc(float(limit))
+        elif kind == "mcclish":
+            asked[name] = metrics.partial_roc_auc_mcclish(float(limit))
+    assert set(asked) == set(expected) - NOT_YET["roc_auc"]
+    assert_summary(case, asked, expected)
+
+
+@checks("pr_area")
+def pr_area(case: Case) -> None:
+    asked = {
+        "ap_step": "average_precision",
+        "ap_interpolated": "average_precision_interpolated",
+        "aupr_trapezoid_first": metrics.pr_auc_trapezoid("first"),
+        "aupr_trapezoid_one": metrics.pr_auc_trapezoid("one"),
+        "aupr_davis_goadrich": "pr_auc",
+    }
+    assert set(asked) == set(case["expected"]) - NOT_YET["pr_area"]
+    assert_summary(case, asked, case["expected"], own(case["inputs"]["eta"]))
+
+
+@checks("auprg")
+def auprg(case: Case) -> None:
+    asked = {"auprg": "auprg", "auprg_clipped": "auprg_clipped"}
+    assert set(asked) == set(case["expected"]) - NOT_YET["auprg"]
+    assert_summary(case, asked, case["expected"], own(case["inputs"]["eta"]))
+
+
+@checks("best_threshold")
+def best_threshold(case: Case) -> None:
+    asked = {name: metrics.best(name) for name in case["expected"]}
+    expected = {name: of["value"] for name, of in case["expected"].items()}
+    assert_summary(case, asked, expected, own(case["inputs"]["eta"]))
+
+
+@checks("recall_at_precision", "precision_at_recall")
+def at_a_target(case: Case) -> None:
+    family, given = case["function"], case["function"].partition("_at_")[2]
+    targets = case["inputs"][given]
+    asked = {str(i): getattr(metrics, family)(target) for i, target in enumerate(targets)}
+    expected = {str(i): value for i, value in enumerate(case["expected"])}
+    assert_summary(case, asked, expected, own(case["inputs"]["eta"]))
+
+
+@checks("calibrated")
+def calibrated(case: Case) -> None:
+    asked: dict[str, Any] = {
+        "calibrated_ap": "average_precision",
+        "calibrated_auprg": "auprg",
+        "best_calibrated_f1": metrics.best("f1"),
+    }
+    assert set(asked) == set(case["expected"])
+    assert_summary(case, asked, case["expected"], case["inputs"]["pi0"])
+
+
+@checks("hoiem_normalized")
+def hoiem_normalized(case: Case) -> None:
+    frame, arguments = score_table(case)
+    n_neg = prc(frame).summary(**arguments)["n_neg"][0]
+    eta = eta_from_ratio(case["inputs"]["n0"] / n_neg)
+    expected = case["expected"]
+    assert_close(case, [eta], [expected["equivalent_eta"]])
+    curve = prc(frame).curve(eta, **arguments)
+    assert_close(case, curve["precision"], expected["normalized_precision"])
+    asked = {"apn_interpolated": "average_precision_interpolated", "apn_step": "average_precision"}
+    assert_summary(case, asked, expected, eta)
+
+
+@checks("integrated_ap")
+def integrated_ap(case: Case) -> None:
+    low, high = case["inputs"]["a"], case["inputs"]["b"]
+    priors = case["expected"]
+    asked = {prior: metrics.integrated_average_precision(low, high, prior) for prior in priors}
+    assert_summary(case, asked, priors)
+
+
+@checks("grouped_areas")
+def grouped_areas(case: Case) -> None:
+    frame, arguments = score_table(case)
+    short = {"ap": "average_precision", "dg": "pr_auc", "auprg": "auprg", "roc_auc": "roc_auc"}
+    for group, expected in case["expected"].items():
+        for name, value in expected.items():
+            kind, _, eta = name.partition("@")
+            at = own(eta or "empirical")
+            found = prc(frame).summary(at, metrics=short[kind], by="group", **arguments)
+            assert_close(case, found.filter(pl.col("group") == group)["value"], [value])
+
+
+@checks("curve_areas", "curve_roc_auc")
+def curve_areas(case: Case) -> None:
+    """Published operating points: two classifiers of nineteen points."""
+    asked: dict[str, Any] = {
+        "trapezoid_none": metrics.pr_auc_trapezoid("none"),
+        "ap_step": "average_precision",
+        "davis_goadrich": "pr_auc",
+    }
+    for classifier, points in REFERENCE["curves"][case["inputs"]["curve"]].items():
+        frame = pl.DataFrame(points)
+        if case["function"] == "curve_roc_auc":
+            auc = prc(frame).summary(0.5, metrics="roc_auc", rates=("tpr", "fpr"))
+            assert_close(case, auc["value"], [case["expected"][classifier]])
+            continue
+        for eta in case["inputs"]["eta"]:
+            [expected] = (of[classifier] for at, of in case["expected"].items() if float(at) == eta)
+            found = summarized(case, frame, asked, eta, rates=("tpr", "fpr"))
+            assert set(found) == set(expected)
+            assert_close(case, found.values(), [expected[name] for name in found])
+
+
+@checks("dg_segment")
+def dg_segment(case: Case) -> None:
+    """The area over one segment: what it adds to that of the points before it."""
+    inputs = case["inputs"]
+    ends = [(inputs["tpr1"], inputs["fpr1"]), (inputs["tpr2"], inputs["fpr2"])]
+    areas = []
+    for points in (ends[:1], ends):
+        # The curve goes on to (1, 1) by a segment that starts where this one ends.
+        frame = pl.DataFrame(points, schema=["tpr", "fpr"], orient="row")
+        values = prc(frame).summary(inputs["eta"], metrics="pr_auc", rates=("tpr", "fpr"))
+        areas.append(values["value"][0])
+    tail = segment(*ends[1], 1.0, 1.0, inputs["eta"])
+    head = areas[0] - segment(*ends[0], 1.0, 1.0, inputs["eta"])
+    assert abs(areas[1] - tail - head - case["expected"]) <= 1e-13 + case["rtol"]
+
+
+def segment(t1: float, f1: float, t2: float, f2: float, eta: float) -> float:
+    """The same area by Gauss-Legendre quadrature in many pieces."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    total = 0.0
+    edges = np.concatenate([[0.0], np.geomspace(1e-18, 1.0, 200)])
+    for low, high in itertools.pairwise(edges):
+        x = (low + high) / 2 + (high - low) / 2 * nodes
+        t, f = t1 + (t2 - t1) * x, f1 + (f2 - f1) * x
+        alarms = eta * t + (1 - eta) * f
+        precision = np.divide(eta * t, alarms, out=np.ones_like(t), where=alarms > 0)
+        total += float((high - low) / 2 * (t2 - t1) * (weights @ precision))
+    return total
+
+
+@checks("baselines")
+def baselines(case: Case) -> None:
+    n_pos, n_neg = case["inputs"]["P"], case["inputs"]["N"]
+    table = pl.DataFrame({"score": [1, 0], "n_pos": [0, n_pos], "n_neg": [n_neg, 0]})
+    eta = own(case["inputs"]["eta"])
+    found = prc(table).summary(eta, metrics=["worst_pr_auc", "pr_auc"], counts=("n_pos", "n_neg"))
+    expected = case["expected"]["min_aucpr"]
+    assert_close(case, found["value"], [expected, expected])  # the worst ranking has the worst area
+
+
+@checks("transforms")
+def transforms(case: Case) -> None:
+    area, eta = case["inputs"]["aucpr"], case["inputs"]["eta"]
+    names = {"marginal": "marginal", "normalized": "normalized", "minmax": "min_max"}
+    # With the only operating point (1, f) average precision is precision there.
+    fpr = eta * (1 - area) / (area * (1 - eta))
+    point = pl.DataFrame({"tpr": [1.0], "fpr": [fpr]})
+    for short, name in names.items():
+        metric = f"{name}_average_precision"
+        found = prc(point).summary(eta, metrics=metric, rates=("tpr", "fpr"))
+        assert abs(found["value"][0] - case["expected"][short]) <= 1e-11 / eta
+
+
+@checks("easy_negative_enrichment")
+def easy_negatives(case: Case) -> None:
+    inputs = case["inputs"]
+    few = pl.DataFrame({"score": inputs["score"], "label": inputs["label"]})
+    extra = pl.DataFrame({"score": inputs["extra_negative_scores"]}).with_columns(
+        label=pl.lit(0, dtype=pl.Int64)
+    )
+    for name, frame in (("before", few), ("after", pl.concat([few, extra]))):
+        expected = case["expected"][name]
+        own_ap = summarized(case, frame, {"ap": "average_precision"})["ap"]
+        asked = {"ap": "average_precision", "auc": "roc_auc"}
+        at_eta = summarized(case, frame, asked, inputs["eta"])
+        found = [own_ap, at_eta["ap"], at_eta["auc"]]
+        assert_close(case, found, [expected[key] for key in ("ap_empirical", "ap_eta", "auc")])
+
+
+# Prevalences at which something happens -------------------------------------------------------
+
+
+@checks("eta_for_precision", "eta_for_f1")
+def eta_for(case: Case) -> None:
+    solve, given = {
+        "eta_for_precision": (eta_for_precision, "precision"),
+        "eta_for_f1": (eta_for_f_beta, "f1"),
+    }[case["function"]]
+    recall, fpr, targets = (case["inputs"][name] for name in ("tpr", "fpr", given))
+    array = solve(recall, fpr, np.array(targets))
+    numbers = [solve(recall, fpr, target) for target in targets]
+    column = pl.DataFrame({"target": targets}).select(
+        solve(pl.lit(recall), pl.lit(fpr), pl.col("target"))
+    )
+    assert_close(case, map(none_if_nan, array.tolist()), case["expected"])
+    assert_close(case, map(none_if_nan, numbers), case["expected"])
+    assert_close(case, column.to_series(), case["expected"])
+
+
+@checks("point_crossing")
+def point_crossing(case: Case) -> None:
+    a, b = ((case["inputs"][x]["tpr"], case["inputs"][x]["fpr"]) for x in ("a", "b"))
+    for name, eta in case["expected"].items():
+        kind, _, beta = name.partition("_")
+        metric = {"kappa": metrics.cohen_kappa}.get(name) or (
+            metrics.f_beta(float(beta)) if kind == "f" else getattr(metrics, name)
+        )
+        for found in (crossing(a, b, metric), crossing(b, a, metric)):
+            assert_close(case, [found], [eta])
+            if found is not None:
+                assert math.isclose(metric(*a, found), metric(*b, found), rel_tol=1e-9)
+
+
 # Edges ----------------------------------------------------------------------------------------
 
 
@@ -295,6 +543,12 @@ def edge_one_class(case: Case) -> None:
     frame, _ = score_table(case)
     swept = prc(frame).sweep()
     assert swept.height == 3
+    names = {"ap": None, "ap_empirical": None, "ap@0.5": 0.5}
+    asked = {name: ("average_precision", names[name]) for name in names if name in case["expected"]}
+    asked |= {name: (name, 0.1) for name in ("roc_auc", "auprg") if name in case["expected"]}
+    for name, (metric, eta) in asked.items():
+        found = summarized(case, frame, {name: metric}, eta)
+        assert_close(case, found.values(), [case["expected"][name]])
     undefined, defined = (
         ("recall", "fpr") if case["function"] == "edge_no_positives" else ("fpr", "recall")
     )
@@ -317,6 +571,16 @@ def edge_of_a_table(case: Case) -> None:
         "edge_zero_weight": [(3, 1, 0), (1, 1, 2)],
     }
     assert swept.select("threshold", "tp", "fp").rows() == rows[case["function"]]
+    areas = {
+        "ap": "average_precision",
+        "davis_goadrich": "pr_auc",
+        "auprg": "auprg",
+        "roc_auc": "roc_auc",
+    }
+    asked = {name: metric for name, metric in areas.items() if name in case["expected"]}
+    assert asked
+    eta = case["inputs"].get("eta")
+    assert_summary(case, asked, case["expected"], eta)
     if "n_thresholds" in case["expected"]:
         assert swept.height == case["expected"]["n_thresholds"]
 

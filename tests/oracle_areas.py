@@ -1,0 +1,239 @@
+"""Curve metrics by their definitions, in exact fractions, or to 60 digits where logarithms enter.
+
+A curve is a list of points `(recall, fpr)` by falling threshold, as fractions; a rate of an absent
+class is None. Undefined is None.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from tests import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Points = list[tuple[Fraction, Fraction]]
+_DIGITS = Context(prec=120, Emin=-9_999_999, Emax=9_999_999)
+
+
+def log(value: Fraction) -> Fraction:
+    ratio = _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Fraction(_DIGITS.ln(ratio))
+
+
+def summary(
+    rows: Any, etas: Sequence[float | None], names: Sequence[str], **columns: Any
+) -> list[dict[str, Any]]:
+    """What `summary()` holds."""
+    out = []
+    for group in oracle.groups(rows, **columns):
+        sweep = oracle.sweep_of(group)
+        own = group.prevalence if group.n_pos + group.n_neg else None
+        # a prevalence of nothing is undefined, and comes last
+        known = sorted(
+            Fraction(e) if e is not None else own for e in etas if e is not None or own is not None
+        )
+        at = [*known, *[None] * (len(etas) - len(known))]
+        out += [
+            {
+                **group.by,
+                "eta": eta,
+                "n_pos": group.n_pos,
+                "n_neg": group.n_neg,
+                "metric": name,
+                "value": None if eta is None else value(name, sweep, eta),
+            }
+            for eta in at
+            for name in names
+        ]
+    return out
+
+
+def value(name: str, sweep: list[dict[str, Any]], eta: Fraction) -> Any:
+    """One curve metric, by its name in the package."""
+    kind, _, rest = name.partition("(")
+    arguments = [part.strip(' "') for part in rest.removesuffix(")").split(",")] if rest else []
+    if kind == "best":
+        return best(rest.removesuffix(")"), sweep, eta)
+    no_positives = not sweep or sweep[0]["recall"] is None
+    no_negatives = not sweep or sweep[0]["fpr"] is None
+    if no_positives:
+        return None
+    points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in sweep]
+    if kind in FREE or kind in GAINS:
+        if no_negatives or (kind in GAINS and eta in (0, 1)):
+            return None
+    elif no_negatives and eta != 1:
+        return None
+    elif eta == 0 and kind not in ("precision_at_recall", "worst_pr_auc"):
+        rises = [f for (t0, _), (t, f) in pairwise([(0, 0), *points]) if t > t0]
+        if min(rises) == 0:
+            return None
+    return METRICS[kind](points, eta, *arguments)
+
+
+def precision(t: Fraction, f: Fraction, eta: Fraction) -> Fraction | None:
+    alarms = eta * t + (1 - eta) * f
+    return eta * t / alarms if alarms else None
+
+
+def segments(points: Points) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
+    """On which recall rises."""
+    ends = pairwise([(Fraction(0), Fraction(0)), *points])
+    return [(*start, *end) for start, end in ends if end[0] > start[0]]
+
+
+def average_precision(points: Points, eta: Fraction) -> Fraction:
+    return sum((t - t0) * precision(t, f, eta) for t0, _, t, f in segments(points))
+
+
+def interpolated(points: Points, eta: Fraction) -> Fraction:
+    steps = segments(points)
+    later = [max(precision(t, f, eta) for _, _, t, f in steps[k:]) for k in range(len(steps))]
+    return sum((t - t0) * p for (t0, _, t, _), p in zip(steps, later, strict=True))
+
+
+def davis_goadrich(points: Points, eta: Fraction) -> Fraction:
+    """The integral of precision along each segment of the ROC curve."""
+    area = Fraction(0)
+    for t0, f0, t, f in segments(points):
+        start, end = eta * t0 + (1 - eta) * f0, eta * t + (1 - eta) * f
+        slope = (end - start) / (t - t0)
+        rest = start - slope * t0  # alarms at recall x are slope x + rest
+        if slope == 0:
+            area += 0 if eta == 0 else eta * (t * t - t0 * t0) / (2 * start)
+        elif rest == 0 or start == 0:
+            area += eta * (t - t0) / slope
+        else:
+            area += eta * ((t - t0) / slope - rest / slope**2 * log(end / start))
+    return area
+
+
+def trapezoid(points: Points, eta: Fraction, anchor: str) -> Fraction:
+    area = Fraction(0)
+    for t0, f0, t, f in segments(points):
+        here, before = precision(t, f, eta), precision(t0, f0, eta)
+        if before is None:
+            if anchor == "none":
+                continue
+            before = Fraction(1) if anchor == "one" else here
+        area += (t - t0) * (here + before) / 2
+    return area
+
+
+def gain_segments(points: Points, eta: Fraction) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """Width in recall gain, and precision gain at both ends, where recall gain is above 0."""
+    odds, out = eta / (1 - eta), []
+    for t0, f0, t, f in segments(points):
+        if t > eta:
+            start = max(t0, eta)
+            cut = f0 + (f - f0) * (start - t0) / (t - t0)
+            out.append((odds / start - odds / t, 1 - cut / start, 1 - f / t))
+    return out
+
+
+def auprg(points: Points, eta: Fraction) -> Fraction:
+    return sum((w * (a + b) / 2 for w, a, b in gain_segments(points, eta)), Fraction(0))
+
+
+def auprg_clipped(points: Points, eta: Fraction) -> Fraction:
+    area = Fraction(0)
+    for width, a, b in gain_segments(points, eta):
+        high, low = max(a, b), min(a, b)
+        if low >= 0:
+            area += width * (a + b) / 2
+        elif high > 0:
+            area += width * high / 2 * high / (high - low)
+    return area
+
+
+def roc_auc(points: Points, eta: Fraction, limit: str = "1") -> Fraction:
+    limit, area = Fraction(limit), Fraction(0)
+    for (t0, f0), (t, f) in pairwise([(Fraction(0), Fraction(0)), *points]):
+        end = min(f, limit)
+        if end > f0:
+            height = t0 + (t - t0) * (end - f0) / (f - f0)
+            area += (end - f0) * (t0 + height) / 2
+    return area
+
+
+def mcclish(points: Points, eta: Fraction, limit: str) -> Fraction:
+    bound = Fraction(limit)
+    least = bound**2 / 2
+    return (1 + (roc_auc(points, eta, limit) - least) / (bound - least)) / 2
+
+
+def recall_at_precision(points: Points, eta: Fraction, target: str) -> Fraction:
+    enough = [t for t, f in points if (precision(t, f, eta) or 0) >= Fraction(float(target))]
+    return max(enough, default=Fraction(0))
+
+
+def precision_at_recall(points: Points, eta: Fraction, target: str) -> Fraction | None:
+    recall = Fraction(float(target))
+    for t0, f0, t, f in segments(points):
+        if t >= recall - Fraction(1, 10**12):
+            share = min((recall - t0) / (t - t0), Fraction(1))
+            return precision(recall, f0 + (f - f0) * share, eta)
+    raise AssertionError("recall ends at 1")
+
+
+def integrated(points: Points, eta: Fraction, low: str, high: str, prior: str) -> Fraction:
+    a, b = Fraction(float(low)), Fraction(float(high))
+    total = Fraction(0)
+    for t0, _, t, f in segments(points):
+        s = t - f
+        at_a, at_b = f + a * s, f + b * s
+        if f == 0:
+            mean = Fraction(1)
+        elif prior == "uniform":
+            mean = (a + b) / 2 if s == 0 else t / s * (1 - f / (s * (b - a)) * log(at_b / at_a))
+        elif prior == "log":
+            mean = ((b - a) if s == 0 else t / s * log(at_b / at_a)) / log(b / a)
+        else:
+            r_a, r_b = a / (1 - a), b / (1 - b)
+            mean = log((f + r_b * t) / (f + r_a * t)) / log(r_b / r_a)
+        total += (t - t0) * mean
+    return total
+
+
+def worst(points: Points, eta: Fraction) -> Fraction:
+    if eta in (0, 1):
+        return eta
+    return 1 + (1 - eta) / eta * log(1 - eta)
+
+
+def best(name: str, sweep: list[dict[str, Any]], eta: Fraction) -> Any:
+    found = [oracle.metric(name, p["recall"], p["fpr"], eta) for p in sweep]
+    known = [v for v in found if v is not None]
+    least = name in ("fdr", "false_omission_rate", "fnr", "fpr", "lr_neg")
+    return (min if least else max)(known, default=None)
+
+
+def _normalized(area: Fraction, eta: Fraction) -> Any:
+    return oracle.ratio(area, eta)
+
+
+FREE = {"roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish", "integrated_average_precision"}
+GAINS = {"auprg", "auprg_clipped"}
+METRICS: dict[str, Any] = {
+    "average_precision": average_precision,
+    "average_precision_interpolated": interpolated,
+    "pr_auc": davis_goadrich,
+    "pr_auc_trapezoid": trapezoid,
+    "auprg": auprg,
+    "auprg_clipped": auprg_clipped,
+    "roc_auc": roc_auc,
+    "partial_roc_auc": roc_auc,
+    "partial_roc_auc_mcclish": mcclish,
+    "recall_at_precision": recall_at_precision,
+    "precision_at_recall": precision_at_recall,
+    "integrated_average_precision": integrated,
+    "worst_pr_auc": worst,
+    "marginal_average_precision": lambda p, eta: average_precision(p, eta) - eta,
+    "normalized_average_precision": lambda p, eta: _normalized(average_precision(p, eta), eta),
+    "min_max_average_precision": lambda p, eta: oracle.ratio(average_precision(p, eta) - eta, 1 - eta),
+}

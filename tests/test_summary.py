@@ -1,0 +1,348 @@
+"""Curve metrics: each against its definition in fractions, and every promise for all of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
+
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.curve_metrics import CURVE_METRICS
+from polars_prcurve.point_metrics import POINT_METRICS
+from tests import oracle, oracle_areas
+from tests.strategies import Table, tables
+from tests.test_properties import MODERATE, _several, assert_same, examples, same_value
+
+WITH_PARAMETERS = [
+    *(metrics.pr_auc_trapezoid(anchor) for anchor in ("first", "one", "none")),
+    metrics.partial_roc_auc(0.25),
+    metrics.partial_roc_auc_mcclish(0.1),
+    metrics.recall_at_precision(0.4),
+    metrics.precision_at_recall(0.55),
+    metrics.integrated_average_precision(0.01, 0.5),
+    metrics.integrated_average_precision(0, 1),
+    metrics.integrated_average_precision(0.0001, 1, "log"),
+    metrics.integrated_average_precision(0.0001, 0.1, "logit"),
+    metrics.best("f1"),
+    metrics.best(metrics.f_beta(2)),
+    metrics.best("mcc"),
+    metrics.best("lr_neg"),
+    metrics.best("specificity"),
+    metrics.best(metrics.net_benefit(0.2)),
+]
+ALL = [*CURVE_METRICS.values(), *WITH_PARAMETERS]
+every_metric = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+some_metrics = st.lists(st.sampled_from(ALL), min_size=1, max_size=5, unique_by=lambda m: m.name)
+etas = _several(0.0, 1e-15, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999, 1.0) | _several(None, 0.0123, 0.777)
+SUMMARY = ["eta", "n_pos", "n_neg", "metric", "value"]
+
+
+def expected_rows(table: Table, eta: list[float | None], asked: list[Any]) -> list[dict[str, Any]]:
+    return oracle_areas.summary(
+        table.frame.to_dicts(),
+        eta,
+        [metric.name for metric in asked],
+        by=table.by,
+        pos_label=table.pos_label,
+        weight=table.weight,
+        categories=table.categories,
+    )
+
+
+def arguments(table: Table) -> dict[str, Any]:
+    return {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
+
+
+def close(name: str, actual: float | None, expected: Any, eta: Any) -> bool:
+    """To 1e-11, relative; where a metric subtracts, relative to what it subtracts from."""
+    if actual is None or expected is None:
+        return actual is None and expected is None
+    scale = 0.0
+    if name.startswith(("auprg", "best(mcc", "best(net")):
+        distance = max(min(float(eta), 1 - float(eta)), 1e-300)
+        scale = 1e-12 / distance if name.startswith("auprg") else 1e-12
+    elif name.startswith(("marginal", "min_max", "normalized")):
+        scale = 1e-13 / max(min(float(eta), 1 - float(eta)), 1e-300)
+    elif name.startswith(("roc", "partial", "worst")):
+        scale = 1e-15
+    return math.isclose(actual, expected, rel_tol=1e-11, abs_tol=scale)
+
+
+def assert_summary(found: pl.DataFrame, table: Table, eta: list[float | None], asked: list[Any]) -> None:
+    rows = expected_rows(table, eta, asked)
+    assert found.columns == [*table.by, *SUMMARY]
+    assert found.height == len(rows)
+    for actual, expected in zip(found.to_dicts(), rows, strict=True):
+        assert [oracle.key(actual[name]) for name in table.by] == [
+            oracle.key(expected[name]) for name in table.by
+        ]
+        assert actual["metric"] == expected["metric"]
+        for name in ("eta", "n_pos", "n_neg"):
+            assert same_value(name, actual[name], expected[name]), (actual, expected)
+        assert close(actual["metric"], actual["value"], expected["value"], expected["eta"]), (
+            actual,
+            expected["value"] if expected["value"] is None else float(expected["value"]),
+        )
+
+
+# Against the definition -----------------------------------------------------------------------
+
+
+@examples(150)
+@given(tables(weights=MODERATE), etas, some_metrics)
+def test_summary(table: Table, eta: list[float | None], asked: list[Any]) -> None:
+    found = prc(table.frame).summary(eta, metrics=asked, **arguments(table))
+    assert_summary(found, table, eta, asked)
+
+
+@every_metric
+@examples(15)
+@given(table=tables(weights=MODERATE, min_size=3, keys=["none", "String"]), eta=etas)
+def test_each_metric(metric: metrics.CurveMetric, table: Table, eta: list[float | None]) -> None:
+    found = prc(table.frame).summary(eta, metrics=metric, **arguments(table))
+    assert_summary(found, table, eta, [metric])
+    values = found["value"].drop_nulls()
+    low, high = metric.range
+    assert values.is_between(low - 1e-12, high + 1e-12).all()
+    if not metric.depends_on_eta and eta != [None]:
+        alone = prc(table.frame).summary(0.5, metrics=metric, **arguments(table))
+        assert found["value"].to_list() == [v for v in alone["value"] for _ in eta]
+
+
+# Every way to compute it ----------------------------------------------------------------------
+
+
+@examples(60)
+@given(tables(weights=["", "small integers", "floats"]), etas, st.sampled_from(ALL), st.randoms())
+def test_each_way_to_compute_it(
+    table: Table, eta: list[float | None], metric: metrics.CurveMetric, random: Any
+) -> None:
+    frame, options = table.frame, arguments(table)
+    eager = prc(frame).summary(eta, metrics=["roc_auc", metric.alias("it")], **options)
+    for engine in ("streaming", "in-memory"):
+        query = prc(frame.lazy()).summary(eta, metrics=["roc_auc", metric.alias("it")], **options)
+        assert_same(query.collect(engine=engine), eager)
+    order = list(range(frame.height))
+    random.shuffle(order)
+    assert_same(
+        prc(frame[order]).summary(eta, metrics=["roc_auc", metric.alias("it")], **options), eager
+    )
+
+
+@every_metric
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_expressions_give_the_same_bits(metric: metrics.CurveMetric, weight: str | None) -> None:
+    rng = np.random.default_rng(3)
+    n = 3_000
+    df = pl.DataFrame(
+        {
+            "g": rng.integers(0, 60, n) ** 2 // 60,
+            "score": rng.normal(size=n).round(1),
+            "label": rng.random(n) < 0.3,
+            "w": rng.lognormal(size=n).round(3) * (rng.random(n) < 0.9),
+        }
+    )
+    one_class = pl.DataFrame(
+        {"g": [-1, -1, -2, -3], "score": [1.0, 2.0, 3.0, 4.0], "label": [True, True, False, True]}
+    ).with_columns(w=pl.col("score"))
+    df = pl.concat([df, one_class])
+    for eta in (None, 0.0, 1e-12, 0.01, 0.9, 1 - 1e-12, 1.0):
+        found = prc(df).summary(eta, metrics=metric, by="g", weight=weight)
+        of_group = pl.col("score").prc.summary(metric, "label", eta, weight=weight)
+        grouped = df.group_by("g").agg(of_group.alias("value")).sort("g")
+        assert_same(found.select("g", "value"), grouped)
+        over = df.with_columns(of_group.over("g").alias("value"))
+        assert_same(over.select("g", "value").unique().sort("g"), grouped)
+        by_group = df.with_columns(eta=pl.lit(eta, dtype=pl.Float64))
+        at_column = pl.col("score").prc.summary(metric, "label", pl.col("eta").first(), weight=weight)
+        assert_same(by_group.group_by("g").agg(at_column.alias("value")).sort("g"), grouped)
+    alone = df.filter(pl.col("g") == 3)
+    whole = prc(alone).summary(0.2, metrics=metric, weight=weight)["value"].item()
+    assert alone.select(pl.col("score").prc.summary(metric, "label", 0.2, weight=weight)).item() == whole
+    empty = df.clear().group_by("g").agg(pl.col("score").prc.summary(metric, "label", 0.2))
+    assert empty.schema == {"g": pl.Int64, "score": pl.Float64}
+
+
+def test_short_forms_of_expressions() -> None:
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.4, 0.3, 0.1], "label": [1, 0, 1, 0, 0]})
+    score = pl.col("score").prc
+    found = df.select(
+        ap=score.average_precision("label", eta=0.1),
+        area=score.pr_auc("label", eta=0.1),
+        gain=score.auprg("label", eta=0.1),
+        auc=score.roc_auc("label"),
+        part=score.roc_auc("label", max_fpr=0.5),
+    ).row(0)
+    asked = ["average_precision", "pr_auc", "auprg", "roc_auc", metrics.partial_roc_auc_mcclish(0.5)]
+    assert list(found) == df.prc.summary(0.1, metrics=asked)["value"].to_list()
+
+
+# Properties -----------------------------------------------------------------------------------
+
+
+@examples(40)
+@given(tables(weights=MODERATE), st.sampled_from(["average_precision", "pr_auc"]))
+def test_areas_rise_with_prevalence(table: Table, metric: str) -> None:
+    grid = [0.0, 1e-9, 0.001, 0.1, 0.5, 0.9, 1.0]
+    found = prc(table.frame).summary(grid, metrics=metric, **arguments(table))
+    for _, group in found.group_by(table.by) if table.by else [((), found)]:
+        values = group.sort("eta")["value"].drop_nulls()
+        assert (values.diff().drop_nulls() >= -1e-15).all()
+
+
+@pytest.mark.parametrize("eta", [1e-12, 0.001, 0.3, 0.5, 1 - 1e-12])
+def test_constant_score_gives_the_prevalence(eta: float) -> None:
+    df = pl.DataFrame({"score": [0.5] * 7, "label": [1, 0, 0, 1, 0, 0, 0]})
+    found = df.prc.summary(eta, metrics=["average_precision", "pr_auc", "roc_auc", "auprg"])
+    assert found["value"].to_list() == pytest.approx([eta, eta, 0.5, 0.0], rel=1e-15, abs=1e-15)
+
+
+@examples(30)
+@given(tables(weights=["small integers"]), etas)
+def test_counts_give_the_same(table: Table, eta: list[float | None]) -> None:
+    options = arguments(table)
+    of_rows = prc(table.frame).summary(eta, metrics=ALL, **options)
+    counted = prc(table.frame).counts(**options).with_columns(pl.col("n_pos", "n_neg").cast(pl.Int64))
+    of_counts = prc(counted).summary(eta, metrics=ALL, by=table.by, counts=("n_pos", "n_neg"))
+    present = of_rows.filter(pl.col("n_pos") + pl.col("n_neg") > 0)  # rows of weight 0 leave no counts
+    assert present.drop("n_pos", "n_neg").equals(of_counts.drop("n_pos", "n_neg"))
+
+
+@examples(40)
+@given(tables(keys=["none"], weights=["", "floats"], min_size=4), st.sampled_from([0.001, 0.2, 0.9]))
+def test_scikit_learn_with_weights_of_the_prevalence(table: Table, eta: float) -> None:
+    positive = table.frame.select(table.positive).to_series().to_numpy()
+    score = table.frame["score"].cast(pl.Float64).to_numpy()
+    mass = np.ones(len(score)) if table.weight is None else table.frame["w"].to_numpy()
+    assume(np.isfinite(score).all() and mass[positive].sum() > 0 and mass[~positive].sum() > 0)
+    assume(table.frame["score"].n_unique() == len(np.unique(score)))  # a cast may merge scores
+    weight = mass * np.where(positive, eta / mass[positive].sum(), (1 - eta) / mass[~positive].sum())
+    precision, recall, _ = precision_recall_curve(positive, score, sample_weight=weight)
+    expected = [
+        average_precision_score(positive, score, sample_weight=weight),
+        auc(recall, precision),
+        roc_auc_score(positive, score, sample_weight=mass),
+        roc_auc_score(positive, score, sample_weight=mass, max_fpr=0.1),
+    ]
+    asked = [
+        "average_precision",
+        metrics.pr_auc_trapezoid("one"),
+        "roc_auc",
+        metrics.partial_roc_auc_mcclish(0.1),
+    ]
+    found = prc(table.frame).summary(eta, metrics=asked, **arguments(table))
+    assert found["value"].to_list() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_sums_are_exact_to_two_to_the_minus_118() -> None:
+    """At prevalences so small that nothing else would be left of them."""
+    df = pl.DataFrame({"score": [3, 2, 1], "label": [0, 1, 0]})
+    found = df.prc.summary([1e-200, 1e-30, 1e-20], metrics=["average_precision", "auprg"])
+    area, gain = (
+        found.filter(metric=name)["value"].to_list() for name in ("average_precision", "auprg")
+    )
+    assert area == pytest.approx([2e-200, 2e-30, 2e-20], rel=1e-4, abs=2.0**-117)
+    assert gain[:2] == [None, None]  # out of reach of the sum, as documented
+    assert gain[2] is not None
+
+
+def test_extreme_values_stay_right() -> None:
+    one_in_millions = pl.DataFrame({"score": [2, 1, 0], "n_pos": [0, 1, 0], "n_neg": [3, 0, 10**7 - 3]})
+    huge = pl.DataFrame({"score": [2, 1], "n_pos": [2**40, 1], "n_neg": [1, 2**40]})
+    for table in (one_in_millions, huge):
+        rows = table.to_dicts()
+        for eta in (1e-12, 0.5, 1 - 1e-12):
+            found = prc(table).summary(eta, metrics=ALL, counts=("n_pos", "n_neg"))
+            [group] = oracle.groups(rows, counts=("n_pos", "n_neg"))
+            for row in found.to_dicts():
+                expected = oracle_areas.value(
+                    row["metric"], oracle.sweep_of(group), oracle.Fraction(eta)
+                )
+                assert close(row["metric"], row["value"], expected, eta), (row, float(expected))
+    tiny = pl.DataFrame({"score": [5e-324, 1e-323, 0.0], "label": [0, 1, 0]})
+    assert tiny.prc.summary(0.1)["value"].to_list() == [1.0, 1.0, 1.0]
+
+
+def test_published_points_get_their_corners() -> None:
+    points = pl.DataFrame({"tpr": [0.5, 0.8], "fpr": [0.1, 0.3]})
+    corners = pl.DataFrame({"tpr": [0.0, 0.5, 0.8, 1.0], "fpr": [0.0, 0.1, 0.3, 1.0]})
+    names = [name for name in CURVE_METRICS if name != "worst_pr_auc"]
+    found, same = (
+        p.prc.summary([0.5, 0.1], metrics=names, rates=("tpr", "fpr")) for p in (points, corners)
+    )
+    assert_same(found, same)
+    auc_of = found.filter(metric="roc_auc")["value"][0]
+    assert auc_of == pytest.approx(0.1 * 0.5 / 2 + 0.2 * 1.3 / 2 + 0.7 * 1.8 / 2)
+    assert found["n_pos"].to_list() == [None] * found.height
+
+
+def test_own_metric_looks_at_every_row() -> None:
+    """A metric that grows with fpr is best inside a run of negatives."""
+    odd = metrics.point("odd", lambda tp, fn, fp, tn: -((fp - 0.3) ** 2) + 0 * tp)
+    df = pl.DataFrame({"score": range(8, 0, -1), "label": [1, 0, 0, 0, 0, 0, 1, 0]})
+    best = df.prc.summary(0.5, metrics=metrics.best(odd))["value"].item()
+    assert best == df.prc.curve(0.5, metrics=odd)["odd"].max()
+
+
+# What is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("auprc", "did you mean 'pr_auc'"),
+        ("avg_precision", "average_precision"),
+        ("f1", r"metrics\.best"),
+        (metrics.f1, r"metrics\.best"),
+        ("best(f1)", r"pass the value metrics\.best"),
+        (["roc_auc", "roc_auc"], "twice"),
+        (3, "a name or a CurveMetric"),
+    ],
+)
+def test_unknown_metrics(asked: Any, hint: str) -> None:
+    df = pl.DataFrame({"score": [0.9, 0.1], "label": [1, 0]})
+    for frame in (df, df.lazy()):
+        with pytest.raises(PrcError, match=hint):
+            prc(frame).summary(metrics=asked)
+    if not isinstance(asked, list):
+        with pytest.raises(PrcError, match=hint):
+            pl.col("score").prc.summary(asked, "label")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: metrics.best("predicted_positive_rate"),
+        lambda: metrics.partial_roc_auc(0),
+        lambda: metrics.partial_roc_auc_mcclish(1.1),
+        lambda: metrics.recall_at_precision(1.5),
+        lambda: metrics.precision_at_recall(0),
+        lambda: metrics.pr_auc_trapezoid("two"),
+        lambda: metrics.integrated_average_precision(0, 0.5, "log"),
+        lambda: metrics.integrated_average_precision(0.1, 1, "logit"),
+        lambda: metrics.integrated_average_precision(0.5, 0.1),
+        lambda: metrics.integrated_average_precision(0.1, 0.5, "beta"),
+    ],
+)
+def test_parameters_out_of_range(make: Any) -> None:
+    with pytest.raises(PrcError):
+        make()
+
+
+@pytest.mark.parametrize("metric", POINT_METRICS.values(), ids=lambda metric: metric.name)
+def test_best_is_that_of_the_curve(metric: metrics.PointMetric) -> None:
+    if metric.direction == "none":
+        return
+    df = pl.DataFrame(
+        {"score": [i * 37 % 23 for i in range(60)], "label": [i * 11 % 7 < 2 for i in range(60)]}
+    )
+    for eta in (None, 1e-6, 0.1, 0.9):
+        column = df.prc.curve(eta, metrics=metric)[metric.name]
+        expected = column.max() if metric.direction == "maximize" else column.min()
+        assert df.prc.summary(eta, metrics=metrics.best(metric))["value"].item() == expected
