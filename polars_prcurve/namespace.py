@@ -20,6 +20,7 @@ from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
+from polars_prcurve.operating_points import Several, added_by_points, points_table, read_targets
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
@@ -292,6 +293,113 @@ class FramePrc(Listed, Generic[F]):
         )
         return self._result(query)
 
+    def operating_points(
+        self,
+        eta: Eta = None,
+        *,
+        threshold: Any = None,
+        recall: Several = None,
+        fpr: Several = None,
+        precision: Several = None,
+        predicted_positive_rate: Several = None,
+        maximize: str | PointMetric | Sequence[str | PointMetric] | None = None,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = (
+            "precision",
+            "f1",
+            "predicted_positive_rate",
+        ),
+        per: float | None = None,
+        long: bool = False,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The threshold that meets a target, and what it does, at every prevalence.
+
+        Which threshold gives 90 % precision where 1 in 1 000 is positive, and how many alerts a
+        day is that? Each target takes one value or several, and kinds may be combined.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        threshold
+            As given, in the data or not, exact in the score's dtype.
+        recall
+            The highest threshold with at least this recall.
+        fpr, predicted_positive_rate
+            The lowest threshold with at most this rate; the latter, at `eta`, is an alert budget.
+        precision
+            The lowest threshold with at least this precision at `eta`.
+        maximize
+            A point metric, to be best (least, where less is better); of equals the highest
+            threshold.
+        metrics
+            Point metrics to show.
+        per
+            A number of events, e.g. 2_000_000 a day: adds the alerts among them.
+        long
+            One row per metric, `metric` and `value`, in place of a column per metric.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and target, in that order, targets in the order of the
+        parameters above. Where no row of the sweep meets a target, its row holds nulls.
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `criterion`: String, `recall` etc. or `maximize(f1)`; `target`: Float64, null for the latter
+        - the columns of `sweep`
+        - a column per metric: Float64, null where undefined
+        - with `per`: `alerts`, `true_alerts`, `missed`, Float64: expected numbers among so many events
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> points = df.prc.operating_points(eta=0.01, recall=1.0, precision=[0.5, 1.0], per=10_000)
+        >>> points.select("criterion", "target", "threshold", "recall", "precision", "alerts")
+        shape: (3, 6)
+        ┌───────────┬────────┬───────────┬────────┬───────────┬────────┐
+        │ criterion ┆ target ┆ threshold ┆ recall ┆ precision ┆ alerts │
+        │ ---       ┆ ---    ┆ ---       ┆ ---    ┆ ---       ┆ ---    │
+        │ str       ┆ f64    ┆ f64       ┆ f64    ┆ f64       ┆ f64    │
+        ╞═══════════╪════════╪═══════════╪════════╪═══════════╪════════╡
+        │ recall    ┆ 1.0    ┆ 0.2       ┆ 1.0    ┆ 0.019802  ┆ 5050.0 │
+        │ precision ┆ 0.5    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
+        │ precision ┆ 1.0    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
+        └───────────┴────────┴───────────┴────────┴───────────┴────────┘
+        """
+        asked = point_metrics(metrics)
+        makes = added_by_points(asked, per=per, long=long)
+        table = read_input(
+            self._lazy,
+            makes=makes,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        targets = read_targets(
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            predicted_positive_rate=predicted_positive_rate,
+            maximize=maximize,
+        )
+        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        query = points_table(self._prepared(table), grid, targets, asked, per=per, long=long)
+        return self._result(query)
+
     def summary(
         self,
         eta: Eta = None,
@@ -334,13 +442,25 @@ class FramePrc(Listed, Generic[F]):
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each. The same
           to the last bit whatever the order of the rows.
 
-        With `rates=` the points (0, 0) and (1, 1) are added where absent.
+        Sums are exact to 2**-118, which is all there is to tell at prevalences below 1e-30;
+        `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added where
+        absent.
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.summary(eta=[0.5, 0.01], metrics=("average_precision", "roc_auc"))
         shape: (4, 5)
+        ┌──────┬───────┬───────┬───────────────────┬──────────┐
+        │ eta  ┆ n_pos ┆ n_neg ┆ metric            ┆ value    │
+        │ ---  ┆ ---   ┆ ---   ┆ ---               ┆ ---      │
+        │ f64  ┆ i64   ┆ i64   ┆ str               ┆ f64      │
+        ╞══════╪═══════╪═══════╪═══════════════════╪══════════╡
+        │ 0.01 ┆ 2     ┆ 2     ┆ average_precision ┆ 0.509901 │
+        │ 0.01 ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
+        │ 0.5  ┆ 2     ┆ 2     ┆ average_precision ┆ 0.833333 │
+        │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
+        └──────┴───────┴───────┴───────────────────┴──────────┘
         """
         asked = curve_metrics(metrics)
         table = read_input(

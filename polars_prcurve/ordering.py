@@ -20,7 +20,7 @@ import polars as pl
 from polars_prcurve.columns import GROUP, LABEL, MARK, NEG, POS, RESERVED, SCORE
 from polars_prcurve.exact import float_bits
 
-__all__ = ["Ordered", "in_order"]
+__all__ = ["Ordered", "in_order", "rising_code"]
 
 _KEY = f"{RESERVED}key"
 _POSITIVE, _MARK = 1, 2
@@ -108,10 +108,15 @@ def _by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None) 
 def _code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """An Int64 in the order of the scores, equal where they are equal."""
     if dtype.is_float():
-        return _mirror(float_bits(score))  # bits of negative floats rise as the number falls
+        return rising_code(score)
     if dtype == pl.UInt64:
         return score.reinterpret(dtype=pl.Int64) ^ _SIGN
     return score.cast(pl.Int64)
+
+
+def rising_code(value: pl.Expr) -> pl.Expr:
+    """An Int64 in the order of floats, equal for both zeros."""
+    return _mirror(float_bits(value))  # bits of negative floats rise as the number falls
 
 
 def _score(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:

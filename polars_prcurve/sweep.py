@@ -48,6 +48,7 @@ __all__ = [
     "class_sizes",
     "count_scores",
     "counted",
+    "exact_scores",
     "sweep_at",
     "sweep_table",
 ]
@@ -332,15 +333,18 @@ def _read_thresholds(thresholds: Thresholds, table: Input) -> tuple[int | None, 
         )
     if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
         raise PrcError(f"thresholds= takes a whole number or a list of scores; got {thresholds!r}")
-    given = list(thresholds)
-    dtype = table.score_dtype
+    return None, exact_scores("thresholds", list(thresholds), table.score_dtype).unique()
+
+
+def exact_scores(argument: str, given: list[Any], dtype: pl.DataType) -> pl.Series:
+    """Thresholds in the dtype of the score, if they are values of it."""
     for value in given:
         if not _is_exactly(value, dtype):
             raise PrcError(
-                f"thresholds= holds {value!r}, which is not a value of the score's dtype {dtype}; "
+                f"{argument}= holds {value!r}, which is not a value of the score's dtype {dtype}; "
                 "a threshold is compared exactly, so pass one that is"
             )
-    return None, pl.Series(given, dtype=dtype).unique()
+    return pl.Series(given, dtype=dtype)
 
 
 def _is_exactly(value: Any, dtype: pl.DataType) -> bool:

@@ -19,7 +19,7 @@ LAYERS = [
     {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
     {"sweep", "wide", "metrics"},
     {"curve", "expressions"},
-    {"summary"},
+    {"summary", "operating_points"},
     {"charts"},
     {"plots"},
     {"namespace"},

@@ -31,6 +31,14 @@ POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1,
 ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
 EVERY = list(POINT_METRICS)
 AREAS = [*CURVE_METRICS, metrics.best("f1"), metrics.recall_at_precision(0.5)]
+TARGETS: dict[str, Any] = {
+    "threshold": [0.25, 7.0],
+    "recall": [0.5, 1.0],
+    "fpr": 0.1,
+    "precision": 0.3,
+    "predicted_positive_rate": [0.1, 0.0],
+    "maximize": ["f1", "informedness"],
+}
 
 QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "counts": (DF, lambda p: p.counts(by="g")),
@@ -57,6 +65,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
     "summary, eta frame": (DF, lambda p: p.summary(ETAS, by=["g", "h"])),
     "summary, of rates": (POINTS, lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
+    "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),
+    "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),
+    "points, weighted": (DF, lambda p: p.operating_points(0.01, by="g", weight="w", **TARGETS)),
+    "points, of rates": (
+        POINTS,
+        lambda p: p.operating_points(0.1, by="g", rates=("tpr", "fpr"), recall=0.5, precision=0.2),
+    ),
     "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
     "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
 }

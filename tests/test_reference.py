@@ -355,7 +355,13 @@ def auprg(case: Case) -> None:
 def best_threshold(case: Case) -> None:
     asked = {name: metrics.best(name) for name in case["expected"]}
     expected = {name: of["value"] for name, of in case["expected"].items()}
-    assert_summary(case, asked, expected, own(case["inputs"]["eta"]))
+    eta = own(case["inputs"]["eta"])
+    assert_summary(case, asked, expected, eta)
+    frame, arguments = score_table(case)
+    for name, of in case["expected"].items():
+        point = prc(frame).operating_points(eta, maximize=name, metrics=name, **arguments)
+        assert_close(case, point[name], [of["value"]])
+        assert point["threshold"].item() in [number(value) for value in of["thresholds"]]
 
 
 @checks("recall_at_precision", "precision_at_recall")

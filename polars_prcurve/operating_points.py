@@ -1,0 +1,271 @@
+"""Operating points: for each target the row of the sweep that meets it, at each prevalence.
+
+    sweep -> rows        numbered
+          -> chosen      per group (and prevalence) and target the number of a row, or null
+          -> points      joined back: the row, its metrics at eta, alerts
+
+A target is met by a first or a last row, or by one of the greatest value, so that each choice is
+the maximum of an integer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve import point_metrics as point
+from polars_prcurve.columns import (
+    COPY,
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG_FACTOR,
+    PAIR,
+    POS_FACTOR,
+    RESERVED,
+    SCORE,
+    SWEEP,
+    UNIT,
+)
+from polars_prcurve.curve import metric_values, stacked
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import Input, ScoreTable
+from polars_prcurve.ordering import rising_code
+from polars_prcurve.point_metrics import PointMetric, point_metrics
+from polars_prcurve.prevalence import Grid, at_each_eta
+from polars_prcurve.sweep import class_counts, class_sizes, counted, exact_scores
+
+__all__ = ["Several", "Target", "added_by_points", "points_table", "read_targets"]
+
+Several: TypeAlias = float | Sequence[float] | None
+Values: TypeAlias = Callable[[PointMetric], pl.Expr]
+"""From a point metric to its value at each row."""
+Choice: TypeAlias = Callable[[Values], pl.Expr]
+_ROW, _TURN = f"{RESERVED}row", f"{RESERVED}turn"
+_ALERTS = ("alerts", "true_alerts", "missed")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an operating point is asked to be."""
+
+    criterion: str
+    value: Any
+    """Null for the best value of a metric."""
+    choice: Choice
+    """From the value of metrics to an integer that is greatest at the row to choose, and whose
+    low 64 bits are the number of that row, negated where the first one is wanted."""
+    depends_on_eta: bool = False
+    literal: pl.Expr | None = None
+    """A threshold, in the dtype of the score."""
+
+
+def read_targets(
+    table: Input,
+    *,
+    threshold: Any,
+    recall: Several,
+    fpr: Several,
+    precision: Several,
+    predicted_positive_rate: Several,
+    maximize: Any,
+) -> list[Target]:
+    """Every target, kind by kind in the order of the arguments."""
+    targets = [_at_least(value, literal) for value, literal in _thresholds(table, threshold)]
+    targets += [Target("recall", v, _first(_recall(v))) for v in _shares("recall", recall)]
+    targets += [Target("fpr", v, _last(_fpr(v))) for v in _shares("fpr", fpr)]
+    for value in _shares("precision", precision):
+        targets.append(Target("precision", value, _last(_precision(value)), True))
+    for value in _shares("predicted_positive_rate", predicted_positive_rate):
+        targets.append(Target("predicted_positive_rate", value, _last(_alarms(value)), True))
+    for metric in [] if maximize is None else point_metrics(maximize):
+        targets.append(_best(metric))
+    if not targets:
+        raise PrcError(
+            "operating_points needs a target: threshold=, recall=, fpr=, precision=, "
+            "predicted_positive_rate= or maximize="
+        )
+    return targets
+
+
+def _first(test: Choice) -> Choice:
+    return lambda of: pl.when(test(of)).then(-pl.col(_ROW))
+
+
+def _last(test: Choice) -> Choice:
+    return lambda of: pl.when(test(of)).then(pl.col(_ROW))
+
+
+def _at_least(value: Any, literal: pl.Expr) -> Target:
+    choice = _last(lambda of: pl.col(SCORE) >= literal)
+    return Target("threshold", value, choice, literal=literal)
+
+
+def _recall(value: float) -> Choice:
+    return lambda of: pl.col("recall") >= value
+
+
+def _fpr(value: float) -> Choice:
+    return lambda of: pl.col("fpr") <= value
+
+
+def _precision(value: float) -> Choice:
+    return lambda of: of(point.precision) >= value
+
+
+def _alarms(value: float) -> Choice:
+    return lambda of: of(point.predicted_positive_rate) <= value
+
+
+def _best(metric: PointMetric) -> Target:
+    if metric.direction == "none":
+        raise PrcError(f"{metric.name} has no direction, so no threshold is best")
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+
+    def choice(of: Values) -> pl.Expr:
+        return rising_code(of(metric) * sign).cast(pl.Int128) * 2**64 - pl.col(_ROW)
+
+    depends = metric.depends_on_eta and metric.eta is None
+    return Target(f"maximize({metric.name})", None, choice, depends)
+
+
+def _shares(name: str, given: Any) -> list[float]:
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    values = [] if given is None else list(given) if several else [given]
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+            raise PrcError(f"{name}= takes numbers in [0, 1]; got {value!r}")
+    return [float(value) for value in values]
+
+
+def _thresholds(table: Input, given: Any) -> Iterable[tuple[Any, pl.Expr]]:
+    if given is None:
+        return []
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= has no thresholds, so threshold= finds none; ask for a recall or an fpr")
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    values = list(given) if several else [given]
+    held = exact_scores("threshold", values, table.score_dtype)
+    return [(value, pl.lit(held[i : i + 1]).first()) for i, value in enumerate(values)]
+
+
+def added_by_points(metrics: Sequence[PointMetric], *, per: float | None, long: bool) -> tuple[str, ...]:
+    """The columns that operating points add to `by` (and to what an eta frame carries)."""
+    if per is not None and (
+        isinstance(per, bool) or not isinstance(per, Real) or not 0 < per < math.inf
+    ):
+        raise PrcError(f"per= takes a number of events above 0; got {per!r}")
+    alerts = () if per is None else _ALERTS
+    of_metrics = ("metric", "value") if long else tuple(m.name for m in metrics if m.name not in SWEEP)
+    return ("eta", "criterion", "target", *SWEEP, *of_metrics, *alerts)
+
+
+def points_table(
+    table: Input,
+    grid: Grid,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    per: float | None = None,
+    long: bool = False,
+) -> pl.LazyFrame:
+    """`by`, eta, what the eta frame carries, and the rest of `added_by_points`."""
+    frame, groups = counted(table)
+    rows = frame.with_row_index(_ROW).with_columns(pl.col(_ROW).cast(pl.Int64))
+    own = [SCORE] if isinstance(table, ScoreTable) else []
+    rows = rows.select(_ROW, GROUP, UNIT, *SWEEP, *own)
+    # Read twice: to choose from, and to look up what was chosen.
+    rows, groups = rows.cache(), groups.cache()
+    pairs = at_each_eta(groups, grid, *class_sizes(table)).with_row_index(PAIR)
+    asked = pairs.join(pl.LazyFrame({_TURN: range(len(targets))}), how="cross")
+    chosen = _chosen(asked, pairs, rows, targets, table)
+    found = chosen.join(rows.drop(GROUP, UNIT), on=_ROW, how="left").with_columns(*_described(targets))
+    if isinstance(table, ScoreTable):
+        found = _at_thresholds(found, targets, table)
+    values = metric_values(metrics, table)
+    if per is not None:
+        found = found.with_columns(_alerts(float(per), table))
+    if long:
+        found = found.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross")
+        values = stacked(values, [m.name for m in metrics])
+    found = found.with_columns(values).with_columns(pl.col("eta").fill_nan(None))
+    eta, *others = added_by_points(metrics, per=per, long=long)
+    order = [PAIR, _TURN, *([COPY] if long else [])]
+    return found.sort(order).select(*table.by, eta, *grid.carried, *others)
+
+
+def _chosen(
+    asked: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    rows: pl.LazyFrame,
+    targets: Sequence[Target],
+    table: Input,
+) -> pl.LazyFrame:
+    """The number of the row for each group, prevalence and target."""
+    named = {f"{RESERVED}choice_{i}": target for i, target in enumerate(targets)}
+    free = {name: target for name, target in named.items() if not target.depends_on_eta}
+    bound = {name: target for name, target in named.items() if target.depends_on_eta}
+    if free:
+        asked = asked.join(_greatest(rows, GROUP, free, table), on=GROUP, how="left")
+    if bound:
+        at_eta = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR), on=GROUP)
+        asked = asked.join(_greatest(at_eta, PAIR, bound, table), on=PAIR, how="left")
+    row = pl.lit(None, dtype=pl.Int64)
+    for turn, name in enumerate(named):
+        number = pl.col(name).cast(pl.Int64, wrap_numerical=True).abs()
+        row = pl.when(pl.col(_TURN) == turn).then(number).otherwise(row)
+    return asked.with_columns(row.alias(_ROW))
+
+
+def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: Input) -> pl.LazyFrame:
+    choices = {
+        name: target.choice(lambda metric: metric_values([metric], table)[0])
+        for name, target in targets.items()
+    }
+    return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
+
+
+def _described(targets: Sequence[Target]) -> list[pl.Expr]:
+    criterion: pl.Expr = pl.lit(None, dtype=pl.String)
+    value: pl.Expr = pl.lit(None, dtype=pl.Float64)
+    for turn, target in enumerate(targets):
+        mine = pl.col(_TURN) == turn
+        criterion = pl.when(mine).then(pl.lit(target.criterion)).otherwise(criterion)
+        if target.value is not None:
+            value = pl.when(mine).then(float(target.value)).otherwise(value)
+    return [criterion.alias("criterion"), value.alias("target")]
+
+
+def _at_thresholds(found: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable) -> pl.LazyFrame:
+    """A threshold that was asked for stands as given; above all scores it raises no alarm."""
+    threshold = pl.col(SCORE)
+    for turn, target in enumerate(targets):
+        if target.literal is not None:
+            threshold = pl.when(pl.col(_TURN) == turn).then(target.literal).otherwise(threshold)
+    given = pl.col("criterion") == "threshold"
+    n_pos, n_neg = class_counts(table)
+    zero = pl.lit(0, dtype=table.count_dtype)
+    unmet = given & pl.col("tp").is_null()
+    nothing = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    rates = {"recall": pl.col(N_POS), "fpr": pl.col(N_NEG)}
+    return found.with_columns(
+        threshold.alias("threshold"),
+        *(pl.when(unmet).then(v).otherwise(pl.col(n)).alias(n) for n, v in nothing.items()),
+        *(
+            pl.when(unmet & total.is_not_null()).then(0.0).otherwise(pl.col(name)).alias(name)
+            for name, total in rates.items()
+        ),
+    )
+
+
+def _alerts(per: float, table: Input) -> list[pl.Expr]:
+    """Among so many events: alarms, those that are right, and positives without an alarm."""
+    [share] = metric_values([point.predicted_positive_rate], table)
+    eta, recall = pl.col("eta"), pl.col("recall")
+    counts = (share * per, eta * recall * per, eta * (1 - recall) * per)
+    return [value.alias(name) for value, name in zip(counts, _ALERTS, strict=True)]
