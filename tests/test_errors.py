@@ -223,6 +223,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "sweep reduced": lambda p, **how: p.sweep(by="g", drop_intermediate=True, **how),
     "curve at one eta": lambda p, **how: p.curve(0.1, by="g", **how),
     "curve at several": lambda p, **how: p.curve([0.1, 0.2], by="g", **how),
+    "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", **how),
+    "summary without eta": lambda p, **how: p.summary(0.1, by="g", metrics="roc_auc", **how),
+    "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
+    "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
 }
 SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
     "all": lambda q: q,
@@ -306,7 +310,10 @@ def test_one_vs_rest_names_a_class_that_no_row_has() -> None:
 
 EXPRESSIONS: dict[str, Callable[..., pl.Expr]] = {
     name: (lambda label, name=name, **how: getattr(pl.col("score").prc, name)(label, **how))
-    for name in ("tp", "fp", "fn", "tn", "recall", "fpr", "precision", "counts", "sweep", "curve")
+    for name in (
+        *("tp", "fp", "fn", "tn", "recall", "fpr", "precision", "counts", "sweep", "curve"),
+        *("average_precision", "pr_auc", "auprg", "roc_auc"),
+    )
 }
 
 

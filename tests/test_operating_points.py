@@ -17,6 +17,8 @@ from tests.test_properties import ALL_METRICS, _several, assert_same, examples
 
 etas = _several(0.001, 0.3, 0.9) | _several(None, 0.0123)
 rates = st.lists(st.sampled_from([0.0, 0.001, 0.25, 1 / 3, 0.5, 0.75, 1.0]), max_size=2)
+KINDS = dict.fromkeys(["recall", "fpr", "precision", "predicted_positive_rate"], rates)
+"""In the order of the arguments."""
 POINT = ["eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "recall", "fpr"]
 
 
@@ -38,34 +40,13 @@ def chosen(rows: list[dict[str, Any]], criterion: str, target: Any, metric: str)
 
 
 @examples(120)
-@given(tables(weights=["", "small integers", "floats"]), etas, rates, rates, rates, rates)
-def test_each_target(
-    table: Table,
-    eta: list[float | None],
-    recall: list[float],
-    fpr: list[float],
-    precision: list[float],
-    share: list[float],
-) -> None:
+@given(tables(weights=["", "small integers", "floats"]), etas, st.fixed_dictionaries(KINDS))
+def test_each_target(table: Table, eta: list[float | None], asked: dict[str, list[float]]) -> None:
     options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
     shown = ["precision", "f1", "predicted_positive_rate"]
-    targets = [
-        *(("recall", value) for value in recall),
-        *(("fpr", value) for value in fpr),
-        *(("precision", value) for value in precision),
-        *(("predicted_positive_rate", value) for value in share),
-        ("maximize(f1)", None),
-    ]
-    found = prc(table.frame).operating_points(
-        eta,
-        recall=recall,
-        fpr=fpr,
-        precision=precision,
-        predicted_positive_rate=share,
-        maximize="f1",
-        metrics=shown,
-        **options,
-    )
+    targets: list[tuple[str, float | None]] = [(kind, v) for kind in KINDS for v in asked[kind]]
+    targets.append(("maximize(f1)", None))
+    found = prc(table.frame).operating_points(eta, maximize="f1", metrics=shown, **asked, **options)
     assert found.columns == [*table.by, *POINT, *shown]
     curve = prc(table.frame).curve(eta, metrics=shown, **options)
     keys = [*table.by, "eta"]

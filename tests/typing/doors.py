@@ -5,7 +5,16 @@ from __future__ import annotations
 import polars as pl
 from typing_extensions import assert_type
 
-from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, eta_grid, metrics, prc
+from polars_prcurve import (
+    DataFramePrc,
+    ExprPrc,
+    LazyFramePrc,
+    crossing,
+    eta_for_precision,
+    eta_grid,
+    metrics,
+    prc,
+)
 
 df = pl.DataFrame({"score": [0.9], "label": [1]})
 
@@ -28,11 +37,19 @@ assert_type(df.pipe(prc).sweep(thresholds=10), pl.DataFrame)
 assert_type(df.lazy().pipe(prc).counts(), pl.LazyFrame)
 assert_type(prc(df).curve(eta=eta_grid(), metrics=("precision", metrics.f_beta(2))), pl.DataFrame)
 assert_type(prc(df).curve(eta=df, by=pl.col("a")), pl.DataFrame)
+assert_type(prc(df).summary(eta=[0.1], metrics=("roc_auc", metrics.best("f1"))), pl.DataFrame)
+assert_type(prc(df.lazy()).operating_points(eta=0.01, recall=[0.5, 0.8], per=1e6), pl.LazyFrame)
 assert_type(prc(df).unpivot_scores(["a", "b"]), pl.DataFrame)
 assert_type(prc(pl.col("score")).sweep("label"), pl.Expr)
 assert_type(prc(pl.col("score")).precision("label", eta=0.01), pl.Expr)
 assert_type(prc(pl.col("score")).curve("label", eta=[0.5, None]), pl.Expr)
+assert_type(prc(pl.col("score")).average_precision("label", eta=pl.col("eta").first()), pl.Expr)
+assert_type(prc(pl.col("score")).roc_auc("label", max_fpr=0.1), pl.Expr)
 
+assert_type(metrics.best(metrics.f1), metrics.CurveMetric)
+assert_type(eta_for_precision(0.6, 0.001, 0.9), float)
+assert_type(eta_for_precision(pl.col("recall"), pl.col("fpr"), 0.9), pl.Expr)
+assert_type(crossing((0.9, 0.01), (0.6, 0.001), "f1"), float | None)
 assert_type(metrics.precision(0.6, 0.001, 0.01), float)
 assert_type(metrics.precision(pl.col("recall"), pl.col("fpr"), 0.01), pl.Expr)
 assert_type(metrics.precision.name, str)
