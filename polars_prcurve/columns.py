@@ -32,6 +32,9 @@ UNIT = "_prc_unit"  # a power of two that brings weights near 1, so that product
 POS_FACTOR = "_prc_pos_factor"  # counts times these are in the proportions of prevalence eta
 NEG_FACTOR = "_prc_neg_factor"
 
+FIRST = "_prc_first"  # the first row of a group
+FOUND = "_prc_found"  # the eta frame has a row for the group
+FALLS = "_prc_falls"  # recall falls while fpr rises, in published rates
 PAIR = "_prc_pair"  # number of the group and prevalence
 
 COPY = "_prc_copy"  # number of the repetition, where a prevalence is wanted several times

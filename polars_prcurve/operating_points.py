@@ -38,7 +38,14 @@ from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import rising_code
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Grid, at_each_eta
-from polars_prcurve.sweep import class_counts, class_sizes, counted, exact_scores
+from polars_prcurve.sweep import (
+    checked_last,
+    class_counts,
+    class_sizes,
+    counted,
+    exact_scores,
+    late_checks,
+)
 
 __all__ = ["Several", "Target", "added_by_points", "points_table", "read_targets"]
 
@@ -181,7 +188,7 @@ def points_table(
     rows = rows.select(_ROW, GROUP, UNIT, *SWEEP, *own)
     # Read twice: to choose from, and to look up what was chosen.
     rows, groups = rows.cache(), groups.cache()
-    pairs = at_each_eta(groups, grid, *class_sizes(table)).with_row_index(PAIR)
+    pairs = at_each_eta(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
     asked = pairs.join(pl.LazyFrame({_TURN: range(len(targets))}), how="cross")
     chosen = _chosen(asked, pairs, rows, targets, table)
     found = chosen.join(rows.drop(GROUP, UNIT), on=_ROW, how="left").with_columns(*_described(targets))
@@ -195,8 +202,9 @@ def points_table(
         values = stacked(values, [m.name for m in metrics])
     found = found.with_columns(values).with_columns(pl.col("eta").fill_nan(None))
     eta, *others = added_by_points(metrics, per=per, long=long)
-    order = [PAIR, _TURN, *([COPY] if long else [])]
-    return found.sort(order).select(*table.by, eta, *grid.carried, *others)
+    found = found.sort(PAIR, _TURN, *([COPY] if long else []))
+    found = checked_last(table, found, *late_checks(table, grid))
+    return found.select(*table.by, eta, *grid.carried, *others)
 
 
 def _chosen(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.columns import COPY, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
+from polars_prcurve.columns import COPY, FOUND, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
 from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
 from polars_prcurve.grouping import join_groups
 
@@ -213,13 +213,18 @@ def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
     ]
 
 
-def at_each_eta(groups: pl.LazyFrame, grid: Grid, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.LazyFrame:
-    """The group table times its prevalences: eta filled in, factors, sorted by group and eta."""
-    found = f"{RESERVED}found"
+def at_each_eta(
+    groups: pl.LazyFrame, grid: Grid, n_pos: pl.Expr, n_neg: pl.Expr, *, checked: bool = True
+) -> pl.LazyFrame:
+    """The group table times its prevalences: eta filled in, factors, sorted by group and eta.
+
+    If not `checked`, the column FOUND is left for `every_group_has_eta`.
+    """
     if grid.keys:
-        asked = grid.frame.with_columns(pl.lit(True).alias(found))
+        asked = grid.frame.with_columns(pl.lit(True).alias(FOUND))
         pairs = join_groups(groups, asked, grid.keys, how="left")
-        pairs = pairs.filter(guard([_without_row(grid, pl.col(found).is_null())]) == 0)
+        if checked:
+            pairs = pairs.filter(guard(every_group_has_eta(grid, pl.lit(True))) == 0)
     else:
         pairs = groups.join(grid.frame, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
@@ -228,6 +233,11 @@ def at_each_eta(groups: pl.LazyFrame, grid: Grid, n_pos: pl.Expr, n_neg: pl.Expr
         pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
         return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)
     return pairs.sort(GROUP, "eta", NEG_FACTOR)
+
+
+def every_group_has_eta(grid: Grid, first: pl.Expr) -> list[Check]:
+    """That a frame of prevalences has a row for each group, counted at its first row."""
+    return [_without_row(grid, pl.col(FOUND).is_null() & first)] if grid.keys else []
 
 
 def _without_row(grid: Grid, missing: pl.Expr) -> Check:

@@ -33,7 +33,7 @@ from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
 from polars_prcurve.exact import float_bits
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.prevalence import Grid, at_each_eta
-from polars_prcurve.sweep import class_counts, class_sizes, counted
+from polars_prcurve.sweep import checked_last, class_counts, class_sizes, counted, late_checks
 
 __all__ = ["SUMMARY", "summary_table"]
 
@@ -46,7 +46,7 @@ def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> p
     frame, groups = counted(table)
     # Both are used twice or more, and Polars would compute them anew for each use.
     groups, segments = groups.cache(), _segments(table, frame, groups, metrics).cache()
-    pairs = at_each_eta(groups, grid, *class_sizes(table)).with_row_index(PAIR)
+    pairs = at_each_eta(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
     rows = _rows(table)
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
 
@@ -71,6 +71,7 @@ def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> p
     finished = [
         metric.finish(pl.col(name), curve).fill_nan(None).alias(name) for name, metric in named.items()
     ]
+    values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
     wide = values.with_columns(*finished, *counts, pl.col("eta").fill_nan(None))
     long = wide.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
     columns = stacked([pl.col(name) for name in named], [m.name for m in metrics])

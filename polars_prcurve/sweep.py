@@ -19,6 +19,8 @@ from polars_prcurve import exact
 from polars_prcurve.columns import (
     BEFORE,
     COUNTS,
+    FALLS,
+    FIRST,
     GROUP,
     LABEL,
     N_NEG,
@@ -40,15 +42,17 @@ from polars_prcurve.errors import Check, PrcError, guard, sentence
 from polars_prcurve.grouping import join_groups
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import in_order
-from polars_prcurve.prevalence import Grid, at_each_eta
+from polars_prcurve.prevalence import Grid, at_each_eta, every_group_has_eta
 
 __all__ = [
     "Thresholds",
+    "checked_last",
     "class_counts",
     "class_sizes",
     "count_scores",
     "counted",
     "exact_scores",
+    "late_checks",
     "sweep_at",
     "sweep_table",
 ]
@@ -109,12 +113,39 @@ def sweep_at(
 
 
 def counted(table: Input) -> Parts:
-    """The sweep of all rows with the internal columns, and the group table."""
-    rows, groups = _running_sums(table, None) if isinstance(table, ScoreTable) else _points(table)
+    """The sweep of all rows with the internal columns, and the group table, both unchecked.
+
+    An error ahead of a group_by can lock the streaming engine: what adds up the rows checks
+    its result instead, by `checked_last`.
+    """
+    if isinstance(table, ScoreTable):
+        rows, groups = _running_sums(table, None, checked=False)
+    else:
+        rows, groups = _points(table, checked=False)
     frame = rows.join(groups, on=GROUP, maintain_order="left")
     if isinstance(table, ScoreTable):
         return Parts(_with_counts(table, frame), groups)
     return Parts(_without_counts(frame), groups)
+
+
+def checked_last(table: Input, frame: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
+    """A table in the order of GROUP that holds its tallies, if all checks hold.
+
+    Each group counts once, by its first row; `others` may read FIRST.
+    """
+    first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
+    frame = frame.with_columns(first.alias(FIRST))
+    once = (pl.when(FIRST).then(name).otherwise(0).alias(name) for name in table.tallies.tests)
+    checks = [*table.tallies.checks, *others]
+    return frame.with_columns(once).filter(guard(checks) == 0)
+
+
+def late_checks(table: Input, grid: Grid) -> list[Check]:
+    """What `checked_last` is to look at besides tallies."""
+    found = every_group_has_eta(grid, pl.col(FIRST))
+    if not isinstance(table, ScoreTable):
+        found.append(_falling(pl.when(FIRST).then(FALLS).otherwise(0).sum()))
+    return found
 
 
 def class_sizes(table: Input) -> tuple[pl.Expr, pl.Expr]:
@@ -151,10 +182,10 @@ def count_scores(table: Input) -> pl.LazyFrame:
 # Score tables ---------------------------------------------------------------------------------
 
 
-def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
+def _running_sums(table: ScoreTable, listed: pl.Series | None, *, checked: bool = True) -> Parts:
     """Sort the rows of all groups at once, and add up."""
     groups = _groups(table, _totals(table))
-    if not table.float_sums:
+    if checked and not table.float_sums:
         groups = _checked(table, groups)
     rows = _placed(table, groups)
     if table.float_sums:
@@ -163,7 +194,8 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None) -> Parts:
         totals = amounts.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = groups.join(totals, on=GROUP, how="left", maintain_order="left")
-        groups = _checked(table, groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0)))
+        groups = groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0))
+        groups = _checked(table, groups) if checked else groups
     marks = None if listed is None else _marks(groups, listed)
     ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
     sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
@@ -271,14 +303,24 @@ def _as_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -
 # Published rates ------------------------------------------------------------------------------
 
 
-def _points(table: Input) -> Parts:
+def _points(table: Input, *, checked: bool = True) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
-    groups = _checked(table, _groups(table, [])).with_columns(pl.lit(1.0).alias(UNIT))
+    groups = _groups(table, []).with_columns(pl.lit(1.0).alias(UNIT))
+    if checked:
+        groups = _checked(table, groups)
     rows, recall = _numbered(table, table.rows, groups), pl.col("recall")
     rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
-    falls = ((recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))).sum()
+    falls = (recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))
+    if checked:
+        return Parts(rows.filter(guard([_falling(falls.sum())]) == 0), groups)
+    count = rows.select(GROUP, falls.alias(FALLS)).group_by(GROUP).agg(pl.col(FALLS).sum())
+    return Parts(rows, groups.join(count, on=GROUP, how="left", maintain_order="left"))
+
+
+def _falling(falls: pl.Expr) -> Check:
+    """That recall does not fall while fpr rises, by the number of points at which it does."""
     text = sentence("rates= holds ", falls.cast(pl.String), " points whose tpr falls while fpr rises")
-    return Parts(rows.filter(guard([Check(falls > 0, text)]) == 0), groups)
+    return Check(falls > 0, text)
 
 
 def _without_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
