@@ -794,7 +794,7 @@ class ExprPrc(Listed):
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> best_f1 = pl.col("score").prc.summary(metrics.best("f1"), "label", eta=0.01)
         >>> df.select(best_f1).item()
-        0.6666666666666666
+        0.6666666666666667
         """
         [asked] = curve_metrics(metric)
         at = read_prevalence(eta)
@@ -817,7 +817,7 @@ class ExprPrc(Listed):
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.select(pl.col("score").prc.average_precision("label", eta=0.5)).item()
-        0.8333333333333334
+        0.8333333333333333
         """
         return self.summary("average_precision", label, eta, weight=weight, pos_label=pos_label)
 

@@ -142,8 +142,11 @@ def _best(metric: PointMetric) -> Target:
 
 
 def _shares(name: str, given: Any) -> list[float]:
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    values = [] if given is None else list(given) if several else [given]
+    values: list[Any] = []
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        values += given
+    elif given is not None:
+        values.append(given)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise PrcError(f"{name}= takes numbers in [0, 1]; got {value!r}")

@@ -18,6 +18,7 @@ import polars as pl
 from polars_prcurve.columns import (
     COPY,
     ENVELOPE,
+    FIRST,
     FPR_BEFORE,
     GROUP,
     N_NEG,
@@ -107,17 +108,17 @@ def _segments(
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
         corner = groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
         frame = pl.concat([frame.select(GROUP, "recall", "fpr"), corner]).sort(GROUP, "fpr", "recall")
-    same = (pl.col(GROUP) == pl.col(GROUP).shift(1)).fill_null(False)
+    first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
     before = ((name, pl.col(column).shift(1).fill_null(0.0)) for name, column in _BEFORE.items())
     frame = frame.with_columns(
-        *(pl.when(same).then(value).otherwise(0.0).alias(name) for name, value in before),
-        same.alias(COPY),
+        *(pl.when(first).then(0.0).otherwise(value).alias(name) for name, value in before),
+        first.alias(FIRST),
     )
     rises = pl.col("recall") > pl.col(RECALL_BEFORE)
     needs = {metric.needs for metric in metrics}
     if "all" not in needs:
-        frame = frame.filter(rises | ~pl.col(COPY) if "corners" in needs else rises)
-    frame = frame.drop(COPY)
+        frame = frame.filter(rises | pl.col(FIRST) if "corners" in needs else rises)
+    frame = frame.drop(FIRST)
     return _with_envelope(frame) if any(metric.looks_ahead for metric in metrics) else frame
 
 

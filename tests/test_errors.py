@@ -272,6 +272,21 @@ def test_no_shape_of_query_hides_a_bad_row(method: str, shape: str) -> None:
             query.collect(engine=engine)
 
 
+def test_an_error_never_locks_the_engine() -> None:
+    """Many times over, since a lock depends on which thread is first."""
+    bad, etas = spoilt("score", float("nan")).lazy(), pl.DataFrame({"g": ["g0"], "eta": [0.1]})
+    for _ in range(60):
+        for query in (
+            bad.prc.summary([0.1, 0.2], by="g"),
+            bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3),
+            GOOD.lazy().prc.summary(etas, by="g"),
+            GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1),
+            GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g"),
+        ):
+            with pytest.raises(pl.exceptions.InvalidOperationError):
+                query.collect()
+
+
 @pytest.mark.parametrize("shape", ["filter", "semi join"])
 def test_choosing_a_good_group_does_not_hide_a_bad_one(shape: str) -> None:
     bad = spoilt("score", float("nan"))
