@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -13,7 +13,7 @@ from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
 
-__all__ = ["added_by_curve", "curve_table", "metric_values", "stacked"]
+__all__ = ["added_by_curve", "by_turn", "curve_table", "metric_values", "stacked"]
 
 
 def added_by_curve(metrics: Sequence[PointMetric], *, long: bool) -> tuple[str, ...]:
@@ -44,41 +44,34 @@ def curve_table(
 
 def metric_values(metrics: Sequence[PointMetric], table: Input) -> list[pl.Expr]:
     """The metrics as expressions over the columns of `sweep_at`; undefined is null."""
-    values = (_of_counts(m, table) if isinstance(table, ScoreTable) else _of_rates(m) for m in metrics)
-    return [value.fill_nan(None).alias(m.name) for value, m in zip(values, metrics, strict=True)]
-
-
-_RATES = pl.col("recall"), pl.col("fpr")
-
-
-def _of_rates(metric: PointMetric) -> pl.Expr:
-    eta = metric.prevalence(pl.col("eta"))
-    value: pl.Expr = metric.of_rates(*_RATES, eta if isinstance(eta, pl.Expr) else pl.lit(eta))
-    return value
-
-
-def _of_counts(metric: PointMetric, table: ScoreTable) -> pl.Expr:
-    """Of counts in the proportions of eta, or of plain ones where that changes nothing."""
-    if metric.eta is not None:
-        return _of_rates(metric)
-    tp, fn, fp, tn = (pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn"))
+    recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
+    if not isinstance(table, ScoreTable):
+        return [_of_rates(metric, recall, fpr, eta) for metric in metrics]
+    cells = [pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if table.float_sums:
-        tp, fn, fp, tn = (cell * pl.col(UNIT) for cell in (tp, fn, fp, tn))
-    if metric.depends_on_eta:
-        pos, neg = pl.col(POS_FACTOR), pl.col(NEG_FACTOR)
-        tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
-    value: pl.Expr = metric.of_cells((tp, fn, fp, tn), *_RATES, pl.col("eta"))
-    return value
+        cells = [cell * pl.col(UNIT) for cell in cells]
+    factors = pl.col(POS_FACTOR), pl.col(NEG_FACTOR)
+    return [metric.of_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
+
+
+def _of_rates(metric: PointMetric, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
+    at = metric.prevalence(eta)
+    value: pl.Expr = metric.of_rates(recall, fpr, at if isinstance(at, pl.Expr) else pl.lit(at))
+    return value.fill_nan(None).alias(metric.name)
 
 
 def stacked(values: Sequence[pl.Expr], names: Sequence[str]) -> list[pl.Expr]:
     """The columns metric and value, of the metric whose turn it is by COPY."""
     if len(names) == 1:
         return [pl.lit(names[0]).alias("metric"), values[0].alias("value")]
-    name: pl.Expr = pl.lit(None, dtype=pl.String)
-    value: pl.Expr = pl.lit(None, dtype=pl.Float64)
-    for number, (text, expr) in enumerate(zip(names, values, strict=True)):
-        turn = pl.col(COPY) == number
-        name = pl.when(turn).then(pl.lit(text)).otherwise(name)
-        value = pl.when(turn).then(expr).otherwise(value)
+    name = by_turn(COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
+    value = by_turn(COPY, values, pl.lit(None, dtype=pl.Float64))
     return [name.alias("metric"), value.alias("value")]
+
+
+def by_turn(turn: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:
+    """The value whose number stands in the column `turn`; `otherwise` where it is None."""
+    for number, value in enumerate(values):
+        if value is not None:
+            otherwise = pl.when(pl.col(turn) == number).then(value).otherwise(otherwise)
+    return otherwise

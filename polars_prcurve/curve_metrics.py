@@ -27,7 +27,7 @@ import polars as pl
 
 from polars_prcurve import point_metrics as point
 from polars_prcurve.columns import ENVELOPE, FPR_BEFORE, RECALL_BEFORE, RESERVED
-from polars_prcurve.errors import PrcError, did_you_mean
+from polars_prcurve.errors import PrcError
 from polars_prcurve.exact import sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
 
@@ -391,13 +391,10 @@ def best(metric: str | PointMetric) -> CurveMetric:
     The least one where less is better.
     """
     [of] = point.point_metrics(metric)
-    if of.direction == "none":
-        raise PrcError(f"{of.name} has no direction, so no threshold is best")
-
     return CurveMetric(
         f"best({of.name})",
         lambda rows: rows.value(of),
-        total="max" if of.direction == "maximize" else "min",
+        total="max" if of.is_best_at_its_greatest() else "min",
         range=of.range,
         direction=of.direction,
         depends_on_eta=of.depends_on_eta and of.eta is None,
@@ -641,10 +638,4 @@ def _curve_metric(metric: object) -> CurveMetric:
         )
     if not isinstance(metric, str):
         raise PrcError(f"a metric is a name or a CurveMetric; got {metric!r}")
-    if metric in CURVE_METRICS:
-        return CURVE_METRICS[metric]
-    if metric in _ALSO_CALLED:
-        raise PrcError(f"no metric is named {metric!r}; did you mean {_ALSO_CALLED[metric]!r}?")
-    if metric.partition("(")[0] in _WITH_PARAMETERS:
-        raise PrcError(f"{metric!r} takes a parameter: pass the value metrics.{metric}, not a string")
-    raise PrcError(f"no metric is named {metric!r}; {did_you_mean(metric, CURVE_METRICS)}")
+    return point.look_up(metric, CURVE_METRICS, _ALSO_CALLED, _WITH_PARAMETERS)

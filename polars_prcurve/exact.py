@@ -12,7 +12,6 @@ from __future__ import annotations
 import polars as pl
 
 __all__ = [
-    "UNIT",
     "exponent",
     "float_bits",
     "from_integer",
@@ -23,8 +22,6 @@ __all__ = [
 ]
 
 _BITS = 89
-UNIT = 2.0**-_BITS
-"""What such an integer is multiplied by to bring it near 1; see `unit`."""
 
 
 def exponent(largest: pl.Expr) -> pl.Expr:

@@ -43,10 +43,10 @@ class Cells(NamedTuple):
 
     def shown(self) -> list[pl.Expr]:
         """tp, fp, fn and tn as users see them."""
-        return [self._shown(amount) for amount in (*zip(self[:4], (_POS, _NEG) * 2, strict=True),)]
+        exponents = (_POS, _NEG, _POS, _NEG)
+        return [self._shown(*amount) for amount in zip(self[:4], exponents, strict=True)]
 
-    def _shown(self, amount: tuple[pl.Expr, str]) -> pl.Expr:
-        value, exponent = amount
+    def _shown(self, value: pl.Expr, exponent: str) -> pl.Expr:
         return exact.from_integer(value, pl.field(exponent)) if self.weighted else value
 
     @property
@@ -60,7 +60,7 @@ class Cells(NamedTuple):
     def totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Positives and negatives, near 1 if they are weights."""
         totals = ((self.tp + self.fn, _POS), (self.fp + self.tn, _NEG))
-        pos, neg = (self._near_1(self._shown(total)) for total in totals)
+        pos, neg = (self._near_1(self._shown(*total)) for total in totals)
         return pos, neg
 
     def _near_1(self, count: pl.Expr) -> pl.Expr:
@@ -72,15 +72,9 @@ class Cells(NamedTuple):
     def metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
         """A point metric at a prevalence; of the plain counts where that changes nothing."""
         at: pl.Expr = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
-        if metric.eta is not None:
-            value: pl.Expr = metric.of_rates(self.recall, self.fpr, pl.lit(metric.eta))
-            return value.fill_nan(None).alias(metric.name)
         tp, fp, fn, tn = map(self._near_1, self.shown())
-        if metric.depends_on_eta and eta is not None:
-            p, n = factors(at, at.is_null(), *self.totals())
-            tp, fn, fp, tn = tp * p, fn * p, fp * n, tn * n
-        value = metric.of_cells((tp, fn, fp, tn), self.recall, self.fpr, at)
-        return value.fill_nan(None).alias(metric.name)
+        rescale = None if eta is None else factors(at, at.is_null(), *self.totals())
+        return metric.of_counts((tp, fn, fp, tn), rescale, (self.recall, self.fpr), at)
 
 
 _POS, _NEG = "pos_exponent", "neg_exponent"
@@ -191,8 +185,8 @@ class Evidence:
         tp, fp = pl.field("tp"), pl.field("fp")
         shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
         listed = _with_steps(listed, [shifted])
+        element = pl.element().struct.field
         if metric.needs == "rises":
-            element = pl.element().struct.field
             listed = listed.list.filter(element("tp") > element("tp_before"))
         rates = {
             "at": at,
@@ -207,7 +201,6 @@ class Evidence:
         listed = _with_steps(listed, [step(rows) for step in metric.steps])
         rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
         listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
-        element = pl.element().struct.field
         known = pl.struct(  # empty without positives where only rises are kept, and then null
             metric.reduced(element("term")).alias("total"),
             element("at").first(),

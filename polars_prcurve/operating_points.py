@@ -32,7 +32,7 @@ from polars_prcurve.columns import (
     SWEEP,
     UNIT,
 )
-from polars_prcurve.curve import metric_values, stacked
+from polars_prcurve.curve import by_turn, metric_values, stacked
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import rising_code
@@ -130,9 +130,7 @@ def _alarms(value: float) -> Choice:
 
 
 def _best(metric: PointMetric) -> Target:
-    if metric.direction == "none":
-        raise PrcError(f"{metric.name} has no direction, so no threshold is best")
-    sign = 1.0 if metric.direction == "maximize" else -1.0
+    sign = 1.0 if metric.is_best_at_its_greatest() else -1.0
 
     def choice(of: Values) -> pl.Expr:
         return rising_code(of(metric) * sign).cast(pl.Int128) * 2**64 - pl.col(_ROW)
@@ -141,12 +139,15 @@ def _best(metric: PointMetric) -> Target:
     return Target(f"maximize({metric.name})", None, choice, depends)
 
 
+def _listed(given: Any) -> list[Any]:
+    """None, one or several."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+
+
 def _shares(name: str, given: Any) -> list[float]:
-    values: list[Any] = []
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        values += given
-    elif given is not None:
-        values.append(given)
+    values = _listed(given)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise PrcError(f"{name}= takes numbers in [0, 1]; got {value!r}")
@@ -158,8 +159,7 @@ def _thresholds(table: Input, given: Any) -> Iterable[tuple[Any, pl.Expr]]:
         return []
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= has no thresholds, so threshold= finds none; ask for a recall or an fpr")
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    values = list(given) if several else [given]
+    values = _listed(given)
     held = exact_scores("threshold", values, table.score_dtype)
     return [(value, pl.lit(held[i : i + 1]).first()) for i, value in enumerate(values)]
 
@@ -226,11 +226,8 @@ def _chosen(
     if bound:
         at_eta = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR), on=GROUP)
         asked = asked.join(_greatest(at_eta, PAIR, bound, table), on=PAIR, how="left")
-    row = pl.lit(None, dtype=pl.Int64)
-    for turn, name in enumerate(named):
-        number = pl.col(name).cast(pl.Int64, wrap_numerical=True).abs()
-        row = pl.when(pl.col(_TURN) == turn).then(number).otherwise(row)
-    return asked.with_columns(row.alias(_ROW))
+    numbers = (pl.col(name).cast(pl.Int64, wrap_numerical=True).abs() for name in named)
+    return asked.with_columns(by_turn(_TURN, numbers, pl.lit(None, dtype=pl.Int64)).alias(_ROW))
 
 
 def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: Input) -> pl.LazyFrame:
@@ -242,22 +239,17 @@ def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table
 
 
 def _described(targets: Sequence[Target]) -> list[pl.Expr]:
-    criterion: pl.Expr = pl.lit(None, dtype=pl.String)
-    value: pl.Expr = pl.lit(None, dtype=pl.Float64)
-    for turn, target in enumerate(targets):
-        mine = pl.col(_TURN) == turn
-        criterion = pl.when(mine).then(pl.lit(target.criterion)).otherwise(criterion)
-        if target.value is not None:
-            value = pl.when(mine).then(float(target.value)).otherwise(value)
-    return [criterion.alias("criterion"), value.alias("target")]
+    criteria = (pl.lit(target.criterion) for target in targets)
+    values = (None if t.value is None else pl.lit(float(t.value)) for t in targets)
+    return [
+        by_turn(_TURN, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
+        by_turn(_TURN, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
+    ]
 
 
 def _at_thresholds(found: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable) -> pl.LazyFrame:
     """A threshold that was asked for stands as given; above all scores it raises no alarm."""
-    threshold = pl.col(SCORE)
-    for turn, target in enumerate(targets):
-        if target.literal is not None:
-            threshold = pl.when(pl.col(_TURN) == turn).then(target.literal).otherwise(threshold)
+    threshold = by_turn(_TURN, (target.literal for target in targets), pl.col(SCORE))
     given = pl.col("criterion") == "threshold"
     n_pos, n_neg = class_counts(table)
     zero = pl.lit(0, dtype=table.count_dtype)

@@ -18,7 +18,7 @@ Sources: (W) Williams 2021, (B) Brabec et al. 2020, (FK) Flach and Kull 2015.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -140,6 +140,33 @@ class PointMetric:
     def of_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
         """The value from rates and a prevalence, undefined as NaN."""
         return self.of_cells(cells_of_rates(recall, fpr, eta), recall, fpr, eta)
+
+    def of_counts(
+        self,
+        cells: Iterable[pl.Expr],
+        factors: tuple[pl.Expr, pl.Expr] | None,
+        rates: tuple[pl.Expr, pl.Expr],
+        eta: pl.Expr,
+    ) -> pl.Expr:
+        """The value from the counts tp, fn, fp, tn, null where undefined.
+
+        `factors` bring positives and negatives into the proportions of eta; None: they are.
+        """
+        if self.eta is not None:
+            value: pl.Expr = self.of_rates(*rates, pl.lit(self.eta))
+        else:
+            tp, fn, fp, tn = cells
+            if self.depends_on_eta and factors is not None:
+                pos, neg = factors
+                tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
+            value = self.of_cells((tp, fn, fp, tn), *rates, eta)
+        return value.fill_nan(None).alias(self.name)
+
+    def is_best_at_its_greatest(self) -> bool:
+        """Or at its least; a metric without a direction raises."""
+        if self.direction == "none":
+            raise PrcError(f"{self.name} has no direction, so no threshold is best")
+        return self.direction == "maximize"
 
     def of_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
         """The value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
@@ -535,10 +562,20 @@ def _point_metric(metric: str | PointMetric) -> PointMetric:
         return metric
     if not isinstance(metric, str):
         raise PrcError(f"a metric is a name or a PointMetric; got {metric!r}")
-    if metric in POINT_METRICS:
-        return POINT_METRICS[metric]
-    if metric in _ALSO_CALLED:
-        raise PrcError(f"no metric is named {metric!r}; did you mean {_ALSO_CALLED[metric]!r}?")
-    if metric.partition("(")[0] in ("f_beta", "f_gain", "net_benefit"):
-        raise PrcError(f"{metric!r} takes a parameter: pass the value metrics.{metric}, not a string")
-    raise PrcError(f"no metric is named {metric!r}; {did_you_mean(metric, POINT_METRICS)}")
+    return look_up(metric, POINT_METRICS, _ALSO_CALLED, ("f_beta", "f_gain", "net_benefit"))
+
+
+M = TypeVar("M")
+
+
+def look_up(
+    name: str, known: Mapping[str, M], also_called: Mapping[str, str], with_parameters: Iterable[str]
+) -> M:
+    """The metric of this name; what else it may be meant for is said."""
+    if name in known:
+        return known[name]
+    if name in also_called:
+        raise PrcError(f"no metric is named {name!r}; did you mean {also_called[name]!r}?")
+    if name.partition("(")[0] in with_parameters:
+        raise PrcError(f"{name!r} takes a parameter: pass the value metrics.{name}, not a string")
+    raise PrcError(f"no metric is named {name!r}; {did_you_mean(name, known)}")

@@ -245,12 +245,13 @@ def _numbered(table: Input, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: s
     return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
 
 
-def _checked(table: Input, groups: pl.LazyFrame) -> pl.LazyFrame:
+def _checked(table: Input, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
     """The group table, if all checks over the whole table hold; else the query stops.
 
     Every result is joined with this table, so that no check can be optimized away.
     """
-    return groups.filter(guard(table.tallies.checks) == 0).drop(*table.tallies.tests)
+    checks = [*table.tallies.checks, *others]
+    return groups.filter(guard(checks) == 0).drop(*table.tallies.tests)
 
 
 def _placed(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl.LazyFrame:
@@ -306,15 +307,14 @@ def _as_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -
 def _points(table: Input, *, checked: bool = True) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
     groups = _groups(table, []).with_columns(pl.lit(1.0).alias(UNIT))
-    if checked:
-        groups = _checked(table, groups)
     rows, recall = _numbered(table, table.rows, groups), pl.col("recall")
     rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
     falls = (recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))
-    if checked:
-        return Parts(rows.filter(guard([_falling(falls.sum())]) == 0), groups)
     count = rows.select(GROUP, falls.alias(FALLS)).group_by(GROUP).agg(pl.col(FALLS).sum())
-    return Parts(rows, groups.join(count, on=GROUP, how="left", maintain_order="left"))
+    groups = groups.join(count, on=GROUP, how="left", maintain_order="left")
+    if checked:  # after the group_by, as with weights
+        groups = _checked(table, groups, _falling(pl.col(FALLS).sum())).drop(FALLS)
+    return Parts(rows, groups)
 
 
 def _falling(falls: pl.Expr) -> Check:
