@@ -20,7 +20,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -34,7 +34,8 @@ import polars as pl
 import polars_ds
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
-import polars_prcurve  # noqa: F401  registers .prc
+from polars_prcurve import metrics
+from polars_prcurve.curve_metrics import CURVE_METRICS
 
 ETAS = [float(eta) for eta in np.geomspace(1e-6, 0.5, 100)]
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
@@ -287,6 +288,21 @@ def _roc_areas() -> Iterator[Case]:
             yield Case("summary", name, Entry(run, data), Entry(roc_auc, data), "> 1")
 
 
+def _curve_metrics() -> Iterator[Case]:
+    """Each metric of a curve alone, at one prevalence: the most that it can add to others."""
+    with_parameters = [
+        metrics.best("f1"),
+        metrics.recall_at_precision(0.5),
+        metrics.precision_at_recall(0.5),
+        metrics.partial_roc_auc(0.1),
+        metrics.pr_auc_trapezoid("one"),
+        *(metrics.integrated_average_precision(0.001, 0.1, p) for p in ("uniform", "log", "logit")),
+    ]
+    for metric in [*CURVE_METRICS.values(), *with_parameters]:
+        run = partial(summary, metrics=metric)
+        yield Case("metrics", f"{metric.name} / sweep", Entry(run), Entry(sweep), "<= 1.5")
+
+
 CASES = [
     Case("sort", "sweep / sort of the bare score column", Entry(sweep), Entry(sort_score), "<= 4"),
     Case("sort", 'sweep / df.sort("g", "score")', Entry(sweep), Entry(sort_group_score), "< 0.7"),
@@ -361,6 +377,7 @@ CASES = [
         ">= 1.5",
     ),
     *_roc_areas(),
+    *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
 MEMORY = {"polars_prcurve sweep": sweep, "polarbearings confusion_curve": bearings}

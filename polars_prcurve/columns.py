@@ -36,13 +36,17 @@ FIRST = "_prc_first"  # the first row of a group
 FOUND = "_prc_found"  # the eta frame has a row for the group
 FALLS = "_prc_falls"  # recall falls while fpr rises, in published rates
 PAIR = "_prc_pair"  # number of the group and prevalence
+ODDS = "_prc_odds"  # negatives to one positive
 
 COPY = "_prc_copy"  # number of the repetition, where a prevalence is wanted several times
 
 # one row per distinct score
 RUN_POS = "_prc_run_pos"  # positives at this score and above, and in all groups before
 RUN_NEG = "_prc_run_neg"
-BEFORE = "_prc_before"  # recall at the next higher score
+START_POS = "_prc_start_pos"  # the same at the next higher score
+START_NEG = "_prc_start_neg"
 RECALL_BEFORE = "_prc_recall_before"  # where the segment of the ROC curve that ends here starts
 FPR_BEFORE = "_prc_fpr_before"
+RISE = "_prc_rise"  # by how much recall grows along it
+RUN = "_prc_run"  # and fpr
 ENVELOPE = "_prc_envelope"  # least fpr / recall from here on

@@ -13,11 +13,12 @@ Polars would compute it again for each mention, and mentions within mentions mul
 'best(f1)'
 
 Sources: (W) Williams 2021, (DG) Davis and Goadrich 2006, (FK) Flach and Kull 2015, (R) Richardson
-et al. 2024, (H) Hoiem et al. 2012, (M) McClish 1989, (B) Boyd et al. 2012.
+et al. 2024, (H) Hoiem et al. 2012, (M) McClish 1989.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -25,8 +26,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
-from polars_prcurve.columns import ENVELOPE, FPR_BEFORE, RECALL_BEFORE, RESERVED
+from polars_prcurve.baselines import atanh_rest
+from polars_prcurve.columns import ENVELOPE, FPR_BEFORE, ODDS, RECALL_BEFORE, RESERVED, RISE, RUN
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact import sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
@@ -35,9 +38,12 @@ __all__ = [
     "CurveMetric",
     "auprg",
     "auprg_clipped",
+    "auprg_hull",
     "average_precision",
     "average_precision_interpolated",
     "best",
+    "boyd_pr_auc",
+    "integrated",
     "integrated_average_precision",
     "marginal_average_precision",
     "min_max_average_precision",
@@ -45,10 +51,14 @@ __all__ = [
     "partial_roc_auc",
     "partial_roc_auc_mcclish",
     "pr_auc",
+    "pr_auc_hull",
     "pr_auc_trapezoid",
     "precision_at_recall",
+    "random_average_precision",
     "recall_at_precision",
     "roc_auc",
+    "roc_auc_hull",
+    "worst_average_precision",
     "worst_pr_auc",
 ]
 
@@ -78,11 +88,22 @@ class Rows:
 
     @property
     def fpr_before(self) -> pl.Expr:
-        return self.column(FPR_BEFORE)
+        return self.column(FPR_BEFORE).fill_null(0.0)
 
     @property
     def rise(self) -> pl.Expr:
-        return self.recall - self.recall_before
+        """From `recall_before` to `recall`."""
+        return self.column(RISE)
+
+    @property
+    def run(self) -> pl.Expr:
+        """From `fpr_before` to `fpr`."""
+        return self.column(RUN)
+
+    @property
+    def odds(self) -> pl.Expr:
+        """Negatives to one positive, `(1 - eta) / eta`."""
+        return self.column(ODDS)
 
     @property
     def envelope(self) -> pl.Expr:
@@ -98,6 +119,17 @@ class Curve(NamedTuple):
     has_negatives: pl.Expr
     least_fpr: pl.Expr
     """Of the rows on which recall rises."""
+    n_pos: pl.Expr
+    """Examples; null where they have weights, or where rates came in their place."""
+    n_neg: pl.Expr
+
+
+class Average(NamedTuple):
+    """A metric, prevalences, and a weight for each; the weights sum to 1."""
+
+    of: CurveMetric
+    etas: list[float]
+    weights: list[float]
 
 
 Term: TypeAlias = Callable[[Rows], pl.Expr]
@@ -142,6 +174,10 @@ class CurveMetric:
     needs: Needs = field(default="rises", repr=False)
     looks_ahead: bool = field(default=False, repr=False)
     """Reads `Rows.envelope`."""
+    on_hull: bool = field(default=False, repr=False)
+    """Its rows are the vertices of the convex hull of the ROC curve."""
+    averages: Average | None = field(default=None, repr=False)
+    """Has no rows of its own: the weighted mean of another metric."""
 
     def alias(self, name: str) -> CurveMetric:
         """The same metric under another name."""
@@ -190,21 +226,28 @@ def _gain_unit(eta: pl.Expr) -> pl.Expr:
 # Areas under the precision-recall curve -------------------------------------------------------
 
 
-def _precision(recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
-    alarms = eta * recall
-    return alarms / (alarms + (1 - eta) * fpr)
+def odds_against(eta: pl.Expr) -> pl.Expr:
+    """Negatives to one positive.
+
+    Infinite at 0 alone: else an fpr of 0, times these, would be undefined.
+    """
+    return pl.when(eta == 0).then(math.inf).otherwise((1 - eta) / eta.clip(lower_bound=1e-300))
+
+
+def _precision(recall: pl.Expr, fpr: pl.Expr, odds: pl.Expr) -> pl.Expr:
+    return recall / (recall + odds * fpr)
 
 
 def _average_precision(rows: Rows) -> pl.Expr:
-    return rows.rise * _precision(rows.recall, rows.fpr, rows.eta)
+    return rows.rise * _precision(rows.recall, rows.fpr, rows.odds)
 
 
 def _average_precision_interpolated(rows: Rows) -> pl.Expr:
-    return rows.rise * (rows.eta / (rows.eta + (1 - rows.eta) * rows.envelope))
+    return rows.rise / (1 + rows.odds * rows.envelope)
 
 
-# The mean of precision along a segment, over which alarms D = eta recall + (1-eta) fpr grow from
-# D0 to D1, is eta (recall_before g1(u) + rise g2(u)) / D0 with u = (D1 - D0) / D0,
+# The mean of precision along a segment, over which alarms D = recall + odds fpr grow from D0 to D1,
+# is (recall_before g1(u) + rise g2(u)) / D0 with u = (D1 - D0) / D0,
 #     g1(u) = log1p(u) / u    and    g2(u) = (u - log1p(u)) / u^2.
 # With v = u / (2 + u) = (D1 - D0) / (D1 + D0) and the series of atanh,
 #     s = (atanh(v) / v - 1) / v^2 = 1/3 + v^2/5 + v^4/7 + ...
@@ -221,11 +264,7 @@ def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
         return {v: rows.column(g) / ends, rest: 2 * rows.column(d) / ends}
 
     def of_s(rows: Rows) -> dict[str, pl.Expr]:
-        w = rows.column(v) * rows.column(v)
-        series = 1 / 3 + w * (1 / 5 + w * (1 / 7 + w * (1 / 9)))
-        atanh = (rows.column(g) / rows.column(d)).log1p() / 2
-        closed = (atanh / rows.column(v) - 1) / w
-        return {s: pl.when(rows.column(v).abs() < 0.01).then(series).otherwise(closed)}
+        return {s: atanh_rest(rows.column(g) / rows.column(d), rows.column(v))}
 
     return lambda rows: {d: start(rows), g: gain(rows)}, of_v, of_s
 
@@ -243,17 +282,13 @@ def _g2(rows: Rows, prefix: str) -> pl.Expr:
 _ALARMS = f"{RESERVED}alarms"
 
 
-def _alarms(recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
-    return eta * recall + (1 - eta) * fpr
-
-
 def _pr_auc(rows: Rows) -> pl.Expr:
     start, rest = rows.column(f"{_ALARMS}_start"), rows.column(f"{_ALARMS}_rest")
     sums = rows.recall_before * _g1(rows, _ALARMS) + rows.rise * _g2(rows, _ALARMS)
     # From the origin precision is the same all along.
-    constant = _precision(rows.recall, rows.fpr, rows.eta)
+    constant = _precision(rows.recall, rows.fpr, rows.odds)
     from_origin = (start == 0) | (rest == 0)
-    return rows.rise * pl.when(from_origin).then(constant).otherwise(rows.eta * sums / start)
+    return rows.rise * pl.when(from_origin).then(constant).otherwise(sums / start)
 
 
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
@@ -268,12 +303,11 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
         raise PrcError(f'anchor= is "first", "one" or "none"; got {anchor!r}')
 
     def term(rows: Rows) -> pl.Expr:
-        eta = rows.eta
-        here = _precision(rows.recall, rows.fpr, eta)
-        before = _precision(rows.recall_before, rows.fpr_before, eta)
+        here = _precision(rows.recall, rows.fpr, rows.odds)
+        before = _precision(rows.recall_before, rows.fpr_before, rows.odds)
         # "none": the opposite of what is here, so that the mean is 0
         at_0 = {"first": here, "one": pl.lit(1.0), "none": -here}[anchor]
-        undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (eta == 1))
+        undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
         mean = (here + pl.when(undefined).then(at_0).otherwise(before)) / 2
         return rows.rise * mean
 
@@ -302,7 +336,7 @@ def _gain_ends(rows: Rows) -> dict[str, pl.Expr]:
     its ends."""
     eta, start = rows.eta, rows.column(_START)
     share = (start - rows.recall_before) / rows.rise
-    fpr = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
+    fpr = rows.fpr_before + rows.run * share
     width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
     return {
         _WIDTH: pl.when(rows.recall > start).then(width).otherwise(0.0),
@@ -397,7 +431,7 @@ def best(metric: str | PointMetric) -> CurveMetric:
         total="max" if of.is_best_at_its_greatest() else "min",
         range=of.range,
         direction=of.direction,
-        depends_on_eta=of.depends_on_eta and of.eta is None,
+        depends_on_eta=of.depends_on_eta,
         source=of.source,
         needs="corners" if of.falls_with_fpr else "all",
     )
@@ -432,9 +466,9 @@ def precision_at_recall(recall: float) -> CurveMetric:
 
     def term(rows: Rows) -> pl.Expr:
         share = ((recall - rows.recall_before) / rows.rise).clip(upper_bound=1.0)
-        fpr = rows.fpr_before + (rows.fpr - rows.fpr_before) * share
+        fpr = rows.fpr_before + rows.run * share
         hit = (rows.recall_before < recall - tolerance) & (rows.recall >= recall - tolerance)
-        return pl.when(hit).then(_precision(pl.lit(recall), fpr, rows.eta)).fill_nan(None)
+        return pl.when(hit).then(_precision(pl.lit(recall), fpr, rows.odds)).fill_nan(None)
 
     return CurveMetric(
         f"precision_at_recall({recall:g})",
@@ -454,6 +488,9 @@ def _where_known(value: pl.Expr, curve: Curve) -> pl.Expr:
 # Averages over prevalence ---------------------------------------------------------------------
 
 
+Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
+
+
 def integrated_average_precision(
     low: float, high: float, prior: Literal["uniform", "log", "logit"] = "uniform"
 ) -> CurveMetric:
@@ -463,14 +500,10 @@ def integrated_average_precision(
     logit. With "log" `low` is above 0; with "logit" `high` is below 1, too.
     """
     if prior not in ("uniform", "log", "logit"):
-        raise PrcError(f'prior= is "uniform", "log" or "logit"; got {prior!r}')
-    open_low, open_high = prior != "uniform", prior == "logit"
-    if not (0 <= low < high <= 1) or (open_low and low == 0) or (open_high and high == 1):
-        ends = f"0 {'<' if open_low else '<='} low < high {'<' if open_high else '<='} 1"
         raise PrcError(
-            f"integrated_average_precision with prior={prior!r} needs {ends}; got {low}, {high}"
+            f'prior= is "uniform", "log" or "logit"; got {prior!r} (others: metrics.integrated)'
         )
-
+    _exponents("integrated_average_precision", low, high, prior)
     span, name = high - low, f"{RESERVED}{prior}_{low!r}_{high!r}"
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)
@@ -500,6 +533,59 @@ def integrated_average_precision(
     )
 
 
+def integrated(
+    metric: str | CurveMetric, low: float, high: float, prior: Prior = "uniform"
+) -> CurveMetric:
+    """A curve metric, averaged over prevalences from `low` to `high` by Gauss's rule in logit eta.
+
+    `prior` is as for `integrated_average_precision`, or `("beta", a, b)` for the beta
+    distribution, cut off at `low` and `high`. Null where the metric is null in between. Good to
+    1e-12 for areas under the PR curve; to two digits or three for what has corners in eta, where
+    another row takes over: `auprg`, `best(f1)`. It costs as much as the metric at 60 to 300
+    prevalences; there is no expression for it.
+    """
+    import numpy as np
+
+    [of] = curve_metrics(metric)
+    if not of.depends_on_eta:
+        raise PrcError(f"{of.name} does not depend on prevalence, so there is nothing to average")
+    a, b = _exponents("integrated", low, high, prior)
+    # Past 40 / a no more than exp(-40) of the weight is left.
+    start = math.log(low / (1 - low)) if low > 0 else -40 / a
+    end = math.log(high / (1 - high)) if high < 1 else 40 / b
+    places, weights = np.polynomial.legendre.leggauss(24 + math.ceil(3 * (end - start)))
+    x = (start + end) / 2 + places * (end - start) / 2
+    # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-x)), up to a factor.
+    mass = weights * np.exp(-a * np.logaddexp(0, -x) - b * np.logaddexp(0, x))
+    averages = Average(of, (1 / (1 + np.exp(-x))).tolist(), (mass / mass.sum()).tolist())
+    return replace(
+        of,
+        name=f"integrated({of.name}, {low:g}, {high:g}, {json.dumps(prior)})",
+        depends_on_eta=False,
+        source="Landgrebe et al. 2006",
+        averages=averages,
+    )
+
+
+def _exponents(name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
+    """The a and b of a beta distribution; 0 for one that has no mass at that end."""
+    known = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
+    if isinstance(prior, str) and prior in known:
+        a, b = known[prior]
+    elif isinstance(prior, tuple) and len(prior) == 3 and prior[0] == "beta" and min(prior[1:]) > 0:
+        a, b = map(float, prior[1:])
+    else:
+        raise PrcError(
+            f'prior= is "uniform", "log", "logit" or ("beta", a, b) with a and b above 0; got {prior!r}'
+        )
+    # A beta distribution may lie so near an end that no prevalence is left to stand for it.
+    open_low, open_high = a < 0.1, b < 0.1
+    if not (0 <= low < high <= 1) or (open_low and low == 0) or (open_high and high == 1):
+        ends = f"0 {'<' if open_low else '<='} low < high {'<' if open_high else '<='} 1"
+        raise PrcError(f"{name} with prior={prior!r} needs {ends}; got {low}, {high}")
+    return a, b
+
+
 # Transforms and baselines ---------------------------------------------------------------------
 
 
@@ -507,19 +593,29 @@ def _transformed(change: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> Callable[[pl.
     return lambda area, curve: _where_precision_is(change(area, curve.eta), curve).fill_nan(None)
 
 
-def _worst_pr_auc(_: pl.Expr, curve: Curve) -> pl.Expr:
-    eta = curve.eta
-    small: pl.Expr = pl.lit(0.0)
-    for k in range(8, 0, -1):  # the formula is the sum of eta^k / (k (k + 1)) over k >= 1
-        small = eta * (1 / (k * (k + 1)) + small)
-    value = (
-        pl.when(eta < 1e-2)
-        .then(small)
-        .when(eta == 1)
-        .then(1.0)
-        .otherwise(1 + (1 - eta) / eta * (-eta).log1p())
-    )
-    return pl.when(curve.has_positives & (curve.has_negatives | (eta == 1))).then(value)
+def _baseline(value: Callable[[Curve], pl.Expr]) -> Callable[[pl.Expr, Curve], pl.Expr]:
+    """What does not depend on the rows, where precision may be defined."""
+    return lambda _, curve: _where_known(value(curve), curve)
+
+
+def _of_examples(value: Callable[[Curve], pl.Expr]) -> Callable[[pl.Expr, Curve], pl.Expr]:
+    """The same, of numbers of examples."""
+    return _baseline(lambda curve: pl.when(curve.n_pos.is_not_null()).then(value(curve)))
+
+
+def _random(curve: Curve) -> pl.Expr:
+    mean = baselines.random_average_precision(curve.n_pos, curve.n_neg, odds_against(curve.eta))
+    return pl.when(curve.eta == 1).then(1.0).otherwise(mean)
+
+
+def _above(least: Callable[[pl.Expr], pl.Expr]) -> Callable[[pl.Expr, Curve], pl.Expr]:
+    """The share of what there is above the least that can be had; at eta = 1 there is nothing."""
+
+    def finish(area: pl.Expr, curve: Curve) -> pl.Expr:
+        low = least(curve.eta)
+        return _where_precision_is(pl.when(curve.eta < 1).then((area - low) / (1 - low)), curve)
+
+    return finish
 
 
 average_precision = CurveMetric(
@@ -539,8 +635,8 @@ pr_auc = CurveMetric(
     source="DG",
     steps=_growth(
         _ALARMS,
-        lambda rows: _alarms(rows.recall_before, rows.fpr_before, rows.eta),
-        lambda rows: _alarms(rows.rise, rows.fpr - rows.fpr_before, rows.eta),
+        lambda rows: rows.recall_before + rows.odds * rows.fpr_before,
+        lambda rows: rows.rise + rows.odds * rows.run,
     ),
 )
 auprg = CurveMetric(
@@ -579,17 +675,45 @@ min_max_average_precision = CurveMetric(
     "min_max_average_precision",
     _average_precision,
     range=(-math.inf, 1.0),
-    finish=_transformed(lambda area, eta: (area - eta) / (1 - eta)),
+    finish=_above(lambda eta: eta),
     source="R Fig. 6",
+)
+boyd_pr_auc = replace(
+    pr_auc,
+    name="boyd_pr_auc",
+    range=(-math.inf, 1.0),
+    finish=_above(baselines.worst_pr_auc),
+    source="Boyd et al. 2012, DG",
+)
+random_average_precision = CurveMetric(
+    "random_average_precision",
+    lambda rows: rows.recall,
+    total="max",
+    finish=_of_examples(_random),
+    direction="none",
+    source="mean over all rankings",
+)
+worst_average_precision = CurveMetric(
+    "worst_average_precision",
+    lambda rows: rows.recall,
+    total="max",
+    finish=_of_examples(
+        lambda curve: baselines.worst_average_precision(curve.n_pos, odds_against(curve.eta))
+    ),
+    direction="none",
+    source="W 2, step sum",
 )
 worst_pr_auc = CurveMetric(
     "worst_pr_auc",
     lambda rows: rows.recall,
     total="max",
-    finish=_worst_pr_auc,
+    finish=_baseline(lambda curve: baselines.worst_pr_auc(curve.eta)),
     direction="none",
-    source="B",
+    source="Boyd et al. 2012",
 )
+pr_auc_hull = replace(pr_auc, name="pr_auc_hull", on_hull=True)
+auprg_hull = replace(auprg, name="auprg_hull", on_hull=True)
+roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True)
 
 CURVE_METRICS: dict[str, CurveMetric] = {
     value.name: value for value in list(globals().values()) if isinstance(value, CurveMetric)
@@ -609,6 +733,7 @@ _ALSO_CALLED = {
 }
 _WITH_PARAMETERS = (
     "best",
+    "integrated",
     "integrated_average_precision",
     "partial_roc_auc",
     "partial_roc_auc_mcclish",

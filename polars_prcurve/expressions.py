@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import checks, exact
-from polars_prcurve.columns import COUNTS, ENVELOPE, FPR_BEFORE, RECALL_BEFORE, SWEEP
-from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
+from polars_prcurve.columns import COUNTS, ENVELOPE, FPR_BEFORE, ODDS, RECALL_BEFORE, RISE, RUN, SWEEP
+from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows, odds_against
 from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
 from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import eta_list, factors
+from polars_prcurve.targets import ROW, Target, chosen_row
 
 __all__ = ["Evidence", "read_evidence", "read_prevalence"]
 
@@ -176,41 +177,73 @@ class Evidence:
 
     def summarized(self, metric: CurveMetric, eta: Prevalence) -> pl.Expr:
         """A curve metric."""
-        cells, listed = self._cells(), self._distinct_list()
+        if metric.on_hull or metric.averages is not None:
+            raise PrcError(
+                f"{metric.name} is not to be had as an expression; ask the frame method summary for it"
+            )
+        listed, eta = self._at(eta)
+        rows = Rows(pl.field, pl.field("at"), lambda of: self._cells().metric(of, eta))
+        listed = self._segments(listed, metric, rows, eta)
+        listed = _with_steps(listed, [step(rows) for step in metric.steps])
+        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
+        element = pl.element().struct.field
+        known = pl.struct(  # empty without positives where only rises are kept, and then null
+            metric.reduced(element("term")).alias("total"),
+            element("at").first(),
+            (element("tp").first() + element("fn").first()).alias("n_pos"),
+            (element("fp").first() + element("tn").first()).alias("n_neg"),
+            element("rises").min(),
+        )
+        n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
+        sizes = (pl.lit(None) if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
+        curve = Curve(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
+        value = metric.finish(pl.field("total"), curve).fill_nan(None)
+        return self._evaluated(listed.list.eval(known).list.first(), value)
+
+    def threshold(self, target: Target, eta: Prevalence) -> pl.Expr:
+        """The score of the operating point that meets the target, or null."""
+        listed, eta = self._at(eta)
+        cells, element = self._cells(), pl.element().struct.field
+        rows = Rows(pl.field, pl.field("eta"), lambda of: cells.metric(of, eta))
+        number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
+        rates = {ROW: number, "recall": cells.recall, "fpr": cells.fpr}
+        listed = _with_steps(listed, [rates, {"choice": target.choice(rows)}])
+        chosen = element("score").gather(chosen_row(element("choice").max()))
+        return self.named(listed.list.eval(chosen).list.first())
+
+    def _at(self, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+        """The list of distinct scores, with eta as a field if it is an expression."""
+        listed = self._distinct_list()
         if isinstance(eta, pl.Expr):
             with_eta, eta = _with_eta(listed.list.explode(), eta)
             listed = with_eta.implode()
-        at = _filled(eta, *cells.totals())
-        rows = Rows(pl.field, pl.field("at"), lambda metric: cells.metric(metric, eta))
-        tp, fp = pl.field("tp"), pl.field("fp")
+        return listed, eta
+
+    def _segments(self, listed: pl.Expr, metric: CurveMetric, rows: Rows, eta: Prevalence) -> pl.Expr:
+        """The rows that the metric needs, each with the end of the segment before it."""
+        cells, tp, fp = self._cells(), pl.field("tp"), pl.field("fp")
         shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
         listed = _with_steps(listed, [shifted])
-        element = pl.element().struct.field
         if metric.needs == "rises":
+            element = pl.element().struct.field
             listed = listed.list.filter(element("tp") > element("tp_before"))
         rates = {
-            "at": at,
+            "at": _filled(eta, *cells.totals()),
             "recall": cells.recall,
             "fpr": cells.fpr,
             RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
             FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
         }
-        listed = _with_steps(listed, [rates])
+        extent = {
+            RISE: rows.recall - rows.recall_before,
+            RUN: rows.fpr - rows.fpr_before,
+            ODDS: odds_against(rows.eta),
+        }
+        steps = [rates, extent]
         if metric.looks_ahead:
-            listed = _with_steps(listed, [{ENVELOPE: _envelope(rows)}])
-        listed = _with_steps(listed, [step(rows) for step in metric.steps])
-        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-        listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
-        known = pl.struct(  # empty without positives where only rises are kept, and then null
-            metric.reduced(element("term")).alias("total"),
-            element("at").first(),
-            (element("tp").first() + element("fn").first() > 0).alias("positives"),
-            (element("fp").first() + element("tn").first() > 0).alias("negatives"),
-            element("rises").min(),
-        )
-        curve = Curve(*map(pl.field, ("at", "positives", "negatives", "rises")))
-        value = metric.finish(pl.field("total"), curve).fill_nan(None)
-        return self._evaluated(listed.list.eval(known).list.first(), value)
+            steps.append({ENVELOPE: _envelope(rows)})
+        return _with_steps(listed, steps)
 
     def _cells(self) -> Cells:
         tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
@@ -276,7 +309,7 @@ def read_evidence(
 ) -> Evidence:
     """Score, label and weight in any context, with every check that values allow."""
     if score.meta.has_multiple_outputs():
-        raise PrcError("the score is several columns; call .prc on one column at a time")
+        raise PrcError("the score is several columns; ask for the structs of one at a time")
     given = _column("label", label)
     tallies = _Tallies()
     named = {"score": _shown("score", score), "label": _shown("label", given)}

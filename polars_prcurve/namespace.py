@@ -6,7 +6,7 @@ is collected at the end, the query's errors as `PrcError`; a LazyFrame is not co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
@@ -17,15 +17,18 @@ from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
 from polars_prcurve.errors import PrcError, raised_eagerly
-from polars_prcurve.expressions import read_evidence, read_prevalence
+from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
+from polars_prcurve.hull import upper_hull
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
-from polars_prcurve.operating_points import Several, added_by_points, points_table, read_targets
+from polars_prcurve.operating_points import added_by_points, points_table
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
-from polars_prcurve.summary import SUMMARY, summary_table
+from polars_prcurve.several import one_by_one
+from polars_prcurve.summary import SUMMARY, points_for_hull, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
+from polars_prcurve.targets import Several, read_targets
 
 __all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
 
@@ -77,6 +80,10 @@ class FramePrc(Listed, Generic[F]):
 
     def _repeats(self, table: ScoreTable) -> bool:
         return table.coarse
+
+    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
+        """The vertices of the convex hulls, for the metrics named."""
+        raise NotImplementedError
 
     def counts(
         self,
@@ -428,7 +435,8 @@ class FramePrc(Listed, Generic[F]):
         eta
             As in `curve`.
         metrics
-            Names or values of curve metrics from `polars_prcurve.metrics`.
+            Names or values of curve metrics from `polars_prcurve.metrics`. Those on the convex hull,
+            `pr_auc_hull`, `auprg_hull` and `roc_auc_hull`, are for a DataFrame only.
 
         Returns
         -------
@@ -476,7 +484,10 @@ class FramePrc(Listed, Generic[F]):
             missing=missing,
         )
         grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
-        return self._result(summary_table(self._prepared(table), grid, asked))
+        prepared = self._prepared(table)
+        on_hull = [metric.name for metric in asked if metric.on_hull]
+        hull = self._hull(prepared, on_hull) if on_hull else None
+        return self._result(summary_table(prepared, grid, asked, hull))
 
     def unpivot_scores(
         self,
@@ -604,6 +615,9 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
         return (size - distinct) * rows > 5 * size**2  # as many pairs of equals as to be expected
 
+    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
+        return upper_hull(points_for_hull(table).collect()).lazy()
+
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         with raised_eagerly():
             return query.collect()
@@ -611,6 +625,12 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
+
+    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
+        raise PrcError(
+            f"{', '.join(metrics)}: a convex hull is no lazy query; collect the table first, or the "
+            "counts() of it, and ask that"
+        )
 
     def _result(self, query: pl.LazyFrame) -> pl.LazyFrame:
         return query
@@ -621,14 +641,30 @@ class ExprPrc(Listed):
 
     `label` and `weight` are names or expressions, `pos_label` is the positive value of a label
     that is not Boolean or numeric. Weights are taken as Float64. All work in `select`,
-    `with_columns`, `over` and
-    `group_by().agg`, and are named like the score column. A null, a NaN or a label that is not
+    `with_columns`, `over` and `group_by().agg`, and are named like the score column. Several
+    scores may be named at once, `pl.col("a", "b")`, except for the structs of `counts`, `sweep`
+    and `curve`, of which each score has its own number. A null, a NaN or a label that is not
     binary stops the query; filter first to drop. Where `pos_label` is given, each group must
     hold it: for groups that may lack positives pass a Boolean label.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
         self._expr = expr
+
+    def _of(
+        self,
+        label: Column,
+        weight: Column | None,
+        pos_label: Any,
+        value: Callable[[Evidence], pl.Expr],
+        eta: object = None,
+    ) -> pl.Expr:
+        """A value of the score, or of each score if the expression names several."""
+        values = [
+            value(read_evidence(score, label, weight=weight, pos_label=pos_label, eta=eta))
+            for score in one_by_one(self._expr)
+        ]
+        return values[0] if len(values) == 1 else pl.struct(*values).struct.field("*")
 
     def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as much.
@@ -651,42 +687,36 @@ class ExprPrc(Listed):
         │ 0.1   ┆ 0     ┆ 2   │
         └───────┴───────┴─────┘
         """
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.above(positive=True)
+        return self._of(label, weight, pos_label, lambda score: score.above(positive=True))
 
     def fp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as much.
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.above(positive=False)
+        return self._of(label, weight, pos_label, lambda score: score.above(positive=False))
 
     def fn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """False negatives at the row's own score: positives that score less.
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.below(positive=True)
+        return self._of(label, weight, pos_label, lambda score: score.below(positive=True))
 
     def tn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True negatives at the row's own score: negatives that score less.
 
         Int64, or Float64 with weights; otherwise as `tp`.
         """
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.below(positive=False)
+        return self._of(label, weight, pos_label, lambda score: score.below(positive=False))
 
     def recall(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.rate(positive=True)
+        return self._of(label, weight, pos_label, lambda score: score.rate(positive=True))
 
     def fpr(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label)
-        return evidence.rate(positive=False)
+        return self._of(label, weight, pos_label, lambda score: score.rate(positive=False))
 
     def precision(
         self,
@@ -724,8 +754,7 @@ class ExprPrc(Listed):
         at = read_prevalence(eta)
         if isinstance(at, list):
             raise PrcError(f"a row has one value: pass a single eta; got {eta!r}")
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
-        return evidence.metric(asked, at)
+        return self._of(label, weight, pos_label, lambda score: score.metric(asked, at), eta)
 
     def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
@@ -800,8 +829,7 @@ class ExprPrc(Listed):
         at = read_prevalence(eta)
         if isinstance(at, list):
             raise PrcError(f"a summary has one value: pass a single eta; got {eta!r}")
-        evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
-        return evidence.summarized(asked, at)
+        return self._of(label, weight, pos_label, lambda score: score.summarized(asked, at), eta)
 
     def average_precision(
         self,
@@ -858,6 +886,46 @@ class ExprPrc(Listed):
         """
         metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
         return self.summary(metric, label, weight=weight, pos_label=pos_label)
+
+    def threshold(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        recall: float | None = None,
+        fpr: float | None = None,
+        precision: float | None = None,
+        predicted_positive_rate: float | None = None,
+        maximize: str | PointMetric | None = None,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
+
+        Give one target; what each means says the frame method `operating_points`, which finds the
+        same threshold. Null where no threshold meets it.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 1, 0, 1]})
+        >>> df.select(pl.col("score").prc.threshold("label", eta=0.01, precision=0.9)).item()
+        0.8
+        """
+        targets = read_targets(
+            None,
+            threshold=None,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            predicted_positive_rate=predicted_positive_rate,
+            maximize=maximize,
+        )
+        if len(targets) > 1:
+            raise PrcError(f"there is one threshold for one target; got {len(targets)} of them")
+        at = read_prevalence(eta)
+        if isinstance(at, list):
+            raise PrcError(f"there is one threshold for one prevalence: pass a single eta; got {eta!r}")
+        return self._of(label, weight, pos_label, lambda score: score.threshold(targets[0], at), eta)
 
 
 class ArrowTable(Protocol):

@@ -4,17 +4,14 @@
           -> chosen      per group (and prevalence) and target the number of a row, or null
           -> points      joined back: the row, its metrics at eta, alerts
 
-A target is met by a first or a last row, or by one of the greatest value, so that each choice is
-the maximum of an integer.
+How a target finds its row, say `targets`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -33,135 +30,24 @@ from polars_prcurve.columns import (
     UNIT,
 )
 from polars_prcurve.curve import by_turn, metric_values, stacked
+from polars_prcurve.curve_metrics import Rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.ordering import rising_code
-from polars_prcurve.point_metrics import PointMetric, point_metrics
+from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid, at_each_eta
 from polars_prcurve.sweep import (
     checked_last,
     class_counts,
     class_sizes,
     counted,
-    exact_scores,
     late_checks,
 )
+from polars_prcurve.targets import ROW, Target, chosen_row
 
-__all__ = ["Several", "Target", "added_by_points", "points_table", "read_targets"]
+__all__ = ["added_by_points", "points_table"]
 
-Several: TypeAlias = float | Sequence[float] | None
-Values: TypeAlias = Callable[[PointMetric], pl.Expr]
-"""From a point metric to its value at each row."""
-Choice: TypeAlias = Callable[[Values], pl.Expr]
-_ROW, _TURN = f"{RESERVED}row", f"{RESERVED}turn"
+_TURN = f"{RESERVED}turn"
 _ALERTS = ("alerts", "true_alerts", "missed")
-
-
-@dataclass(frozen=True)
-class Target:
-    """What an operating point is asked to be."""
-
-    criterion: str
-    value: Any
-    """Null for the best value of a metric."""
-    choice: Choice
-    """From the value of metrics to an integer that is greatest at the row to choose, and whose
-    low 64 bits are the number of that row, negated where the first one is wanted."""
-    depends_on_eta: bool = False
-    literal: pl.Expr | None = None
-    """A threshold, in the dtype of the score."""
-
-
-def read_targets(
-    table: Input,
-    *,
-    threshold: Any,
-    recall: Several,
-    fpr: Several,
-    precision: Several,
-    predicted_positive_rate: Several,
-    maximize: Any,
-) -> list[Target]:
-    """Every target, kind by kind in the order of the arguments."""
-    targets = [_at_least(value, literal) for value, literal in _thresholds(table, threshold)]
-    targets += [Target("recall", v, _first(_recall(v))) for v in _shares("recall", recall)]
-    targets += [Target("fpr", v, _last(_fpr(v))) for v in _shares("fpr", fpr)]
-    for value in _shares("precision", precision):
-        targets.append(Target("precision", value, _last(_precision(value)), True))
-    for value in _shares("predicted_positive_rate", predicted_positive_rate):
-        targets.append(Target("predicted_positive_rate", value, _last(_alarms(value)), True))
-    for metric in [] if maximize is None else point_metrics(maximize):
-        targets.append(_best(metric))
-    if not targets:
-        raise PrcError(
-            "operating_points needs a target: threshold=, recall=, fpr=, precision=, "
-            "predicted_positive_rate= or maximize="
-        )
-    return targets
-
-
-def _first(test: Choice) -> Choice:
-    return lambda of: pl.when(test(of)).then(-pl.col(_ROW))
-
-
-def _last(test: Choice) -> Choice:
-    return lambda of: pl.when(test(of)).then(pl.col(_ROW))
-
-
-def _at_least(value: Any, literal: pl.Expr) -> Target:
-    choice = _last(lambda of: pl.col(SCORE) >= literal)
-    return Target("threshold", value, choice, literal=literal)
-
-
-def _recall(value: float) -> Choice:
-    return lambda of: pl.col("recall") >= value
-
-
-def _fpr(value: float) -> Choice:
-    return lambda of: pl.col("fpr") <= value
-
-
-def _precision(value: float) -> Choice:
-    return lambda of: of(point.precision) >= value
-
-
-def _alarms(value: float) -> Choice:
-    return lambda of: of(point.predicted_positive_rate) <= value
-
-
-def _best(metric: PointMetric) -> Target:
-    sign = 1.0 if metric.is_best_at_its_greatest() else -1.0
-
-    def choice(of: Values) -> pl.Expr:
-        return rising_code(of(metric) * sign).cast(pl.Int128) * 2**64 - pl.col(_ROW)
-
-    depends = metric.depends_on_eta and metric.eta is None
-    return Target(f"maximize({metric.name})", None, choice, depends)
-
-
-def _listed(given: Any) -> list[Any]:
-    """None, one or several."""
-    if given is None:
-        return []
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-
-
-def _shares(name: str, given: Any) -> list[float]:
-    values = _listed(given)
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-            raise PrcError(f"{name}= takes numbers in [0, 1]; got {value!r}")
-    return [float(value) for value in values]
-
-
-def _thresholds(table: Input, given: Any) -> Iterable[tuple[Any, pl.Expr]]:
-    if given is None:
-        return []
-    if not isinstance(table, ScoreTable):
-        raise PrcError("rates= has no thresholds, so threshold= finds none; ask for a recall or an fpr")
-    values = _listed(given)
-    held = exact_scores("threshold", values, table.score_dtype)
-    return [(value, pl.lit(held[i : i + 1]).first()) for i, value in enumerate(values)]
 
 
 def added_by_points(metrics: Sequence[PointMetric], *, per: float | None, long: bool) -> tuple[str, ...]:
@@ -186,15 +72,15 @@ def points_table(
 ) -> pl.LazyFrame:
     """`by`, eta, what the eta frame carries, and the rest of `added_by_points`."""
     frame, groups = counted(table)
-    rows = frame.with_row_index(_ROW).with_columns(pl.col(_ROW).cast(pl.Int64))
+    rows = frame.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64))
     own = [SCORE] if isinstance(table, ScoreTable) else []
-    rows = rows.select(_ROW, GROUP, UNIT, *SWEEP, *own)
+    rows = rows.select(ROW, GROUP, UNIT, *SWEEP, *own)
     # Read twice: to choose from, and to look up what was chosen.
     rows, groups = rows.cache(), groups.cache()
     pairs = at_each_eta(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
     asked = pairs.join(pl.LazyFrame({_TURN: range(len(targets))}), how="cross")
     chosen = _chosen(asked, pairs, rows, targets, table)
-    found = chosen.join(rows.drop(GROUP, UNIT), on=_ROW, how="left").with_columns(*_described(targets))
+    found = chosen.join(rows.drop(GROUP, UNIT), on=ROW, how="left").with_columns(*_described(targets))
     if isinstance(table, ScoreTable):
         found = _at_thresholds(found, targets, table)
     values = metric_values(metrics, table)
@@ -226,15 +112,13 @@ def _chosen(
     if bound:
         at_eta = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR), on=GROUP)
         asked = asked.join(_greatest(at_eta, PAIR, bound, table), on=PAIR, how="left")
-    numbers = (pl.col(name).cast(pl.Int64, wrap_numerical=True).abs() for name in named)
-    return asked.with_columns(by_turn(_TURN, numbers, pl.lit(None, dtype=pl.Int64)).alias(_ROW))
+    numbers = (chosen_row(pl.col(name)) for name in named)
+    return asked.with_columns(by_turn(_TURN, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW))
 
 
 def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: Input) -> pl.LazyFrame:
-    choices = {
-        name: target.choice(lambda metric: metric_values([metric], table)[0])
-        for name, target in targets.items()
-    }
+    of_row = Rows(pl.col, pl.col("eta"), lambda metric: metric_values([metric], table)[0])
+    choices = {name: target.choice(of_row) for name, target in targets.items()}
     return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
 
 

@@ -512,7 +512,11 @@ recall_gain = PointMetric(
     limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
 )
 balanced_precision = PointMetric(
-    "balanced_precision", lambda tp, fn, fp, tn: _ratio(tp, fp), eta=0.5, source="precision at eta = 1/2"
+    "balanced_precision",
+    lambda tp, fn, fp, tn: _ratio(tp, fp),
+    eta=0.5,
+    **_free,
+    source="precision at eta = 1/2",
 )
 
 POINT_METRICS: dict[str, PointMetric] = {

@@ -10,93 +10,162 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import product, zip_longest
+from typing import NamedTuple, cast
 
 import polars as pl
 
 from polars_prcurve.columns import (
     COPY,
     ENVELOPE,
-    FIRST,
     FPR_BEFORE,
     GROUP,
     N_NEG,
     N_POS,
+    NEG_BEFORE,
     NEG_FACTOR,
+    ODDS,
     PAIR,
+    POS_BEFORE,
     POS_FACTOR,
     RECALL_BEFORE,
     RESERVED,
+    RISE,
+    RUN,
+    RUN_POS,
+    START_NEG,
+    START_POS,
 )
 from polars_prcurve.curve import metric_values, stacked
-from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
-from polars_prcurve.exact import float_bits
+from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, odds_against
+from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.prevalence import Grid, at_each_eta
-from polars_prcurve.sweep import checked_last, class_counts, class_sizes, counted, late_checks
+from polars_prcurve.sweep import (
+    checked_last,
+    class_counts,
+    class_sizes,
+    counted,
+    from_row_before,
+    late_checks,
+)
 
-__all__ = ["SUMMARY", "summary_table"]
+__all__ = ["SUMMARY", "points_for_hull", "summary_table"]
 
 SUMMARY = ("eta", "n_pos", "n_neg", "metric", "value")
 _LEAST_FPR = f"{RESERVED}least_fpr"
+_WEIGHT = f"{RESERVED}weight"
 
 
-def summary_table(table: Input, grid: Grid, metrics: Sequence[CurveMetric]) -> pl.LazyFrame:
-    """`by`, eta, what the eta frame carries, and the rest of SUMMARY."""
-    frame, groups = counted(table)
-    # Both are used twice or more, and Polars would compute them anew for each use.
-    groups, segments = groups.cache(), _segments(table, frame, groups, metrics).cache()
-    pairs = at_each_eta(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
-    rows = _rows(table)
+def summary_table(
+    table: Input, grid: Grid, metrics: Sequence[CurveMetric], hull: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """`by`, eta, what the eta frame carries, and the rest of SUMMARY.
+
+    Metrics on the convex hull read `hull`, the vertices of `points_for_hull`.
+    """
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
-
-    free = {name: m for name, m in named.items() if not m.depends_on_eta}
-    bound = {name: m for name, m in named.items() if m.depends_on_eta}
-    rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-    with_least = segments.with_columns(rises.alias(_LEAST_FPR))
-    values = pairs.join(_reduced(with_least, GROUP, free, rows, _LEAST_FPR), on=GROUP, how="left")
-    if bound:
-        at_eta = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR)
-        reduced = _reduced(segments.join(at_eta, on=GROUP), PAIR, bound, rows)
-        values = values.join(reduced, on=PAIR, how="left")
-
-    counts = class_counts(table)
-    curve = Curve(
-        # A column even if all are one number, by whose reciprocal Polars would multiply.
-        pl.col("eta") + pl.col(PAIR) * 0.0,
-        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
-        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
-        pl.col(_LEAST_FPR),
-    )
-    finished = [
-        metric.finish(pl.col(name), curve).fill_nan(None).alias(name) for name, metric in named.items()
-    ]
+    frame, groups = counted(table)
+    # Used twice or more, and Polars would compute it anew for each use.
+    plain = _segments(table, frame, groups, metrics).cache()
+    convex = None if hull is None else _extents(from_row_before(hull))
+    curves = _Curves(table, groups, plain, convex)
+    values = curves.values(curves.at(grid), named)
     values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
-    wide = values.with_columns(*finished, *counts, pl.col("eta").fill_nan(None))
-    long = wide.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
+    values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
+    long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
     columns = stacked([pl.col(name) for name in named], [m.name for m in metrics])
     eta, *others = SUMMARY
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
-def _reduced(
-    frame: pl.LazyFrame, key: str, metrics: Mapping[str, CurveMetric], rows: Rows, *least: str
-) -> pl.LazyFrame:
-    """One value per key and metric, and the least of the columns named."""
-    for steps in zip_longest(*(metric.steps for metric in metrics.values())):
-        named = {name: e for step in steps if step is not None for name, e in step(rows).items()}
-        frame = frame.with_columns(**named)
-    terms = {name: metric.prepared(rows) for name, metric in metrics.items()}
-    totals = (metric.reduced(pl.col(name)).alias(name) for name, metric in metrics.items())
-    return frame.select(key, *least, **terms).group_by(key).agg(*totals, pl.col(least).min())
+def points_for_hull(table: Input) -> pl.LazyFrame:
+    """GROUP, recall and fpr of every row on which recall rises, unchecked."""
+    frame, groups = counted(table)
+    segments = _segments(table, frame, groups, [])
+    return segments.select(GROUP, "recall", pl.col("fpr").fill_null(0.0))
 
 
-def _rows(table: Input) -> Rows:
-    return Rows(
-        pl.col,
-        pl.col("eta"),
-        lambda metric: metric_values([metric], table)[0],
+class _Curves(NamedTuple):
+    """The curves of all groups, as segments."""
+
+    table: Input
+    groups: pl.LazyFrame
+    plain: pl.LazyFrame
+    convex: pl.LazyFrame | None
+    """Those of the convex hull."""
+
+    def at(self, grid: Grid) -> pl.LazyFrame:
+        """One row per group and prevalence."""
+        pairs = at_each_eta(self.groups, grid, *class_sizes(self.table), checked=False)
+        return pairs.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS))
+
+    def values(self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+        """The metrics at each pair, under their names here."""
+        averaged = {name: m for name, m in named.items() if m.averages is not None}
+        summed = {name: m for name, m in named.items() if m.averages is None}
+        values = pairs.join(self._least_fpr(), on=GROUP, how="left")
+        for on_hull, on_eta in product((False, True), repeat=2):
+            chosen = {
+                n: m for n, m in summed.items() if (m.on_hull, m.depends_on_eta) == (on_hull, on_eta)
+            }
+            if chosen:
+                key = PAIR if on_eta else GROUP
+                reduced = self._reduced(pairs, chosen, key, on_hull)
+                values = values.join(reduced, on=key, how="left")
+        values = values.with_columns(
+            metric.finish(pl.col(name), _curve(self.table)).fill_nan(None).alias(name)
+            for name, metric in summed.items()
+        )
+        for name, metric in averaged.items():
+            values = values.join(self._averaged(name, metric), on=GROUP, how="left")
+        return values
+
+    def _least_fpr(self) -> pl.LazyFrame:
+        rises = pl.when(pl.col(RISE) > 0).then(pl.col("fpr").fill_null(0.0))
+        return self.plain.select(GROUP, rises.alias(_LEAST_FPR)).group_by(GROUP).min()
+
+    def _reduced(
+        self, pairs: pl.LazyFrame, metrics: Mapping[str, CurveMetric], key: str, on_hull: bool
+    ) -> pl.LazyFrame:
+        """One total per key and metric."""
+        frame = self.plain if self.convex is None or not on_hull else self.convex
+        if key == PAIR:
+            at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, POS_FACTOR, NEG_FACTOR)
+            frame = frame.join(at_eta, on=GROUP)
+        rows = Rows(pl.col, pl.col("eta"), lambda metric: metric_values([metric], self.table)[0])
+        for steps in zip_longest(*(metric.steps for metric in metrics.values())):
+            bound = {name: e for step in steps if step is not None for name, e in step(rows).items()}
+            frame = frame.with_columns(**bound)
+        terms = {name: metric.prepared(rows) for name, metric in metrics.items()}
+        totals = (metric.reduced(pl.col(name)).alias(name) for name, metric in metrics.items())
+        return frame.select(key, **terms).group_by(key).agg(*totals)
+
+    def _averaged(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
+        """The mean over prevalences, null where the metric is null at one of them."""
+        of, etas, weights = cast("Average", metric.averages)
+        nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
+        at_nodes = self.values(self.at(Grid(nodes)), {name: of})
+        # A metric without a lower bound needs a unit in which the sum is one of shares.
+        unit = 1.0 if math.isfinite(of.range[0]) else 2.0**-60
+        share = whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
+        at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
+        known = pl.when(~pl.col(_WEIGHT).any()).then(sum_of_shares(pl.col(name)) * (1 / unit))
+        return at_nodes.group_by(GROUP).agg(known.alias(name))
+
+
+def _curve(table: Input) -> Curve:
+    examples = isinstance(table, ScoreTable) and not table.float_sums
+    sizes = (pl.col(name).cast(pl.Float64) if examples else pl.lit(None) for name in (N_POS, N_NEG))
+    return Curve(
+        # A column even if all are one number, by whose reciprocal Polars would multiply.
+        pl.col("eta") + pl.col(PAIR) * 0.0,
+        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(_LEAST_FPR),
+        *sizes,
     )
 
 
@@ -104,25 +173,28 @@ def _segments(
     table: Input, frame: pl.LazyFrame, groups: pl.LazyFrame, metrics: Sequence[CurveMetric]
 ) -> pl.LazyFrame:
     """The rows that the metrics need, each with the end of the segment before it."""
-    if not isinstance(table, ScoreTable):
+    if isinstance(table, ScoreTable):
+        # In terms of running sums, so that the filter is moved ahead of all that is made of them.
+        rises = pl.col(RUN_POS) > pl.col(START_POS)
+        first = (pl.col(START_POS) == pl.col(POS_BEFORE)) & (pl.col(START_NEG) == pl.col(NEG_BEFORE))
+    else:
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
         corner = groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
-        frame = pl.concat([frame.select(GROUP, "recall", "fpr"), corner]).sort(GROUP, "fpr", "recall")
-    first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
-    before = ((name, pl.col(column).shift(1).fill_null(0.0)) for name, column in _BEFORE.items())
-    frame = frame.with_columns(
-        *(pl.when(first).then(0.0).otherwise(value).alias(name) for name, value in before),
-        first.alias(FIRST),
-    )
-    rises = pl.col("recall") > pl.col(RECALL_BEFORE)
+        frame = from_row_before(pl.concat([frame.select(GROUP, "recall", "fpr"), corner]))
+        rises = pl.col("recall") > pl.col(RECALL_BEFORE)
+        first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
     needs = {metric.needs for metric in metrics}
     if "all" not in needs:
-        frame = frame.filter(rises | pl.col(FIRST) if "corners" in needs else rises)
-    frame = frame.drop(FIRST)
+        frame = frame.filter(rises | first if "corners" in needs else rises)
+    frame = _extents(frame)
     return _with_envelope(frame) if any(metric.looks_ahead for metric in metrics) else frame
 
 
-_BEFORE = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}
+def _extents(segments: pl.LazyFrame) -> pl.LazyFrame:
+    return segments.with_columns(
+        (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
+        (pl.col("fpr") - pl.col(FPR_BEFORE)).fill_null(0.0).alias(RUN),
+    )
 
 
 def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:

@@ -17,10 +17,10 @@ import polars as pl
 
 from polars_prcurve import exact
 from polars_prcurve.columns import (
-    BEFORE,
     COUNTS,
     FALLS,
     FIRST,
+    FPR_BEFORE,
     GROUP,
     LABEL,
     N_NEG,
@@ -31,10 +31,13 @@ from polars_prcurve.columns import (
     POS,
     POS_BEFORE,
     POS_EXPONENT,
+    RECALL_BEFORE,
     RESERVED,
     RUN_NEG,
     RUN_POS,
     SCORE,
+    START_NEG,
+    START_POS,
     SWEEP,
     UNIT,
 )
@@ -52,6 +55,7 @@ __all__ = [
     "count_scores",
     "counted",
     "exact_scores",
+    "from_row_before",
     "late_checks",
     "sweep_at",
     "sweep_table",
@@ -59,14 +63,15 @@ __all__ = [
 
 Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
 _KEPT = f"{RESERVED}kept"
+_RUNS = (RUN_POS, RUN_NEG)
 
 
 class Parts(NamedTuple):
     """What the sweep is joined from."""
 
     rows: pl.LazyFrame
-    """By GROUP and falling score: SCORE, RUN_POS, RUN_NEG. Of published rates, by GROUP and
-    rising fpr: the rates, and recall as RUN_POS."""
+    """By GROUP and falling score: SCORE, RUN_POS, RUN_NEG, START_POS, START_NEG. Of published
+    rates, by GROUP and rising fpr: the rates, those before, and recall as RUN_POS."""
     groups: pl.LazyFrame
     """By GROUP: the `by` columns, POS_BEFORE, NEG_BEFORE, and N_POS and N_NEG, null if zero."""
 
@@ -96,9 +101,6 @@ def sweep_at(
         rows, groups = _points(table)
     if drop_intermediate:
         rows = _without_intermediate(rows)
-    if steps is not None:
-        same = pl.col(GROUP) == pl.col(GROUP).shift(1)
-        rows = rows.with_columns(pl.when(same).then(pl.col(RUN_POS).shift(1)).alias(BEFORE))
     if grid is None:
         frame = rows.join(groups, on=GROUP, maintain_order="left")
     else:
@@ -109,7 +111,7 @@ def sweep_at(
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
     frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else _without_counts(frame)
-    return frame if steps is None else _at_steps(table, frame, steps)
+    return frame if steps is None else _at_steps(frame, steps)
 
 
 def counted(table: Input) -> Parts:
@@ -122,6 +124,7 @@ def counted(table: Input) -> Parts:
         rows, groups = _running_sums(table, None, checked=False)
     else:
         rows, groups = _points(table, checked=False)
+    groups = groups.cache()
     frame = rows.join(groups, on=GROUP, maintain_order="left")
     if isinstance(table, ScoreTable):
         return Parts(_with_counts(table, frame), groups)
@@ -170,7 +173,8 @@ def count_scores(table: Input) -> pl.LazyFrame:
         raise PrcError("rates= holds no counts; counts() needs scores and labels")
     rows, groups = _running_sums(table, None)
     added = rows.with_columns(
-        (pl.col(run) - pl.col(run).shift(1, fill_value=0)).alias(run) for run in (RUN_POS, RUN_NEG)
+        (pl.col(run) - pl.col(start)).alias(run)
+        for run, start in ((RUN_POS, START_POS), (RUN_NEG, START_NEG))
     )
     frame = added.join(groups, on=GROUP, maintain_order="left")
     sums = (_as_count(table, pl.col(RUN_POS)), _as_count(table, pl.col(RUN_NEG), NEG_EXPONENT))
@@ -201,9 +205,12 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None, *, checked: bool 
     sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
     kept = (ordered.last if marks is None else ordered.mark).alias(_KEPT)
     running = ordered.frame.select(*ordered.columns, *sums, kept).filter(_KEPT)
-    running = running.select(
-        ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), RUN_POS, RUN_NEG
+    # Ahead of what is decoded, so that a filter on these is moved there.
+    starts = {START_POS: RUN_POS, START_NEG: RUN_NEG}
+    running = running.with_columns(
+        pl.col(run).shift(1, fill_value=0).alias(start) for start, run in starts.items()
     )
+    running = running.select(ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), *_RUNS, *starts)
     before = [
         (pl.col(total).cum_sum() - pl.col(total)).alias(name)
         for total, name in ((N_POS, POS_BEFORE), (N_NEG, NEG_BEFORE))
@@ -280,8 +287,8 @@ def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     fn, tn = pl.col(N_POS) - tp, pl.col(N_NEG) - fp
     # The joined total of a single group may be held as one number, and Polars multiplies by the
     # reciprocal of a number: 49 * (1 / 49) is not 1. A sum of columns is a column.
-    of_pos = {"tp": tp, "fn": fn, N_POS: tp + fn}
-    of_neg = {"fp": fp, "tn": tn, N_NEG: fp + tn}
+    of_pos = {"tp": tp, "fn": fn, N_POS: tp + fn, RECALL_BEFORE: pl.col(START_POS) - pl.col(POS_BEFORE)}
+    of_neg = {"fp": fp, "tn": tn, N_NEG: fp + tn, FPR_BEFORE: pl.col(START_NEG) - pl.col(NEG_BEFORE)}
     counted = frame.with_columns(
         pl.col(SCORE).alias("threshold"),
         *(_as_count(table, value).alias(name) for name, value in of_pos.items()),
@@ -291,6 +298,8 @@ def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("fn", "tn").fill_null(0),
         (pl.col("tp") / pl.col(N_POS)).alias("recall"),
         (pl.col("fp") / pl.col(N_NEG)).alias("fpr"),
+        pl.col(RECALL_BEFORE) / pl.col(N_POS),
+        pl.col(FPR_BEFORE) / pl.col(N_NEG),
     )
 
 
@@ -307,14 +316,25 @@ def _as_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -
 def _points(table: Input, *, checked: bool = True) -> Parts:
     """The points of each group by rising fpr, then rising recall."""
     groups = _groups(table, []).with_columns(pl.lit(1.0).alias(UNIT))
-    rows, recall = _numbered(table, table.rows, groups), pl.col("recall")
-    rows = rows.select(GROUP, "recall", "fpr", recall.alias(RUN_POS)).sort(GROUP, "fpr", "recall")
-    falls = (recall < recall.shift(1)) & (pl.col(GROUP) == pl.col(GROUP).shift(1))
+    rows = from_row_before(_numbered(table, table.rows, groups).select(GROUP, "recall", "fpr"))
+    rows = rows.with_columns(pl.col("recall").alias(RUN_POS))
+    falls = pl.col("recall") < pl.col(RECALL_BEFORE)
     count = rows.select(GROUP, falls.alias(FALLS)).group_by(GROUP).agg(pl.col(FALLS).sum())
     groups = groups.join(count, on=GROUP, how="left", maintain_order="left")
     if checked:  # after the group_by, as with weights
         groups = _checked(table, groups, _falling(pl.col(FALLS).sum())).drop(FALLS)
     return Parts(rows, groups)
+
+
+def from_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
+    """ROC points in the order of the curve, each with the one before it, first the origin."""
+    points = points.sort(GROUP, "fpr", "recall")
+    same = pl.col(GROUP) == pl.col(GROUP).shift(1)
+    starts = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}
+    return points.with_columns(
+        pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
+        for start, end in starts.items()
+    )
 
 
 def _falling(falls: pl.Expr) -> Check:
@@ -342,13 +362,8 @@ def _without_intermediate(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.filter(above | below)
 
 
-def _at_steps(table: Input, frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
+def _at_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
     """Keep the rows at which recall first reaches a further one of 1/steps, 2/steps, ..., 1."""
-    if isinstance(table, ScoreTable):
-        tp = pl.col(BEFORE).fill_null(pl.col(POS_BEFORE)) - pl.col(POS_BEFORE)
-        before = _as_count(table, tp) / pl.col(N_POS)
-    else:
-        before = pl.col(BEFORE).fill_null(0.0)
 
     def reached(recall: pl.Expr) -> pl.Expr:
         # The product may round across a step, so both neighbours are compared as k / steps,
@@ -358,7 +373,7 @@ def _at_steps(table: Input, frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
         over = (recall < step / divisor).cast(pl.Int64)
         return step - over + (recall >= (step + 1) / divisor).cast(pl.Int64)
 
-    return frame.filter(reached(pl.col("recall")) > reached(before))
+    return frame.filter(reached(pl.col("recall")) > reached(pl.col(RECALL_BEFORE)))
 
 
 def _read_thresholds(thresholds: Thresholds, table: Input) -> tuple[int | None, pl.Series | None]:

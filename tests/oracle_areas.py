@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 from tests import oracle
@@ -26,9 +27,14 @@ def log(value: Fraction) -> Fraction:
 
 
 def summary(
-    rows: Any, etas: Sequence[float | None], names: Sequence[str], **columns: Any
+    rows: Any,
+    etas: Sequence[float | None],
+    names: Sequence[str],
+    *,
+    examples: bool = True,
+    **columns: Any,
 ) -> list[dict[str, Any]]:
-    """What `summary()` holds."""
+    """What `summary()` holds; counts are numbers of `examples`, or weights."""
     out = []
     for group in oracle.groups(rows, **columns):
         sweep = oracle.sweep_of(group)
@@ -45,7 +51,7 @@ def summary(
                 "n_pos": group.n_pos,
                 "n_neg": group.n_neg,
                 "metric": name,
-                "value": None if eta is None else value(name, sweep, eta),
+                "value": None if eta is None else value(name, sweep, eta, examples=examples),
             }
             for eta in at
             for name in names
@@ -53,27 +59,71 @@ def summary(
     return out
 
 
-def value(name: str, sweep: list[dict[str, Any]], eta: Fraction) -> Any:
+def value(name: str, sweep: list[dict[str, Any]], eta: Fraction, *, examples: bool = True) -> Any:
     """One curve metric, by its name in the package."""
     kind, _, rest = name.partition("(")
     arguments = [part.strip(' "') for part in rest.removesuffix(")").split(",")] if rest else []
     if kind == "best":
         return best(rest.removesuffix(")"), sweep, eta)
-    no_positives = not sweep or sweep[0]["recall"] is None
-    no_negatives = not sweep or sweep[0]["fpr"] is None
-    if no_positives:
+    if kind == "integrated":
+        kind, *arguments = ["integrated_average_precision", *arguments[1:]]
+    if not sweep or sweep[0]["recall"] is None:
         return None
+    no_negatives = sweep[0]["fpr"] is None
     points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in sweep]
-    if kind in FREE or kind in GAINS:
-        if no_negatives or (kind in GAINS and eta in (0, 1)):
-            return None
-    elif no_negatives and eta != 1:
+    base = kind.removesuffix("_hull")
+    if base in COUNTED:
+        sizes = sweep[-1]["tp"], sweep[-1]["fp"]
+        known = examples and (eta == 1 or not no_negatives)
+        return COUNTED[base](*sizes, eta) if known else None
+    if base in FREE | GAINS:
+        undefined = no_negatives or (base in GAINS and eta in (0, 1))
+    else:
+        undefined = (no_negatives and eta != 1) or (eta == 0 and not defined_at_0(base, points))
+    return (
+        None if undefined else METRICS[base](hull(points) if base != kind else points, eta, *arguments)
+    )
+
+
+def defined_at_0(name: str, points: Points) -> bool:
+    """There are false positives wherever recall rises; single points see for themselves."""
+    return name in ("precision_at_recall", "worst_pr_auc") or all(f > 0 for *_, f in segments(points))
+
+
+def hull(points: Points) -> Points:
+    """The upper one, from the origin, with its vertices alone."""
+    kept = [(Fraction(0), Fraction(0))]
+    for t, f in points:
+        while len(kept) > 1:
+            (t0, f0), (t1, f1) = kept[-2:]
+            if (t1 - t0) * (f - f1) > (t - t1) * (f1 - f0):
+                break
+            kept.pop()
+        kept.append((t, f))
+    return kept[1:]
+
+
+def random_ranking(n_pos: Fraction, n_neg: Fraction, eta: Fraction) -> Fraction | None:
+    """The mean over the i-th positive and the number j of negatives above it."""
+    if eta == 1:
+        return Fraction(1)
+    if eta == 0:
         return None
-    elif eta == 0 and kind not in ("precision_at_recall", "worst_pr_auc"):
-        rises = [f for (t0, _), (t, f) in pairwise([(0, 0), *points]) if t > t0]
-        if min(rises) == 0:
-            return None
-    return METRICS[kind](points, eta, *arguments)
+    p, n = int(n_pos), int(n_neg)
+    odds = (1 - eta) / eta * p / n
+    ways = sum(
+        Fraction(comb(i + j - 1, j) * comb(p - i + n - j, n - j)) * i / (i + odds * j)
+        for i in range(1, p + 1)
+        for j in range(n + 1)
+    )
+    return ways / comb(p + n, p) / p
+
+
+def worst_ranking(n_pos: Fraction, n_neg: Fraction, eta: Fraction) -> Fraction:
+    if eta == 0:
+        return Fraction(0)
+    odds = (1 - eta) / eta
+    return sum(Fraction(i) / (i + odds * n_pos) for i in range(1, int(n_pos) + 1)) / n_pos
 
 
 def precision(t: Fraction, f: Fraction, eta: Fraction) -> Fraction | None:
@@ -213,12 +263,18 @@ def best(name: str, sweep: list[dict[str, Any]], eta: Fraction) -> Any:
     return (min if least else max)(known, default=None)
 
 
+def boyd(points: Points, eta: Fraction) -> Fraction | None:
+    least = worst(points, eta)
+    return oracle.ratio(davis_goadrich(points, eta) - least, 1 - least)
+
+
 def _normalized(area: Fraction, eta: Fraction) -> Any:
     return oracle.ratio(area, eta)
 
 
 FREE = {"roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish", "integrated_average_precision"}
 GAINS = {"auprg", "auprg_clipped"}
+COUNTED = {"random_average_precision": random_ranking, "worst_average_precision": worst_ranking}
 METRICS: dict[str, Any] = {
     "average_precision": average_precision,
     "average_precision_interpolated": interpolated,
@@ -233,6 +289,7 @@ METRICS: dict[str, Any] = {
     "precision_at_recall": precision_at_recall,
     "integrated_average_precision": integrated,
     "worst_pr_auc": worst,
+    "boyd_pr_auc": boyd,
     "marginal_average_precision": lambda p, eta: average_precision(p, eta) - eta,
     "normalized_average_precision": lambda p, eta: _normalized(average_precision(p, eta), eta),
     "min_max_average_precision": lambda p, eta: oracle.ratio(average_precision(p, eta) - eta, 1 - eta),

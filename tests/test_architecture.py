@@ -14,12 +14,13 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
-    {"errors", "columns", "exact"},
-    {"checks", "grouping", "point_metrics"},
+    {"errors", "columns", "exact", "baselines"},
+    {"checks", "grouping", "point_metrics", "several"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
     {"sweep", "wide", "metrics"},
-    {"curve", "expressions"},
-    {"summary", "operating_points"},
+    {"curve", "targets"},
+    {"expressions"},
+    {"summary", "operating_points", "hull"},
     {"charts"},
     {"plots"},
     {"namespace"},

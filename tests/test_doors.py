@@ -7,6 +7,7 @@ import inspect
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 
 import polars as pl
 import pyarrow as pa
@@ -133,3 +134,40 @@ def test_importing_brings_nothing_heavy() -> None:
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda score: score.prc.roc_auc("label"),
+        lambda score: score.prc.average_precision("label", eta=0.01, weight="w"),
+        lambda score: score.prc.summary("pr_auc", "label", pl.col("w").max() / 10),
+        lambda score: score.prc.threshold("label", recall=0.5),
+        lambda score: (-score).prc.auprg("label").name.suffix("_gain"),
+        lambda score: score.cast(pl.Float64).prc.pr_auc("label") + 1,
+    ],
+)
+def test_several_scores_at_once(value: Callable[[pl.Expr], pl.Expr]) -> None:
+    df = pl.DataFrame(
+        {
+            "a": [0.1, 0.4, 0.3, 0.8, 0.7, 0.5],
+            "b": [4, 3, 2, 1, 9, 8],
+            "label": [1, 0, 1, 0, 1, 0],
+            "w": [1.0, 2.0, 0.5, 1.0, 1.0, 3.0],
+            "g": ["x", "x", "x", "y", "y", "y"],
+        }
+    )
+    together, alone = value(pl.col("a", "b")), [value(pl.col(name)) for name in ("a", "b")]
+    assert_frame_equal(df.select(together), df.select(alone))
+    assert_frame_equal(df.with_columns(together.over("g")), df.with_columns(e.over("g") for e in alone))
+    for lazy in (df.lazy(), df.clear().lazy()):
+        grouped = [lazy.group_by("g").agg(e).sort("g") for e in (together, alone)]
+        for engine in ("streaming", "in-memory"):
+            assert_frame_equal(*(query.collect(engine=engine) for query in grouped))
+
+
+def test_several_scores_row_by_row() -> None:
+    df = pl.DataFrame({"a": [0.1, 0.4, 0.4], "b": [4, 3, 2], "label": [1, 0, 1]})
+    for name in ("tp", "fp", "fn", "tn", "recall", "fpr", "precision"):
+        together, a, b = (getattr(pl.col(*names).prc, name)("label") for names in ("ab", "a", "b"))
+        assert_frame_equal(df.select(together), df.select(a, b))

@@ -150,7 +150,10 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
         (lambda: metrics.precision(0.5, 0.5), "pass eta"),
         (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
-        (lambda: pl.col("a", "b").prc.tp("label"), "several columns"),
+        (lambda: pl.col("a", "b").prc.sweep("label"), "several columns"),
+        (lambda: pl.col("^s.*$").prc.tp("label"), "name the scores"),
+        (lambda: pl.all().prc.roc_auc("label"), "name the scores"),
+        (lambda: (pl.col("a", "b") + pl.col("^s.*$")).prc.roc_auc("label"), "name the scores"),
         (lambda: pl.col("a").prc.tp(3), "got 3"),
         (lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]), "single eta"),
     ],

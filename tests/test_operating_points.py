@@ -65,6 +65,45 @@ def test_each_target(table: Table, eta: list[float | None], asked: dict[str, lis
 
 
 @examples(80)
+@given(tables(weights=["", "small integers", "floats"]), st.sampled_from([None, 0.001, 0.9]), st.data())
+def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from([*KINDS, "maximize"]))
+    some = (
+        ["f1", "mcc", metrics.net_benefit(0.2), "fdr"] if kind == "maximize" else [0.0, 0.25, 0.5, 1.0]
+    )
+    target: dict[str, Any] = {kind: data.draw(st.sampled_from(some))}
+    options: dict[str, Any] = {"pos_label": table.pos_label, "weight": table.weight}
+    frame = table.frame
+    if table.pos_label is not None:  # a group may hold none
+        frame = frame.with_columns(label=table.positive)
+        options["pos_label"] = None
+    found = prc(frame).operating_points(eta, by=table.by, **target, **options)
+    threshold = pl.col("score").prc.threshold("label", eta, **target, **options)
+    if table.by:
+        grouped = frame.group_by(table.by).agg(threshold.alias("threshold"))
+        expected = found.select(*table.by, "threshold")
+        assert_same(grouped.sort(table.by), expected.sort(table.by))
+    elif frame.height:
+        assert_same(frame.select(threshold.alias("threshold")), found.select("threshold"))
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({}, "needs a target"),
+        ({"recall": 0.5, "fpr": 0.1}, "one threshold for one target; got 2"),
+        ({"recall": [0.5, 0.6]}, "got 2"),
+        ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
+        ({"precision": 0.5, "eta": [0.1, 0.2]}, "a single eta"),
+        ({"maximize": "predicted_positive_rate"}, "no direction"),
+    ],
+)
+def test_threshold_refuses(options: dict[str, Any], hint: str) -> None:
+    with pytest.raises(PrcError, match=hint):
+        pl.col("score").prc.threshold("label", **options)
+
+
+@examples(80)
 @given(st.data())
 def test_thresholds_as_given(data: st.DataObject) -> None:
     table = data.draw(tables(weights=["", "small integers"]))

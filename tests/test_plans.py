@@ -30,7 +30,12 @@ COUNTS = DF.prc.counts(by="g")
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
 ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
 EVERY = list(POINT_METRICS)
-AREAS = [*CURVE_METRICS, metrics.best("f1"), metrics.recall_at_precision(0.5)]
+AREAS = [
+    *(metric for metric in CURVE_METRICS.values() if not metric.on_hull),
+    metrics.best("f1"),
+    metrics.recall_at_precision(0.5),
+    metrics.integrated("pr_auc", 0.01, 0.5),
+]
 TARGETS: dict[str, Any] = {
     "threshold": [0.25, 7.0],
     "recall": [0.5, 1.0],
