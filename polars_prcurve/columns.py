@@ -47,6 +47,7 @@ START_POS = "_prc_start_pos"  # the same at the next higher score
 START_NEG = "_prc_start_neg"
 RECALL_BEFORE = "_prc_recall_before"  # where the segment of the ROC curve that ends here starts
 FPR_BEFORE = "_prc_fpr_before"
+FPR = "_prc_fpr"  # fpr, but 0 without negatives
 RISE = "_prc_rise"  # by how much recall grows along it
 RUN = "_prc_run"  # and fpr
 ENVELOPE = "_prc_envelope"  # least fpr / recall from here on

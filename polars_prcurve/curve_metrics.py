@@ -29,7 +29,7 @@ import polars as pl
 from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
 from polars_prcurve.baselines import atanh_rest
-from polars_prcurve.columns import ENVELOPE, FPR_BEFORE, ODDS, RECALL_BEFORE, RESERVED, RISE, RUN
+from polars_prcurve.columns import ENVELOPE, FPR, FPR_BEFORE, ODDS, RECALL_BEFORE, RESERVED, RISE, RUN
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact import sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
@@ -80,7 +80,7 @@ class Rows:
     @property
     def fpr(self) -> pl.Expr:
         """0 in a curve without negatives."""
-        return self.column("fpr").fill_null(0.0)
+        return self.column(FPR)
 
     @property
     def recall_before(self) -> pl.Expr:
@@ -88,7 +88,7 @@ class Rows:
 
     @property
     def fpr_before(self) -> pl.Expr:
-        return self.column(FPR_BEFORE).fill_null(0.0)
+        return self.column(FPR_BEFORE)
 
     @property
     def rise(self) -> pl.Expr:
@@ -283,12 +283,12 @@ _ALARMS = f"{RESERVED}alarms"
 
 
 def _pr_auc(rows: Rows) -> pl.Expr:
-    start, rest = rows.column(f"{_ALARMS}_start"), rows.column(f"{_ALARMS}_rest")
-    sums = rows.recall_before * _g1(rows, _ALARMS) + rows.rise * _g2(rows, _ALARMS)
-    # From the origin precision is the same all along.
-    constant = _precision(rows.recall, rows.fpr, rows.odds)
-    from_origin = (start == 0) | (rest == 0)
-    return rows.rise * pl.when(from_origin).then(constant).otherwise(sums / start)
+    # With both g's put in, and nothing left to cancel. A ray from the origin has no bend.
+    start, gain, v, s = (rows.column(f"{_ALARMS}_{name}") for name in ("start", "gain", "v", "s"))
+    ends = 2 * start + gain
+    bend = rows.run * rows.recall_before - rows.rise * rows.fpr_before
+    bent = pl.when(start == 0).then(0.0).otherwise(rows.odds * bend * v * s)
+    return rows.rise * ((rows.recall_before + rows.recall + 2 * bent / ends) / ends)
 
 
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:

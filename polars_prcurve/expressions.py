@@ -15,7 +15,17 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import checks, exact
-from polars_prcurve.columns import COUNTS, ENVELOPE, FPR_BEFORE, ODDS, RECALL_BEFORE, RISE, RUN, SWEEP
+from polars_prcurve.columns import (
+    COUNTS,
+    ENVELOPE,
+    FPR,
+    FPR_BEFORE,
+    ODDS,
+    RECALL_BEFORE,
+    RISE,
+    RUN,
+    SWEEP,
+)
 from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows, odds_against
 from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
@@ -233,6 +243,7 @@ class Evidence:
             "recall": cells.recall,
             "fpr": cells.fpr,
             RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            FPR: cells.fpr.fill_null(0.0),
             FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
         }
         extent = {

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.columns import GROUP
+from polars_prcurve.columns import FPR, GROUP
 
 __all__ = ["upper_hull"]
 
 
 def upper_hull(points: pl.DataFrame) -> pl.DataFrame:
-    """The points of each group that no line between two others, or the origin, lies on or above.
+    """GROUP, recall and fpr of the points that no line between two others, or the origin, is above.
 
-    Points by GROUP with recall and fpr, both rising.
+    Without negatives fpr is 0, and without positives there are no points.
     """
     import numpy as np
 
-    origin = points.select(GROUP).unique().select(GROUP, recall=pl.lit(0.0), fpr=pl.lit(0.0))
-    points = pl.concat([origin, points.select(origin.columns)]).unique().sort(GROUP, "fpr", "recall")
+    points = points.select(GROUP, "recall", pl.col(FPR).alias("fpr")).filter(pl.col("recall") > 0)
+    origin = points.select(pl.col(GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
+    points = pl.concat([origin, points]).unique().sort(GROUP, "fpr", "recall")
     # Under a line between its neighbours a point is no vertex, whatever else leaves with it.
     while True:
         group, recall, fpr = (points[name].to_numpy() for name in (GROUP, "recall", "fpr"))

@@ -19,14 +19,13 @@ from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
-from polars_prcurve.hull import upper_hull
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
 from polars_prcurve.operating_points import added_by_points, points_table
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
 from polars_prcurve.several import one_by_one
-from polars_prcurve.summary import SUMMARY, points_for_hull, summary_table
+from polars_prcurve.summary import SUMMARY, segments_table, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_targets
 
@@ -81,8 +80,7 @@ class FramePrc(Listed, Generic[F]):
     def _repeats(self, table: ScoreTable) -> bool:
         return table.coarse
 
-    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
-        """The vertices of the convex hulls, for the metrics named."""
+    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
         raise NotImplementedError
 
     def counts(
@@ -485,9 +483,10 @@ class FramePrc(Listed, Generic[F]):
         )
         grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
         prepared = self._prepared(table)
-        on_hull = [metric.name for metric in asked if metric.on_hull]
-        hull = self._hull(prepared, on_hull) if on_hull else None
-        return self._result(summary_table(prepared, grid, asked, hull))
+        if not any(metric.on_hull for metric in asked):
+            return self._result(summary_table(prepared, grid, asked))
+        segments = self._for_hull(segments_table(prepared, asked), asked)
+        return self._result(summary_table(prepared, grid, asked, segments))
 
     def unpivot_scores(
         self,
@@ -615,8 +614,9 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
         return (size - distinct) * rows > 5 * size**2  # as many pairs of equals as to be expected
 
-    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
-        return upper_hull(points_for_hull(table).collect()).lazy()
+    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
+        with raised_eagerly():
+            return segments.collect()
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         with raised_eagerly():
@@ -626,10 +626,11 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
 
-    def _hull(self, table: Input, metrics: Sequence[str]) -> pl.LazyFrame:
+    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
+        names = ", ".join(metric.name for metric in metrics if metric.on_hull)
         raise PrcError(
-            f"{', '.join(metrics)}: a convex hull is no lazy query; collect the table first, or the "
-            "counts() of it, and ask that"
+            f"{names}: a convex hull is no lazy query; collect the table first, or the counts() of it, "
+            "and ask that"
         )
 
     def _result(self, query: pl.LazyFrame) -> pl.LazyFrame:

@@ -20,6 +20,7 @@ import polars as pl
 from polars_prcurve.columns import (
     COPY,
     ENVELOPE,
+    FPR,
     FPR_BEFORE,
     GROUP,
     N_NEG,
@@ -41,6 +42,7 @@ from polars_prcurve.columns import (
 from polars_prcurve.curve import metric_values, stacked
 from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, odds_against
 from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
+from polars_prcurve.hull import upper_hull
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.prevalence import Grid, at_each_eta
 from polars_prcurve.sweep import (
@@ -52,7 +54,7 @@ from polars_prcurve.sweep import (
     late_checks,
 )
 
-__all__ = ["SUMMARY", "points_for_hull", "summary_table"]
+__all__ = ["SUMMARY", "segments_table", "summary_table"]
 
 SUMMARY = ("eta", "n_pos", "n_neg", "metric", "value")
 _LEAST_FPR = f"{RESERVED}least_fpr"
@@ -60,17 +62,20 @@ _WEIGHT = f"{RESERVED}weight"
 
 
 def summary_table(
-    table: Input, grid: Grid, metrics: Sequence[CurveMetric], hull: pl.LazyFrame | None = None
+    table: Input,
+    grid: Grid,
+    metrics: Sequence[CurveMetric],
+    segments: pl.DataFrame | None = None,
 ) -> pl.LazyFrame:
     """`by`, eta, what the eta frame carries, and the rest of SUMMARY.
 
-    Metrics on the convex hull read `hull`, the vertices of `points_for_hull`.
+    Metrics on the convex hull need the `segments_table` as it comes out.
     """
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
     frame, groups = counted(table)
     # Used twice or more, and Polars would compute it anew for each use.
-    plain = _segments(table, frame, groups, metrics).cache()
-    convex = None if hull is None else _extents(from_row_before(hull))
+    plain = _segments(table, frame, groups, metrics).cache() if segments is None else segments.lazy()
+    convex = None if segments is None else _extents(from_row_before(upper_hull(segments).lazy()))
     curves = _Curves(table, groups, plain, convex)
     values = curves.values(curves.at(grid), named)
     values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
@@ -81,11 +86,9 @@ def summary_table(
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
-def points_for_hull(table: Input) -> pl.LazyFrame:
-    """GROUP, recall and fpr of every row on which recall rises, unchecked."""
-    frame, groups = counted(table)
-    segments = _segments(table, frame, groups, [])
-    return segments.select(GROUP, "recall", pl.col("fpr").fill_null(0.0))
+def segments_table(table: Input, metrics: Sequence[CurveMetric]) -> pl.LazyFrame:
+    """The segments that the metrics need, unchecked."""
+    return _segments(table, *counted(table), metrics)
 
 
 class _Curves(NamedTuple):
@@ -124,7 +127,7 @@ class _Curves(NamedTuple):
         return values
 
     def _least_fpr(self) -> pl.LazyFrame:
-        rises = pl.when(pl.col(RISE) > 0).then(pl.col("fpr").fill_null(0.0))
+        rises = pl.when(pl.col(RISE) > 0).then(pl.col(FPR))
         return self.plain.select(GROUP, rises.alias(_LEAST_FPR)).group_by(GROUP).min()
 
     def _reduced(
@@ -191,9 +194,13 @@ def _segments(
 
 
 def _extents(segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Add what a segment covers; without negatives it covers no fpr."""
+    segments = segments.with_columns(
+        pl.col("fpr").fill_null(0.0).alias(FPR), pl.col(FPR_BEFORE).fill_null(0.0)
+    )
     return segments.with_columns(
         (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
-        (pl.col("fpr") - pl.col(FPR_BEFORE)).fill_null(0.0).alias(RUN),
+        (pl.col(FPR) - pl.col(FPR_BEFORE)).alias(RUN),
     )
 
 

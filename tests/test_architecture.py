@@ -15,12 +15,12 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
     {"errors", "columns", "exact", "baselines"},
-    {"checks", "grouping", "point_metrics", "several"},
+    {"checks", "grouping", "point_metrics", "several", "hull"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
     {"sweep", "wide", "metrics"},
     {"curve", "targets"},
     {"expressions"},
-    {"summary", "operating_points", "hull"},
+    {"summary", "operating_points"},
     {"charts"},
     {"plots"},
     {"namespace"},
