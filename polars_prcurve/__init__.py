@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from polars_prcurve import metrics
 from polars_prcurve.crossings import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.errors import PrcError
+from polars_prcurve.intervals import rate_interval
 from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.widths import max_width, precision_interval, rectangle_level, sample_size
 
 if TYPE_CHECKING:
     from polars_prcurve import charts
@@ -27,9 +29,14 @@ __all__ = [
     "eta_for_precision",
     "eta_from_ratio",
     "eta_grid",
+    "max_width",
     "metrics",
     "prc",
+    "precision_interval",
+    "rate_interval",
     "ratio_from_eta",
+    "rectangle_level",
+    "sample_size",
 ]
 __version__ = "0.1.0"
 

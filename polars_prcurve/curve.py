@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
+from polars_prcurve.bands import Bands, Collect, with_bands
 from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, SWEEP, UNIT
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
 
-__all__ = ["added_by_curve", "by_turn", "curve_table", "metric_values", "stacked"]
+__all__ = [
+    "added_by_curve",
+    "added_by_metrics",
+    "by_turn",
+    "curve_table",
+    "metric_values",
+    "stacked",
+    "with_metrics",
+]
 
 
-def added_by_curve(metrics: Sequence[PointMetric], *, long: bool) -> tuple[str, ...]:
+def added_by_curve(
+    metrics: Sequence[PointMetric], *, long: bool, bands: bool = False
+) -> tuple[str, ...]:
     """The columns that a curve adds to `by` (and to what an eta frame carries)."""
+    return ("eta", *SWEEP, *added_by_metrics(metrics, long=long, bands=bands))
+
+
+def added_by_metrics(metrics: Sequence[PointMetric], *, long: bool, bands: bool) -> list[str]:
+    """The columns of metrics: one for each that the sweep has not, and the ends of its band."""
     if long:
-        return ("eta", *SWEEP, "metric", "value")
-    return ("eta", *SWEEP, *(m.name for m in metrics if m.name not in SWEEP))
+        return ["metric", "value", *(["low", "high"] if bands else [])]
+    ends = ["", "_low", "_high"] if bands else [""]
+    names = (f"{metric.name}{end}" for metric in metrics for end in ends)
+    return [name for name in names if name not in SWEEP]
 
 
 def curve_table(
@@ -28,25 +46,53 @@ def curve_table(
     grid: Grid,
     metrics: Sequence[PointMetric],
     *,
+    collect: Collect,
     drop_intermediate: bool = False,
     thresholds: Thresholds = None,
+    bands: Bands | None = None,
     long: bool = False,
 ) -> pl.LazyFrame:
     """`by`, eta, what the eta frame carries, SWEEP, then a column or a row per metric."""
     if long:
         grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
-    frame = sweep_at(grid, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
-    values = metric_values(metrics, table)
-    frame = frame.with_columns(stacked(values, [m.name for m in metrics]) if long else values)
-    eta, *others = added_by_curve(metrics, long=long)
+    frame = sweep_at(
+        grid,
+        table,
+        drop_intermediate=drop_intermediate,
+        thresholds=thresholds,
+        effective=bands is not None,
+    )
+    frame = with_metrics(frame, metrics, table, bands, collect=collect, long=long)
+    eta, *others = added_by_curve(metrics, long=long, bands=bands is not None)
     return frame.select(*table.by, eta, *grid.carried, *others)
+
+
+def with_metrics(
+    frame: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    table: Input,
+    bands: Bands | None,
+    *,
+    collect: Collect,
+    long: bool,
+) -> pl.LazyFrame:
+    """Add `added_by_metrics` to rows of `sweep_at`, repeated for each metric where `long`."""
+    values, names = metric_values(metrics, table), [metric.name for metric in metrics]
+    if bands is None:
+        return frame.with_columns(stacked({"value": values}, names) if long else values)
+    frame = with_bands(frame.with_columns(values), metrics, bands, collect)
+    if not long:
+        return frame
+    ends = {"value": "", "low": "_low", "high": "_high"}
+    columns = {kind: [pl.col(f"{name}{end}") for name in names] for kind, end in ends.items()}
+    return frame.with_columns(stacked(columns, names))
 
 
 def metric_values(metrics: Sequence[PointMetric], table: Input) -> list[pl.Expr]:
     """The metrics as expressions over the columns of `sweep_at`; undefined is null."""
     recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
     if not isinstance(table, ScoreTable):
-        return [_of_rates(metric, recall, fpr, eta) for metric in metrics]
+        return [metric.of_columns(recall, fpr, eta) for metric in metrics]
     cells = [pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if table.float_sums:
         cells = [cell * pl.col(UNIT) for cell in cells]
@@ -54,19 +100,14 @@ def metric_values(metrics: Sequence[PointMetric], table: Input) -> list[pl.Expr]
     return [metric.of_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
 
 
-def _of_rates(metric: PointMetric, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
-    at = metric.prevalence(eta)
-    value: pl.Expr = metric.of_rates(recall, fpr, at if isinstance(at, pl.Expr) else pl.lit(at))
-    return value.fill_nan(None).alias(metric.name)
-
-
-def stacked(values: Sequence[pl.Expr], names: Sequence[str]) -> list[pl.Expr]:
-    """The columns metric and value, of the metric whose turn it is by COPY."""
+def stacked(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
+    """The column metric, and others, of the metric whose turn it is by COPY."""
     if len(names) == 1:
-        return [pl.lit(names[0]).alias("metric"), values[0].alias("value")]
+        return [pl.lit(names[0]).alias("metric"), *(e[0].alias(name) for name, e in columns.items())]
     name = by_turn(COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
-    value = by_turn(COPY, values, pl.lit(None, dtype=pl.Float64))
-    return [name.alias("metric"), value.alias("value")]
+    nothing = pl.lit(None, dtype=pl.Float64)
+    values = (by_turn(COPY, e, nothing).alias(name) for name, e in columns.items())
+    return [name.alias("metric"), *values]
 
 
 def by_turn(turn: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import polars as pl
 
 __all__ = [
+    "effective_size",
     "exponent",
     "float_bits",
     "from_integer",
@@ -38,6 +39,23 @@ def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """The Float64 nearest to a sum of such integers."""
     return _scaled(total.cast(pl.Float64), -exponent)
+
+
+def effective_size(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
+    """How many equal weights would tell as much, `sum(w)**2 / sum(w**2)`.
+
+    Of integers, which `to_integer` has `scaled` or not.
+    """
+    if scaled:
+        share = weight.cast(pl.Float64) * 2.0**-_BITS  # the largest is between 1 and 2
+        squares = (share * share * 2.0**80).cast(pl.Int128).sum().cast(pl.Float64) * 2.0**-80
+        total = weight.sum().cast(pl.Float64) * 2.0**-_BITS
+    else:
+        rounded = weight.cast(pl.Float64)  # where the sum of squares would not fit
+        exact = (weight * weight).sum().cast(pl.Float64)
+        squares = pl.when(weight.max() < 2**50).then(exact).otherwise((rounded * rounded).sum())
+        total = weight.sum().cast(pl.Float64)
+    return total * total / squares
 
 
 def unit(exponent: pl.Expr) -> pl.Expr:

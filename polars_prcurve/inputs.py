@@ -84,11 +84,22 @@ class ScoreTable(Input):
     """POS and NEG are Float64, not Int128."""
     count_dtype: pl.DataType
     """What tp, fp, fn and tn come out as: Int64, or Float64 with weights."""
+    weighted: bool
+    """Each row is one example with a weight."""
 
     @property
     def coarse(self) -> bool:
         """The dtype alone says that there are few distinct scores."""
         return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
+
+    def of_examples(self) -> ScoreTable:
+        """The same table, if it tells how many examples stand behind its sums."""
+        if self.float_sums and not self.weighted:
+            raise PrcError(
+                "confidence= needs numbers of examples, and counts= holds floats; cast them to integers "
+                "if that is what they are"
+            )
+        return self
 
     def aggregated(self) -> ScoreTable:
         """The same table with one row per group and score, which pays where scores repeat."""
@@ -122,6 +133,9 @@ class ScoreTable(Input):
 @dataclass(frozen=True)
 class Rates(Input):
     """Its columns are recall and fpr: published ROC points without counts."""
+
+    def of_examples(self) -> Rates:
+        raise PrcError("rates= holds no counts, so there is no confidence=; leave it out")
 
 
 def read_input(
@@ -164,6 +178,7 @@ def read_input(
         labelled=LABEL in amounts,
         float_sums=fractional,
         count_dtype=pl.Float64() if fractional or weight is not None else pl.Int64(),
+        weighted=weight is not None,
     )
 
 

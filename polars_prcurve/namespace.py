@@ -13,6 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar, cast, overload
 import polars as pl
 
 from polars_prcurve import wide
+from polars_prcurve.bands import Band as BandKind
+from polars_prcurve.bands import read_bands
 from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
@@ -20,12 +22,13 @@ from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
+from polars_prcurve.intervals import RateMethod
 from polars_prcurve.operating_points import added_by_points, points_table
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
 from polars_prcurve.several import one_by_one
-from polars_prcurve.summary import SUMMARY, segments_table, summary_table
+from polars_prcurve.summary import SUMMARY, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_targets
 
@@ -80,7 +83,8 @@ class FramePrc(Listed, Generic[F]):
     def _repeats(self, table: ScoreTable) -> bool:
         return table.coarse
 
-    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
+    def _collected(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
+        """What comes out of a query half way, for what Polars has no expression for."""
         raise NotImplementedError
 
     def counts(
@@ -211,6 +215,9 @@ class FramePrc(Listed, Generic[F]):
         eta: Eta = None,
         *,
         metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision",),
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
         long: bool = False,
         drop_intermediate: bool = False,
         thresholds: Thresholds = None,
@@ -238,8 +245,16 @@ class FramePrc(Listed, Generic[F]):
             carried along. A group without a row raises.
         metrics
             Names or values from `polars_prcurve.metrics`.
+        confidence
+            A level, such as 0.95, for a band around each metric, of samples of as many positives and
+            negatives, at a fixed threshold.
+        interval
+            The interval of either rate; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"` are
+            for a DataFrame only.
+        band
+            `"mover"` holds the level on average; `"rectangle"` at least, but is wider.
         long
-            One row per metric, `metric` and `value`, in place of a column per metric.
+            One row per metric, `metric` and `value` (and `low`, `high`), in place of columns per metric.
         drop_intermediate, thresholds
             As in `sweep`.
 
@@ -252,6 +267,8 @@ class FramePrc(Listed, Generic[F]):
         - the columns of `sweep`
         - a column per metric: Float64, null where undefined (0/0). At a group's own
           prevalence precision is tp / (tp + fp) to the last bit.
+        - with `confidence` after each metric `<metric>_low` and `<metric>_high`: Float64, null where
+          the metric is. With weights the intervals are of `sum(w)**2 / sum(w**2)` examples a class.
 
         Examples
         --------
@@ -274,7 +291,8 @@ class FramePrc(Listed, Generic[F]):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = point_metrics(metrics)
-        makes = added_by_curve(asked, long=long)
+        bands = read_bands(confidence, interval, band, asked)
+        makes = added_by_curve(asked, long=long, bands=bands is not None)
         table = read_input(
             self._lazy,
             makes=makes,
@@ -289,11 +307,13 @@ class FramePrc(Listed, Generic[F]):
         )
         grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
         query = curve_table(
-            self._prepared(table),
+            self._prepared(table if bands is None else table.of_examples()),
             grid,
             asked,
+            collect=self._collected,
             drop_intermediate=drop_intermediate,
             thresholds=thresholds,
+            bands=bands,
             long=long,
         )
         return self._result(query)
@@ -313,6 +333,9 @@ class FramePrc(Listed, Generic[F]):
             "f1",
             "predicted_positive_rate",
         ),
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
         per: float | None = None,
         long: bool = False,
         by: Columns = None,
@@ -346,10 +369,12 @@ class FramePrc(Listed, Generic[F]):
             threshold.
         metrics
             Point metrics to show.
+        confidence, interval, band
+            As in `curve`. The threshold is found in this table and then taken as fixed.
         per
             A number of events, e.g. 2_000_000 a day: adds the alerts among them.
         long
-            One row per metric, `metric` and `value`, in place of a column per metric.
+            One row per metric, `metric` and `value` (and `low`, `high`), in place of columns per metric.
 
         Returns
         -------
@@ -359,7 +384,7 @@ class FramePrc(Listed, Generic[F]):
         - `eta`: Float64, a group's own prevalence filled in
         - `criterion`: String, `recall` etc. or `maximize(f1)`; `target`: Float64, null for the latter
         - the columns of `sweep`
-        - a column per metric: Float64, null where undefined
+        - a column per metric: Float64, null where undefined; with `confidence` its band, too
         - with `per`: `alerts`, `true_alerts`, `missed`, Float64: expected numbers among so many events
 
         Examples
@@ -379,7 +404,8 @@ class FramePrc(Listed, Generic[F]):
         └───────────┴────────┴───────────┴────────┴───────────┴────────┘
         """
         asked = point_metrics(metrics)
-        makes = added_by_points(asked, per=per, long=long)
+        bands = read_bands(confidence, interval, band, asked)
+        makes = added_by_points(asked, per=per, long=long, bands=bands is not None)
         table = read_input(
             self._lazy,
             makes=makes,
@@ -402,7 +428,16 @@ class FramePrc(Listed, Generic[F]):
             maximize=maximize,
         )
         grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
-        query = points_table(self._prepared(table), grid, targets, asked, per=per, long=long)
+        query = points_table(
+            self._prepared(table if bands is None else table.of_examples()),
+            grid,
+            targets,
+            asked,
+            collect=self._collected,
+            per=per,
+            bands=bands,
+            long=long,
+        )
         return self._result(query)
 
     def summary(
@@ -483,10 +518,7 @@ class FramePrc(Listed, Generic[F]):
         )
         grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
         prepared = self._prepared(table)
-        if not any(metric.on_hull for metric in asked):
-            return self._result(summary_table(prepared, grid, asked))
-        segments = self._for_hull(segments_table(prepared, asked), asked)
-        return self._result(summary_table(prepared, grid, asked, segments))
+        return self._result(summary_table(prepared, grid, asked, collect=self._collected))
 
     def unpivot_scores(
         self,
@@ -614,9 +646,8 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
         return (size - distinct) * rows > 5 * size**2  # as many pairs of equals as to be expected
 
-    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
-        with raised_eagerly():
-            return segments.collect()
+    def _collected(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
+        return self._result(query)
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         with raised_eagerly():
@@ -626,11 +657,10 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
 
-    def _for_hull(self, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]) -> pl.DataFrame:
-        names = ", ".join(metric.name for metric in metrics if metric.on_hull)
+    def _collected(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
         raise PrcError(
-            f"{names}: a convex hull is no lazy query; collect the table first, or the counts() of it, "
-            "and ask that"
+            f"{why}: there is no lazy query for it; collect the table first, or the counts() of it, and "
+            "ask that"
         )
 
     def _result(self, query: pl.LazyFrame) -> pl.LazyFrame:

@@ -16,6 +16,7 @@ from numbers import Real
 import polars as pl
 
 from polars_prcurve import point_metrics as point
+from polars_prcurve.bands import Bands, Collect
 from polars_prcurve.columns import (
     COPY,
     GROUP,
@@ -29,7 +30,7 @@ from polars_prcurve.columns import (
     SWEEP,
     UNIT,
 )
-from polars_prcurve.curve import by_turn, metric_values, stacked
+from polars_prcurve.curve import added_by_metrics, by_turn, metric_values, with_metrics
 from polars_prcurve.curve_metrics import Rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
@@ -50,14 +51,16 @@ _TURN = f"{RESERVED}turn"
 _ALERTS = ("alerts", "true_alerts", "missed")
 
 
-def added_by_points(metrics: Sequence[PointMetric], *, per: float | None, long: bool) -> tuple[str, ...]:
+def added_by_points(
+    metrics: Sequence[PointMetric], *, per: float | None, long: bool, bands: bool = False
+) -> tuple[str, ...]:
     """The columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None and (
         isinstance(per, bool) or not isinstance(per, Real) or not 0 < per < math.inf
     ):
         raise PrcError(f"per= takes a number of events above 0; got {per!r}")
     alerts = () if per is None else _ALERTS
-    of_metrics = ("metric", "value") if long else tuple(m.name for m in metrics if m.name not in SWEEP)
+    of_metrics = added_by_metrics(metrics, long=long, bands=bands)
     return ("eta", "criterion", "target", *SWEEP, *of_metrics, *alerts)
 
 
@@ -67,11 +70,13 @@ def points_table(
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
     *,
+    collect: Collect,
     per: float | None = None,
+    bands: Bands | None = None,
     long: bool = False,
 ) -> pl.LazyFrame:
     """`by`, eta, what the eta frame carries, and the rest of `added_by_points`."""
-    frame, groups = counted(table)
+    frame, groups = counted(table, effective=bands is not None)
     rows = frame.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64))
     own = [SCORE] if isinstance(table, ScoreTable) else []
     rows = rows.select(ROW, GROUP, UNIT, *SWEEP, *own)
@@ -83,16 +88,15 @@ def points_table(
     found = chosen.join(rows.drop(GROUP, UNIT), on=ROW, how="left").with_columns(*_described(targets))
     if isinstance(table, ScoreTable):
         found = _at_thresholds(found, targets, table)
-    values = metric_values(metrics, table)
     if per is not None:
         found = found.with_columns(_alerts(float(per), table))
     if long:
         found = found.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross")
-        values = stacked(values, [m.name for m in metrics])
-    found = found.with_columns(values).with_columns(pl.col("eta").fill_nan(None))
-    eta, *others = added_by_points(metrics, per=per, long=long)
     found = found.sort(PAIR, _TURN, *([COPY] if long else []))
     found = checked_last(table, found, *late_checks(table, grid))
+    found = with_metrics(found, metrics, table, bands, collect=collect, long=long)
+    found = found.with_columns(pl.col("eta").fill_nan(None))
+    eta, *others = added_by_points(metrics, per=per, long=long, bands=bands is not None)
     return found.select(*table.by, eta, *grid.carried, *others)
 
 

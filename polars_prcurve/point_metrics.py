@@ -141,6 +141,12 @@ class PointMetric:
         """The value from rates and a prevalence, undefined as NaN."""
         return self.of_cells(cells_of_rates(recall, fpr, eta), recall, fpr, eta)
 
+    def of_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        """The value from columns of rates and prevalences, null where undefined."""
+        at = self.prevalence(eta)
+        value: pl.Expr = self.of_rates(recall, fpr, at if isinstance(at, pl.Expr) else pl.lit(at))
+        return value.fill_nan(None).alias(self.name)
+
     def of_counts(
         self,
         cells: Iterable[pl.Expr],

@@ -17,6 +17,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
+from polars_prcurve.bands import Collect
 from polars_prcurve.columns import (
     COPY,
     ENVELOPE,
@@ -54,7 +55,7 @@ from polars_prcurve.sweep import (
     late_checks,
 )
 
-__all__ = ["SUMMARY", "segments_table", "summary_table"]
+__all__ = ["SUMMARY", "summary_table"]
 
 SUMMARY = ("eta", "n_pos", "n_neg", "metric", "value")
 _LEAST_FPR = f"{RESERVED}least_fpr"
@@ -65,30 +66,25 @@ def summary_table(
     table: Input,
     grid: Grid,
     metrics: Sequence[CurveMetric],
-    segments: pl.DataFrame | None = None,
+    *,
+    collect: Collect,
 ) -> pl.LazyFrame:
-    """`by`, eta, what the eta frame carries, and the rest of SUMMARY.
-
-    Metrics on the convex hull need the `segments_table` as it comes out.
-    """
+    """`by`, eta, what the eta frame carries, and the rest of SUMMARY."""
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
     frame, groups = counted(table)
+    segments, convex = _segments(table, frame, groups, metrics), None
+    if names := [metric.name for metric in metrics if metric.on_hull]:
+        found = collect(segments, f"{', '.join(names)}, of a convex hull")
+        segments, convex = found.lazy(), _extents(from_row_before(upper_hull(found).lazy()))
     # Used twice or more, and Polars would compute it anew for each use.
-    plain = _segments(table, frame, groups, metrics).cache() if segments is None else segments.lazy()
-    convex = None if segments is None else _extents(from_row_before(upper_hull(segments).lazy()))
-    curves = _Curves(table, groups, plain, convex)
+    curves = _Curves(table, groups, segments.cache(), convex)
     values = curves.values(curves.at(grid), named)
     values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
-    columns = stacked([pl.col(name) for name in named], [m.name for m in metrics])
+    columns = stacked({"value": [pl.col(name) for name in named]}, [m.name for m in metrics])
     eta, *others = SUMMARY
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
-
-
-def segments_table(table: Input, metrics: Sequence[CurveMetric]) -> pl.LazyFrame:
-    """The segments that the metrics need, unchecked."""
-    return _segments(table, *counted(table), metrics)
 
 
 class _Curves(NamedTuple):

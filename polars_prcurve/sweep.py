@@ -10,7 +10,7 @@ weights are exact too: scaled by a power of two per group, they are sums of inte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -24,7 +24,9 @@ from polars_prcurve.columns import (
     GROUP,
     LABEL,
     N_NEG,
+    N_NEG_EFFECTIVE,
     N_POS,
+    N_POS_EFFECTIVE,
     NEG,
     NEG_BEFORE,
     NEG_EXPONENT,
@@ -64,6 +66,7 @@ __all__ = [
 Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
 _KEPT = f"{RESERVED}kept"
 _RUNS = (RUN_POS, RUN_NEG)
+_SIZES = {N_POS_EFFECTIVE: POS, N_NEG_EFFECTIVE: NEG}
 
 
 class Parts(NamedTuple):
@@ -90,13 +93,17 @@ def sweep_at(
     *,
     drop_intermediate: bool = False,
     thresholds: Thresholds = None,
+    effective: bool = False,
 ) -> pl.LazyFrame:
-    """The sweep, repeated at each prevalence of a grid, with eta and its factors beside it."""
+    """The sweep, repeated at each prevalence of a grid, with eta and its factors beside it.
+
+    And with the `effective` sizes of both classes.
+    """
     if drop_intermediate and thresholds is not None:
         raise PrcError("drop_intermediate= and thresholds= both choose rows; pass one of them")
     steps, listed = _read_thresholds(thresholds, table)
     if isinstance(table, ScoreTable):
-        rows, groups = _running_sums(table, listed)
+        rows, groups = _running_sums(table, listed, effective=effective)
     else:
         rows, groups = _points(table)
     if drop_intermediate:
@@ -114,14 +121,14 @@ def sweep_at(
     return frame if steps is None else _at_steps(frame, steps)
 
 
-def counted(table: Input) -> Parts:
+def counted(table: Input, *, effective: bool = False) -> Parts:
     """The sweep of all rows with the internal columns, and the group table, both unchecked.
 
     An error ahead of a group_by can lock the streaming engine: what adds up the rows checks
     its result instead, by `checked_last`.
     """
     if isinstance(table, ScoreTable):
-        rows, groups = _running_sums(table, None, checked=False)
+        rows, groups = _running_sums(table, None, checked=False, effective=effective)
     else:
         rows, groups = _points(table, checked=False)
     groups = groups.cache()
@@ -186,19 +193,21 @@ def count_scores(table: Input) -> pl.LazyFrame:
 # Score tables ---------------------------------------------------------------------------------
 
 
-def _running_sums(table: ScoreTable, listed: pl.Series | None, *, checked: bool = True) -> Parts:
+def _running_sums(
+    table: ScoreTable, listed: pl.Series | None, *, checked: bool = True, effective: bool = False
+) -> Parts:
     """Sort the rows of all groups at once, and add up."""
-    groups = _groups(table, _totals(table))
+    sizes = _SIZES if effective and table.weighted else {}
+    groups = _groups(table, _totals(table, sizes))
     if checked and not table.float_sums:
         groups = _checked(table, groups)
     rows = _placed(table, groups)
     if table.float_sums:
-        # Rows of their own, without scores: shared ones would be held in memory for both uses.
-        amounts = _placed(table, groups, without=SCORE).group_by(GROUP)
-        totals = amounts.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG))
-        # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = groups.join(totals, on=GROUP, how="left", maintain_order="left")
+        groups = groups.join(
+            _float_totals(table, groups, sizes), on=GROUP, how="left", maintain_order="left"
+        )
         groups = groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0))
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = _checked(table, groups) if checked else groups
     marks = None if listed is None else _marks(groups, listed)
     ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
@@ -218,13 +227,27 @@ def _running_sums(table: ScoreTable, listed: pl.Series | None, *, checked: bool 
     # A class without rows: a rate over null is null, at no cost per row.
     or_null = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
     unit: pl.Expr = pl.lit(1.0)
+    if effective and not sizes:
+        totals = zip(_SIZES, (N_POS, N_NEG), strict=True)
+        before += [pl.col(total).cast(pl.Float64).alias(name) for name, total in totals]
     if table.float_sums:
         unit = exact.unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
     groups = groups.with_columns(*before, *or_null, unit.alias(UNIT))
     return Parts(running, groups)
 
 
-def _totals(table: ScoreTable) -> list[pl.Expr]:
+def _float_totals(table: ScoreTable, groups: pl.LazyFrame, sizes: Mapping[str, str]) -> pl.LazyFrame:
+    """Per group both totals of weights, and the effective `sizes`, now that exponents are known."""
+    # Rows of their own, without scores: shared ones would be held in memory for both uses.
+    amounts = _placed(table, groups, without=SCORE).group_by(GROUP)
+    return amounts.agg(
+        pl.col(POS).sum().alias(N_POS),
+        pl.col(NEG).sum().alias(N_NEG),
+        *(exact.effective_size(pl.col(of), scaled=True).alias(name) for name, of in sizes.items()),
+    )
+
+
+def _totals(table: ScoreTable, sizes: Mapping[str, str]) -> list[pl.Expr]:
     """Per group: both totals; or, for sums of floats, the exponents that they will need."""
     if table.labelled:
         n_pos = table.columns[LABEL].cast(pl.Int64).sum()
@@ -233,7 +256,10 @@ def _totals(table: ScoreTable) -> list[pl.Expr]:
     if table.float_sums:
         largest = ((pos.max(), POS_EXPONENT), (neg.max(), NEG_EXPONENT))
         return [exact.exponent(value).alias(name) for value, name in largest]
-    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG)]
+    effective = (
+        exact.effective_size(table.columns[of], scaled=False).alias(name) for name, of in sizes.items()
+    )
+    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG), *effective]
 
 
 def _groups(table: Input, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:

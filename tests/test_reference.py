@@ -21,9 +21,13 @@ from polars_prcurve import (
     eta_for_f_beta,
     eta_for_precision,
     eta_from_ratio,
+    max_width,
     metrics,
     prc,
+    precision_interval,
+    rate_interval,
     ratio_from_eta,
+    sample_size,
 )
 
 if TYPE_CHECKING:
@@ -539,6 +543,62 @@ def point_crossing(case: Case) -> None:
 
 
 # Edges ----------------------------------------------------------------------------------------
+
+
+# Uncertainty ----------------------------------------------------------------------------------
+
+
+@checks("rate_ci")
+def rate_ci(case: Case) -> None:
+    k, n, level = (case["inputs"][name] for name in ("k", "n", "level"))
+    for method in ("wilson", "clopper_pearson", "jeffreys", "hoeffding"):
+        assert_close(case, rate_interval(k, n, level, method), case["expected"][method])
+
+
+@checks("delta_width")
+def delta_width(case: Case) -> None:
+    inputs = case["inputs"]
+    found = max_width(inputs["tpr"], inputs["fpr"], inputs["sigma_tpr"], inputs["sigma_fpr"])
+    keys = ("delta", "eta_star", "theorem_bound", "max_up_deviation", "max_down_deviation")
+    assert_close(case, found, [case["expected"][key] for key in keys])
+
+
+@checks("precision_band", "f1_band")
+def rectangle(case: Case) -> None:
+    inputs, metric = case["inputs"], "precision" if case["function"] == "precision_band" else "f1"
+    widths = inputs["sigma_tpr"], inputs["sigma_fpr"]
+    for row in case["expected"]:
+        point = inputs["tpr"], inputs["fpr"], row["eta"]
+        found = precision_interval(*point, *widths, metric=metric)
+        assert_close(case, found, [row["lb"], row["ub"]])
+
+
+@checks("precision_interval_from_counts")
+def precision_from_counts(case: Case) -> None:
+    tp, n_pos, fp, n_neg, eta, level = (
+        case["inputs"][name] for name in ("tp", "P", "fp", "N", "eta", "level")
+    )
+    table = pl.DataFrame({"score": [1, 0], "n_pos": [tp, n_pos - tp], "n_neg": [fp, n_neg - fp]})
+    for method, expected in case["expected"].items():
+        rates = [rate_interval(*counts, level, method) for counts in ((tp, n_pos), (fp, n_neg))]
+        ends = {"recall_interval": rates[0], "fpr_interval": rates[1]}
+        width = max_width(tp / n_pos, fp / n_neg, **ends)
+        assert_close(case, width[:2], [expected["delta"], expected["eta_star"]])
+        band = precision_interval(tp / n_pos, fp / n_neg, eta, **ends)
+        assert_close(case, band, [expected["lb"], expected["ub"]])
+        # In a table each rate's interval is of the square root of the level asked for.
+        options = {"confidence": level**2, "interval": method, "band": "rectangle"}
+        point = prc(table).operating_points(eta, threshold=1, counts=("n_pos", "n_neg"), **options)
+        found = point.select("precision_low", "precision_high").row(0)
+        assert_close(case, found, [expected["lb"], expected["ub"]])
+
+
+@checks("sample_size")
+def sample_sizes(case: Case) -> None:
+    rate, delta, level = (case["inputs"][name] for name in ("rate", "delta", "level"))
+    expected = dict(case["expected"])
+    expected.pop("wilson_real")
+    assert {method: sample_size(rate, delta, level, method) for method in expected} == expected
 
 
 @checks("edge_no_positives", "edge_no_negatives")

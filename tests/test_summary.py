@@ -134,7 +134,7 @@ def test_each_way_to_compute_it(
     eager = prc(frame).summary(eta, metrics=["roc_auc", metric.alias("it")], **options)
     query = prc(frame.lazy())
     if metric.on_hull:
-        with pytest.raises(PrcError, match="it: a convex hull is no lazy query; collect"):
+        with pytest.raises(PrcError, match="it, of a convex hull: there is no lazy query"):
             query.summary(eta, metrics=["roc_auc", metric.alias("it")], **options)
     else:
         query = query.summary(eta, metrics=["roc_auc", metric.alias("it")], **options)

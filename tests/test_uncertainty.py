@@ -1,0 +1,362 @@
+"""Intervals of rates, bands of point metrics, and how wide they can be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_prcurve import (
+    PrcError,
+    max_width,
+    metrics,
+    prc,
+    precision_interval,
+    rate_interval,
+    rectangle_level,
+    sample_size,
+)
+from tests.strategies import Table, tables
+from tests.test_properties import ALL_METRICS, _several, assert_same, examples
+
+METHODS = ["wilson", "hoeffding", "clopper_pearson", "jeffreys"]
+METRICS = [metric for metric in ALL_METRICS if metric.falls_with_fpr]
+methods: Any = st.sampled_from(METHODS)
+bands: Any = st.sampled_from(["mover", "rectangle"])
+etas = _several(1e-6, 0.01, 0.3, 0.9) | _several(None, 0.5)
+
+
+def in_quadrature(metric: metrics.PointMetric, recall: Any, fpr: Any, eta: float) -> tuple[float, float]:
+    """The band from (low, estimate, high) of both rates, by numbers: the definition."""
+    low, high = metric.range
+
+    def scaled(value: float) -> float:
+        if high - value < 1e-12:  # what rounding may have left
+            return math.inf
+        if value == low or (low == -1 and value + 1 < 1e-12):
+            return -math.inf
+        if math.isinf(high):
+            return math.log(value)
+        if math.isinf(low):
+            return -math.log(1 - value)
+        return math.log((value - low) / (high - value))
+
+    def back(value: float) -> float:
+        if math.isinf(high):
+            return math.exp(value)
+        if math.isinf(low):
+            return 1 - math.exp(-value)
+        return low + (high - low) / (1 + math.exp(-value)) if value > -700 else low
+
+    def at(t: int, f: int) -> float:
+        return float(metric(recall[t], fpr[f], eta))
+
+    better = metric.direction != "minimize"
+    t, f = (0, 2) if better else (2, 0)
+    if metric.direction == "none":
+        f = 0
+    estimate, ends = scaled(at(1, 1)), []
+    for sign, i, j in ((-1, t, f), (1, 2 - t, 2 - f)):
+        one, other = scaled(at(i, 1)), scaled(at(1, j))
+        if math.isinf(estimate) or math.isnan(one) or math.isnan(other):
+            ends.append(at(i, j))
+        else:
+            ends.append(back(estimate + sign * math.hypot(estimate - one, estimate - other)))
+    return ends[0], ends[1]
+
+
+# Rates ----------------------------------------------------------------------------------------
+
+
+@examples(200)
+@given(methods, st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.5, 0.95, 0.999]))
+def test_intervals_of_rates(method: Any, hits: int, misses: int, level: float) -> None:
+    n = hits + misses
+    low, high = rate_interval(hits, n, level, method)
+    if n == 0:
+        assert math.isnan(low)
+        assert math.isnan(high)
+        return
+    assert 0 <= low <= hits / n <= high <= 1
+    assert (low == 0) if hits == 0 else (hits < n or high == 1)
+    mirrored = rate_interval(misses, n, level, method)
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((low, high), abs=1e-14)
+    wider = rate_interval(hits, n, (1 + level) / 2, method)
+    assert wider.low <= low
+    assert wider.high >= high
+    arrays = rate_interval(np.array([hits, hits]), n, level, method)
+    assert arrays.low.tolist() == [low, low]
+    assert arrays.high.tolist() == [high, high]
+
+
+@pytest.mark.parametrize("method", ["wilson", "hoeffding"])
+def test_intervals_as_expressions(method: Any) -> None:
+    df = pl.DataFrame({"k": [0, 3, 10, 0], "n": [10, 10, 10, 0]})
+    low, high = rate_interval(pl.col("k"), pl.col("n"), 0.9, method)
+    found = df.select(low=low, high=high)
+    expected = rate_interval(df["k"].to_numpy(), df["n"].to_numpy(), 0.9, method)
+    for name, ends in zip(("low", "high"), expected, strict=True):
+        assert found[name].to_list() == [None if math.isnan(x) else pytest.approx(x) for x in ends]
+
+
+def test_clopper_pearson_never_covers_less() -> None:
+    n = 40
+    k = np.arange(n + 1)
+    low, high = rate_interval(k, n, 0.9, "clopper_pearson")
+    for rate in np.linspace(0.01, 0.99, 99):
+        chance = [math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in k]
+        assert sum(c for c, a, b in zip(chance, low, high, strict=True) if a <= rate <= b) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: rate_interval(3, 2), "needs 0 <= k <= n"),
+        (lambda: rate_interval(-1, 2), "needs 0 <= k <= n"),
+        (lambda: rate_interval(1, 2, 95), "confidence= lies between 0 and 1"),
+        (lambda: rate_interval(1, 2, method="wald"), "one of 'wilson'"),
+        (lambda: rate_interval(pl.col("k"), pl.col("n"), method="jeffreys"), "collect the table"),
+        (lambda: max_width(0.5, 0.1, 0.1), "pass one of fpr_half_width=, fpr_cv="),
+        (lambda: max_width(0.5, 0.1, 0.1, 0.1, fpr_cv=0.1), "pass one of"),
+        (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall must lie in \[0, 1\]"),
+        (lambda: max_width(0.5, 0.1, -0.1, 0.1), "the interval of recall holds it"),
+        (lambda: max_width(0.5, 0.1, 0.1, fpr_interval=(0.2, 0.3)), "the interval of fpr holds it"),
+        (lambda: sample_size(0), "between 0 and 1"),
+        (lambda: sample_size(0.1, method="guess"), "one of 'wilson'"),
+        (
+            lambda: precision_interval(
+                0.5, 0.1, 0.1, 0.1, 0.1, metric=metrics.point("c", lambda *c: c[0])
+            ),
+            "not known to move one way",
+        ),
+    ],
+)
+def test_what_is_refused(call: Any, hint: str) -> None:
+    with pytest.raises(PrcError, match=hint):
+        call()
+
+
+# Bands ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_every_metric_moves_one_way(metric: metrics.PointMetric) -> None:
+    """With recall and with fpr, at every prevalence: what bands rely on."""
+    grid = np.linspace(0.001, 0.999, 40)
+    recall, fpr = np.meshgrid(grid, grid, indexing="ij")
+    for eta in (1e-6, 0.01, 0.3, 0.5, 0.9, 0.999):
+        values = np.asarray(metric(recall, fpr, np.full_like(recall, eta)))
+        values = values if metric.direction != "minimize" else -values
+        slack = 1e-12 * np.abs(values).max()
+        assert (np.diff(values, axis=0) >= -slack).all()
+        falls = -np.diff(values, axis=1) if metric.direction != "none" else np.diff(values, axis=1)
+        assert (falls >= -slack).all()
+
+
+some_metrics = st.lists(st.sampled_from(METRICS), min_size=1, max_size=4, unique_by=lambda m: m.name)
+few_tables = tables(
+    keys=["none", "String"], weights=["", "small integers", "narrow floats"], max_size=12
+)
+
+
+@examples(200)
+@given(few_tables, etas, methods, bands, some_metrics)
+def test_bands(table: Table, eta: Any, method: Any, band: Any, asked_for: Any) -> None:
+    options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
+    curve = prc(table.frame).curve(eta, metrics=asked_for, **options)
+    asked = {"metrics": asked_for, "confidence": 0.9, "interval": method, "band": band}
+    found = prc(table.frame).curve(eta, **asked, **options)
+    shared = [name for name in curve.columns if name in found.columns]
+    assert_same(found.select(shared), curve.select(shared))
+    sizes = effective_sizes(table)
+    level = 0.9 if band == "mover" else math.sqrt(0.9)
+    for row in found.to_dicts():
+        key = tuple(row[name] for name in table.by)
+        ends = {}
+        for rate, n in zip(("recall", "fpr"), sizes.get(key, (0.0, 0.0)), strict=True):
+            if row[rate] is not None:
+                low, high = rate_interval(row[rate] * n, n, level, method)
+                ends[rate] = (low, row[rate], high)
+        for metric in asked_for:
+            low, value, high = (row[f"{metric.name}{end}"] for end in ("_low", "", "_high"))
+            assert value is not None or (low is None and high is None)
+            if value is None or len(ends) < 2 or row["eta"] in (0, 1) or math.isinf(value):
+                continue
+            expected = expected_band(metric, ends, row["eta"], band)
+            for end, bound in zip((low, high), expected, strict=True):
+                assert close_to(end, bound, value), (metric.name, row, expected)
+            assert low is None or low <= value
+            assert high is None or value <= high
+
+
+def expected_band(metric: Any, ends: dict[str, Any], eta: float, band: str) -> Any:
+    recall, fpr = ends["recall"], ends["fpr"]
+    if band == "mover":
+        return in_quadrature(metric, recall, fpr, eta)
+    low, high = (0, 2), (2, 0)
+    if metric.direction != "maximize":
+        low, high = ((2, 0), (0, 2)) if metric.direction == "minimize" else ((0, 0), (2, 2))
+    return tuple(float(metric(recall[t], fpr[f], eta)) for t, f in (low, high))
+
+
+def close_to(end: float | None, bound: float, value: float) -> bool:
+    """To 1e-9; an undefined end is null, and none is past the estimate."""
+    if math.isnan(bound):
+        return end is None
+    return end is not None and (end == bound or math.isclose(end, bound, rel_tol=1e-9, abs_tol=1e-9))
+
+
+def effective_sizes(table: Table) -> dict[tuple[Any, ...], tuple[float, float]]:
+    weight = pl.lit(1.0) if table.weight is None else pl.col(table.weight).cast(pl.Float64)
+    positive = table.positive
+
+    def size(of: pl.Expr) -> pl.Expr:
+        mass = weight.filter(of)
+        return mass.sum() ** 2 / (mass**2).sum()
+
+    sums = [size(positive).alias("_p"), size(~positive).alias("_n")]
+    frame = table.frame
+    found = frame.group_by(table.by).agg(sums) if table.by else frame.select(sums)
+    return {tuple(row[:-2]): tuple(row[-2:]) for row in found.iter_rows()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("band", ["mover", "rectangle"])
+@pytest.mark.parametrize("long", [False, True])
+def test_every_way_to_compute_bands(method: Any, band: Any, long: bool) -> None:
+    rng = np.random.default_rng(4)
+    n = 500
+    scores = {"score": rng.normal(size=n).round(1), "label": rng.random(n) < 0.3, "w": rng.random(n)}
+    df = pl.DataFrame(scores).with_columns(g=rng.integers(0, 4, n))
+    options: Any = {
+        "by": "g",
+        "metrics": ["precision", "recall", "mcc"],
+        "confidence": 0.95,
+        "interval": method,
+        "band": band,
+        "long": long,
+    }
+    calls: list[Any] = [
+        lambda p: p.curve([0.01, None], **options),
+        lambda p: p.curve(0.2, thresholds=[0.5, 1.0], **options),
+        lambda p: p.operating_points([0.01, 0.3], recall=[0.5, 0.9], precision=0.99, **options),
+        lambda p: p.curve(0.1, weight="w", **options),
+    ]
+    for call in calls:
+        eager = call(prc(df))
+        if method in ("clopper_pearson", "jeffreys"):
+            with pytest.raises(PrcError, match=f'interval="{method}": there is no lazy query'):
+                call(prc(df.lazy()))
+            continue
+        for engine in ("streaming", "in-memory"):
+            assert_same(call(prc(df.lazy())).collect(engine=engine), eager)
+        assert_same(call(prc(df.sample(fraction=1, shuffle=True, seed=1))), eager)
+
+
+def test_bands_of_long_and_wide_are_the_same() -> None:
+    df = pl.DataFrame({"score": range(40), "label": [i * 7 % 5 < 2 for i in range(40)]})
+    asked: Any = {"metrics": ["precision", "f1"], "confidence": 0.9}
+    wide = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], **asked)
+    long = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], long=True, **asked)
+    assert long.columns[-4:] == ["metric", "value", "low", "high"]
+    for name in asked["metrics"]:
+        part = long.filter(metric=name)
+        for column, end in (("value", ""), ("low", "_low"), ("high", "_high")):
+            assert part[column].to_list() == wide[name + end].to_list()
+
+
+def test_what_has_no_bands() -> None:
+    df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "p": [0.5, 1.0], "q": [1.0, 0.0]})
+    own = metrics.point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
+    refused: list[tuple[Any, str]] = [
+        ({"metrics": own}, "a bootstrap"),
+        ({"band": "box"}, 'band= is "mover" or "rectangle"'),
+        ({"interval": "wald"}, "one of 'wilson'"),
+        ({"confidence": 95}, "confidence= lies between 0 and 1"),
+        ({"rates": ("p", "q"), "eta": 0.1}, "rates= holds no counts"),
+        ({"counts": ("p", "q")}, "cast them to integers"),
+        ({"by": pl.col("p").alias("precision_low")}, "precision_low"),
+    ]
+    for options, hint in refused:
+        with pytest.raises(PrcError, match=hint):
+            df.prc.curve(**{"confidence": 0.95, **options})
+
+
+def test_bands_hold_what_they_promise() -> None:
+    """Of the true precision, over many test sets with a fixed threshold."""
+    rng = np.random.default_rng(7)
+    draws, eta = 4_000, 0.01
+    for recall, fpr, n_pos, n_neg in ((0.6, 0.02, 100, 5_000), (0.9, 0.005, 400, 4_000)):
+        hits, alarms = rng.binomial(n_pos, recall, draws), rng.binomial(n_neg, fpr, draws)
+        above = pl.DataFrame({"draw": range(draws), "score": 1, "n_pos": hits, "n_neg": alarms})
+        below = above.with_columns(score=0, n_pos=n_pos - pl.col("n_pos"), n_neg=n_neg - pl.col("n_neg"))
+        table = pl.concat([above, below])
+        options: Any = {"by": "draw", "counts": ("n_pos", "n_neg"), "confidence": 0.95}
+        truth = metrics.precision(recall, fpr, eta)
+        covered = {}
+        for band in ("mover", "rectangle"):
+            found = table.prc.operating_points(eta, threshold=1, band=band, **options)
+            holds = (found["precision_low"] <= truth) & (truth <= found["precision_high"])
+            covered[band] = holds.mean()
+        assert 0.935 <= covered["mover"] <= 0.965
+        assert covered["rectangle"] >= 0.95
+
+
+# Widths ---------------------------------------------------------------------------------------
+
+
+@examples(100)
+@given(st.floats(0.01, 0.99), st.floats(1e-4, 0.99), st.floats(0.001, 0.99), st.floats(0.001, 0.99))
+def test_the_widest_band_is_nowhere_exceeded(recall: float, fpr: float, a: float, b: float) -> None:
+    width = max_width(recall, fpr, recall_cv=a, fpr_cv=b)
+    eta = np.append(np.geomspace(1e-9, 1 - 1e-9, 4_001), width.eta)
+    upper = 1 / (1 + (1 - eta) / eta * fpr * (1 - b) / (recall * (1 + a)))
+    lower = 1 / (1 + (1 - eta) / eta * fpr * (1 + b) / (recall * (1 - a)))
+    middle = 1 / (1 + (1 - eta) / eta * fpr / recall)
+    assert (upper - lower)[-1] == pytest.approx(width.delta, rel=1e-9)
+    assert (upper - lower).max() <= width.delta + 1e-12
+    assert (upper - middle).max() <= width.up + 1e-12
+    assert (middle - lower).max() <= width.down + 1e-12
+    assert min(a, b) - 1e-12 <= width.delta <= width.bound + 1e-12
+    assert width.bound == pytest.approx(max(a, b))
+
+
+def test_widths_at_the_ends() -> None:
+    assert max_width(0.5, 0.0, 0.1, 0.1)[:2] == (1.0, 0.0)
+    assert max_width(0.0, 0.1, 0.1, 0.01)[:2] == (1.0, 1.0)
+    both = max_width(0.0, 0.0, 0.1, 0.1)
+    assert both.delta == 1
+    assert math.isnan(both.eta)
+    assert precision_interval(0.6, 0.001, 0.01, 0.0, 0.0).low == metrics.precision(0.6, 0.001, 0.01)
+    assert precision_interval(0.6, 0.0, 0.01, 0.06, 0.01).high == 1.0
+    frame = pl.DataFrame({"eta": [0.01, 0.1]})
+    ends = precision_interval(0.6, 0.001, pl.col("eta"), recall_cv=0.1, fpr_cv=0.5)
+    arrays = precision_interval(0.6, 0.001, frame["eta"].to_numpy(), recall_cv=0.1, fpr_cv=0.5)
+    found = frame.select(low=ends.low, high=ends.high)
+    for name in ("low", "high"):
+        assert found[name].to_list() == pytest.approx(getattr(arrays, name).tolist(), rel=1e-15)
+
+
+def test_the_level_of_a_rectangle() -> None:
+    design: Any = {"recall": 0.6, "fpr": 0.02, "n_pos": 200, "n_neg": 10_000}
+    simulated = rectangle_level(**design, n_draws=40_000, seed=3)
+    assert simulated == rectangle_level(**design, n_draws=40_000, seed=3)
+    assert simulated == pytest.approx(rectangle_level(**design), abs=0.004)
+    assert rectangle_level(**design, method="clopper_pearson", n_draws=20_000, seed=3) >= simulated
+
+
+@pytest.mark.parametrize("method", [*METHODS, "wald"])
+@pytest.mark.parametrize(("rate", "delta"), [(0.6, 0.1), (0.01, 0.2), (0.99, 0.05)])
+def test_a_sample_of_that_size_is_enough(method: Any, rate: float, delta: float) -> None:
+    n = sample_size(rate, delta, 0.9, method)
+    assert n > 0
+    if method in ("wald", "hoeffding"):  # of half-widths before they are cut
+        return
+    for size, enough in ((n, True), (0.97 * n, False)):
+        low, high = rate_interval(rate * size, size, 0.9, method)
+        assert (high * (1 - delta) <= low * (1 + delta) * (1 + 1e-9)) is enough
