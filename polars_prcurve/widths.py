@@ -226,7 +226,7 @@ def rectangle_level(
     Examples
     --------
     >>> round(rectangle_level(0.6, 0.01, 500, 50_000), 4)
-    0.9944
+    0.9942
     """
     z = z_of(one_confidence(confidence))
     if n_draws is None:

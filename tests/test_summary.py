@@ -212,6 +212,26 @@ def test_areas_rise_with_prevalence(table: Table, metric: str) -> None:
         assert (values.diff().drop_nulls() >= -1e-15).all()
 
 
+@examples(60)
+@given(tables(weights=["", "floats"]), etas, st.sampled_from(["rank", "twice"]))
+def test_monotone_maps_of_scores_change_nothing(
+    table: Table, eta: list[float | None], change: str
+) -> None:
+    score = pl.col("score")
+    if change == "rank" or not table.score_dtype.is_float():
+        mapped = score.cast(pl.Int8 if table.score_dtype == pl.Boolean else table.score_dtype).rank(
+            "dense"
+        )
+    else:
+        mapped = score.cast(pl.Float64).arctan()
+        assume(table.frame["score"].n_unique() == table.frame.select(mapped).to_series().n_unique())
+    found, same = (
+        prc(frame).summary(eta, metrics=ALL, **arguments(table))
+        for frame in (table.frame, table.frame.with_columns(score=mapped))
+    )
+    assert_same(found, same)
+
+
 @pytest.mark.parametrize("eta", [1e-12, 0.001, 0.3, 0.5, 1 - 1e-12])
 def test_constant_score_gives_the_prevalence(eta: float) -> None:
     df = pl.DataFrame({"score": [0.5] * 7, "label": [1, 0, 0, 1, 0, 0, 0]})
