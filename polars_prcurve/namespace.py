@@ -23,7 +23,7 @@ from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
 from polars_prcurve.intervals import RateMethod
-from polars_prcurve.operating_points import added_by_points, points_table
+from polars_prcurve.operating_points import SIZES, added_by_points, points_table, sizes_table
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
@@ -31,6 +31,7 @@ from polars_prcurve.several import one_by_one
 from polars_prcurve.summary import SUMMARY, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_targets
+from polars_prcurve.widths import SizeMethod
 
 __all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
 
@@ -519,6 +520,89 @@ class FramePrc(Listed, Generic[F]):
         grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
         prepared = self._prepared(table)
         return self._result(summary_table(prepared, grid, asked, collect=self._collected))
+
+    def sample_size(
+        self,
+        delta: float = 0.1,
+        *,
+        threshold: Any = None,
+        recall: Several = None,
+        fpr: Several = None,
+        confidence: float = 0.95,
+        method: SizeMethod = "wilson",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """How large a test set must be to know precision at a threshold, beside what this one has.
+
+        With so many positives and negatives the band of precision between the intervals of recall and
+        fpr is nowhere, at no prevalence, wider than `delta` (Brabec et al. 2020, section 5), if both
+        rates stay as they are here.
+
+        Parameters
+        ----------
+        delta
+            The width of the whole band, upper less lower precision.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence, method
+            The interval of either rate, as for the function `sample_size`; `"clopper_pearson"` and
+            `"jeffreys"` are for a DataFrame only.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; what the table has
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where the rate is 0 or null
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> needed = df.prc.sample_size(recall=0.5, fpr=0.5)
+        >>> needed.select("criterion", "recall", "fpr", "n_pos", "n_pos_needed", "n_neg_needed")
+        shape: (2, 6)
+        ┌───────────┬────────┬─────┬───────┬──────────────┬──────────────┐
+        │ criterion ┆ recall ┆ fpr ┆ n_pos ┆ n_pos_needed ┆ n_neg_needed │
+        │ ---       ┆ ---    ┆ --- ┆ ---   ┆ ---          ┆ ---          │
+        │ str       ┆ f64    ┆ f64 ┆ i64   ┆ f64          ┆ f64          │
+        ╞═══════════╪════════╪═════╪═══════╪══════════════╪══════════════╡
+        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ 381.0        ┆ null         │
+        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 18.0         ┆ 381.0        │
+        └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=SIZES,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        targets = read_targets(
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=None,
+            predicted_positive_rate=None,
+            maximize=None,
+        )
+        query = sizes_table(
+            self._prepared(table), targets, delta, confidence, method, collect=self._collected
+        )
+        return self._result(query)
 
     def unpivot_scores(
         self,

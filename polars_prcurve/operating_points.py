@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from typing import Any
 
 import polars as pl
 
@@ -34,6 +35,7 @@ from polars_prcurve.curve import added_by_metrics, by_turn, metric_values, with_
 from polars_prcurve.curve_metrics import Rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
+from polars_prcurve.intervals import EXACT
 from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid, at_each_eta
 from polars_prcurve.sweep import (
@@ -44,10 +46,22 @@ from polars_prcurve.sweep import (
     late_checks,
 )
 from polars_prcurve.targets import ROW, Target, chosen_row
+from polars_prcurve.widths import SizeMethod, sample_size
 
-__all__ = ["added_by_points", "points_table"]
+__all__ = ["SIZES", "added_by_points", "points_table", "sizes_table"]
 
 _TURN = f"{RESERVED}turn"
+SIZES = (
+    "criterion",
+    "target",
+    "threshold",
+    "recall",
+    "fpr",
+    "n_pos",
+    "n_neg",
+    "n_pos_needed",
+    "n_neg_needed",
+)
 _ALERTS = ("alerts", "true_alerts", "missed")
 
 
@@ -98,6 +112,33 @@ def points_table(
     found = found.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = added_by_points(metrics, per=per, long=long, bands=bands is not None)
     return found.select(*table.by, eta, *grid.carried, *others)
+
+
+def sizes_table(
+    table: Input,
+    targets: Sequence[Target],
+    delta: float,
+    confidence: float,
+    method: SizeMethod,
+    *,
+    collect: Collect,
+) -> pl.LazyFrame:
+    """`by`, and SIZES: the rates at each target, the examples there are, and those needed."""
+    any_eta = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)  # none of these targets depends on it
+    points = points_table(table, any_eta, targets, [], collect=collect)
+    points = points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+    needed: dict[str, Any] = {"n_pos_needed": "recall", "n_neg_needed": "fpr"}
+    if method in EXACT:
+        found = collect(points, f'method="{method}"')
+        points = found.lazy()
+        for name, rate in needed.items():
+            known = found[rate].filter(found[rate] > 0).unique()
+            sizes = pl.Series(sample_size(known.to_numpy(), delta, confidence, method), dtype=pl.Float64)
+            needed[name] = found[rate].replace_strict(known, sizes, default=None)
+    else:
+        for name, rate in needed.items():
+            needed[name] = sample_size(pl.col(rate), delta, confidence, method)
+    return points.with_columns(**needed).select(*table.by, *SIZES)
 
 
 def _chosen(

@@ -14,14 +14,15 @@ Sources: (B) Brabec et al. 2020.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, overload
 
 import polars as pl
 
 from polars_prcurve.bands import corners
 from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals import RateMethod, limits, one_confidence, rate_interval, z_of
-from polars_prcurve.point_metrics import PointMetric, point_metrics
+from polars_prcurve.intervals import RateMethod, limits, one_confidence, z_of
+from polars_prcurve.point_metrics import PointMetric, point_metrics, where
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ __all__ = [
 
 
 Interval: TypeAlias = tuple[float, float]
+SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding", "wald", "chernoff"]
 
 
 class PrecisionInterval(NamedTuple):
@@ -245,9 +247,23 @@ def rectangle_level(
     return float(np.mean(holds))
 
 
+@overload
 def sample_size(
-    rate: float, delta: float = 0.1, confidence: float = 0.95, method: str = "wilson"
-) -> int:
+    rate: float, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> int: ...
+@overload
+def sample_size(
+    rate: pl.Expr, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> pl.Expr: ...
+@overload
+def sample_size(
+    rate: ArrayLike, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any: ...
+
+
+def sample_size(
+    rate: Any, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any:
     """How many examples of a class tell its rate so well that precision is known to `delta`.
 
     With as many positives for recall, and negatives for fpr, the band of precision between both
@@ -257,7 +273,7 @@ def sample_size(
     Parameters
     ----------
     rate
-        The recall, or the fpr, that is expected.
+        The recall, or the fpr, that is expected, above 0: a number, an array or an expression.
     delta
         The width of the whole band.
     confidence, method
@@ -266,46 +282,74 @@ def sample_size(
 
     Returns
     -------
-    A number of examples, rounded up.
+    A number of examples, rounded up: an int from a number, else Float64; null where an expression is 0.
 
     Examples
     --------
     >>> sample_size(0.6), sample_size(0.001)
     (254, 380880)
     """
-    if not (0 < rate < 1 and 0 < delta < 1):
-        raise PrcError(f"sample_size needs rate and delta between 0 and 1; got {rate}, {delta}")
-    z, alpha = z_of(one_confidence(confidence)), 1 - confidence
-    closed = {
-        "hoeffding": math.log(2 / alpha) / (2 * (delta * rate) ** 2),
-        "chernoff": 3 * math.log(2 / alpha) / (delta**2 * rate),
-        "wald": z**2 * (1 - rate) / (rate * delta**2),
-        "wilson": _wilson_size(rate, delta, z),
-    }
-    if method in closed:
-        return math.ceil(closed[method])
+    if not 0 < delta < 1:
+        raise PrcError(f"delta= lies between 0 and 1; got {delta!r}")
+    size = _SIZES.get(method)
+    if isinstance(rate, pl.Expr):
+        needed = size_as_expression(rate, delta, confidence, method)
+        return pl.when(rate > 0).then(needed)
+    import numpy as np
+
+    rates = np.asarray(rate, dtype=float)
+    if not ((rates > 0) & (rates <= 1)).all():
+        raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
+    level = one_confidence(confidence)
+    found = size(rates, delta, level) if size else _by_halving(rates, delta, level, method)
+    return math.ceil(found) if rates.ndim == 0 else np.ceil(found)
+
+
+def size_as_expression(rate: pl.Expr, delta: float, confidence: float, method: str) -> pl.Expr:
+    """The same of a column; what has no closed form raises."""
+    if method not in _SIZES:
+        limits(rate, rate, confidence, method)  # which says why
+    return cast("pl.Expr", _SIZES[method](rate, delta, one_confidence(confidence))).ceil()
+
+
+def _by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
+    """The least number of trials, as a real number, at which the interval is narrow enough."""
+    import numpy as np
+
     apart = (1 + delta) / (1 - delta)
-    few, enough = 1.0, 2.0
 
-    def is_enough(n: float) -> bool:
-        low, high = rate_interval(rate * n, n, confidence, method)  # type: ignore[arg-type]
-        return bool(high <= apart * low)
+    def is_enough(n: Any) -> Any:
+        low, high = limits(rate * n, n, confidence, method)
+        return high <= apart * low
 
-    while not is_enough(enough):
-        few, enough = enough, 2 * enough
-    while enough - few > 1e-9 * enough:
+    few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
+    while not (done := is_enough(enough)).all():
+        few, enough = np.where(done, few, enough), np.where(done, enough, 2 * enough)
+    while (enough - few > 1e-9 * enough).any():
         middle = (few + enough) / 2
-        few, enough = (few, middle) if is_enough(middle) else (middle, enough)
-    return math.ceil(few)
+        done = is_enough(middle)
+        few, enough = np.where(done, few, middle), np.where(done, middle, enough)
+    return few
 
 
-def _wilson_size(rate: float, delta: float, z: float) -> float:
+def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     """Where the half-width of Wilson's interval is delta times its centre."""
-    kappa = rate * (1 - rate) - delta**2 * rate
-    root = math.sqrt(kappa**2 + (1 - delta**2) * delta**2 * rate**2)
+    square = delta**2
+    kappa = rate * (1 - rate) - square * rate
+    root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
     # 2 (root - kappa) / (1 - delta**2), by its conjugate where the difference would cancel
-    if kappa > 0:
-        u = 2 * delta**2 * rate**2 / (root + kappa)
-    else:
-        u = 2 * (root - kappa) / (1 - delta**2)
-    return z**2 / u
+    u = where(kappa > 0, 2 * square * rate**2 / (root + kappa), (root - kappa) * (2 / (1 - square)))
+    return z_of(confidence) ** 2 / u
+
+
+def _log(confidence: float) -> float:
+    return math.log(2 / (1 - confidence))
+
+
+_SIZES: dict[str, Callable[[Any, float, float], Any]] = {
+    "wilson": _wilson_size,
+    "hoeffding": lambda p, delta, level: _log(level) / 2 / (delta * p) ** 2,
+    "chernoff": lambda p, delta, level: 3 * _log(level) / delta**2 / p,
+    "wald": lambda p, delta, level: (z_of(level) / delta) ** 2 * (1 - p) / p,
+}
+"""Those with a closed form."""

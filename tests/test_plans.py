@@ -70,6 +70,15 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
     "summary, eta frame": (DF, lambda p: p.summary(ETAS, by=["g", "h"])),
     "summary, of rates": (POINTS, lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "curve, with bands": (
+        DF,
+        lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY, confidence=0.9, long=True),
+    ),
+    "points, weighted, with bands": (
+        DF,
+        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
+    ),
+    "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
     "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
     "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),
     "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),

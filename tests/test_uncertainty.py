@@ -126,7 +126,10 @@ def test_clopper_pearson_never_covers_less() -> None:
         (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall must lie in \[0, 1\]"),
         (lambda: max_width(0.5, 0.1, -0.1, 0.1), "the interval of recall holds it"),
         (lambda: max_width(0.5, 0.1, 0.1, fpr_interval=(0.2, 0.3)), "the interval of fpr holds it"),
-        (lambda: sample_size(0), "between 0 and 1"),
+        (lambda: sample_size(0), "rates above 0"),
+        (lambda: sample_size([0.5, 1.5]), "rates above 0"),
+        (lambda: sample_size(0.5, 1), "delta= lies between 0 and 1"),
+        (lambda: sample_size(pl.col("p"), method="jeffreys"), "collect the table"),
         (lambda: sample_size(0.1, method="guess"), "one of 'wilson'"),
         (
             lambda: precision_interval(
@@ -326,6 +329,20 @@ def test_the_widest_band_is_nowhere_exceeded(recall: float, fpr: float, a: float
     assert width.bound == pytest.approx(max(a, b))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_bands_and_sizes_of_an_empty_table(method: Any) -> None:
+    df = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String})
+    full = pl.DataFrame({"score": [1.0, 2.0], "label": [True, False], "g": ["a", "b"]})
+    calls: list[Any] = [
+        lambda p: p.curve(0.1, by="g", confidence=0.9, interval=method),
+        lambda p: p.sample_size(recall=0.5, by="g", method=method),
+    ]
+    for call in calls:
+        found = call(prc(df))
+        assert found.height == 0
+        assert found.schema == call(prc(full)).schema
+
+
 def test_widths_at_the_ends() -> None:
     assert max_width(0.5, 0.0, 0.1, 0.1)[:2] == (1.0, 0.0)
     assert max_width(0.0, 0.1, 0.1, 0.01)[:2] == (1.0, 1.0)
@@ -348,6 +365,47 @@ def test_the_level_of_a_rectangle() -> None:
     assert simulated == rectangle_level(**design, n_draws=40_000, seed=3)
     assert simulated == pytest.approx(rectangle_level(**design), abs=0.004)
     assert rectangle_level(**design, method="clopper_pearson", n_draws=20_000, seed=3) >= simulated
+
+
+@pytest.mark.parametrize("method", [*METHODS, "wald", "chernoff"])
+def test_sizes_of_numbers_arrays_and_columns(method: Any) -> None:
+    rates = [0.001, 0.6, 1.0]
+    one_by_one = [sample_size(rate, 0.2, 0.9, method) for rate in rates]
+    assert all(isinstance(n, int) for n in one_by_one)
+    assert sample_size(rates, 0.2, 0.9, method).tolist() == one_by_one
+    if method not in ("jeffreys", "clopper_pearson"):
+        df = pl.DataFrame({"p": [*rates, 0.0, None]})
+        found = df.select(sample_size(pl.col("p"), 0.2, 0.9, method)).to_series().to_list()
+        assert found == [*one_by_one, None, None]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sizes_for_targets(method: Any) -> None:
+    rng = np.random.default_rng(8)
+    df = pl.DataFrame({"score": rng.normal(size=400), "label": rng.random(400) < 0.2})
+    df = df.with_columns(g=pl.int_range(400) % 3 == 0, score=pl.col("score") + pl.col("label"))
+    nothing = pl.DataFrame({"score": [1.0], "label": [False], "g": [None]}, schema=df.schema)
+    df = pl.concat([df, nothing])
+    asked: Any = {"recall": [0.5, 0.8], "fpr": 0.1, "threshold": 99.0, "by": "g"}
+    found = df.prc.sample_size(0.2, confidence=0.9, method=method, **asked)
+    points = df.prc.operating_points(**asked)
+    same = ["g", "criterion", "target", "threshold", "recall", "fpr"]
+    assert found.columns == [*same, "n_pos", "n_neg", "n_pos_needed", "n_neg_needed"]
+    assert_same(found.select(same), points.select(same))
+    for row, point in zip(found.to_dicts(), points.to_dicts(), strict=True):
+        for rate, size, counts in (("recall", "n_pos", ("tp", "fn")), ("fpr", "n_neg", ("fp", "tn"))):
+            known = [point[name] for name in counts]
+            assert row[size] == (None if None in known else sum(known))
+            needed = sample_size(row[rate], 0.2, 0.9, method) if row[rate] else None
+            assert row[f"{size}_needed"] == needed
+    lazy = prc(df.lazy())
+    if method in ("jeffreys", "clopper_pearson"):
+        with pytest.raises(PrcError, match="there is no lazy query"):
+            lazy.sample_size(0.2, method=method, **asked)
+        return
+    query = lazy.sample_size(0.2, confidence=0.9, method=method, **asked)
+    for engine in ("streaming", "in-memory"):
+        assert_same(query.collect(engine=engine), found)
 
 
 @pytest.mark.parametrize("method", [*METHODS, "wald"])
