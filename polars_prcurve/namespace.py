@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_prcurve import wide
 from polars_prcurve.bands import Band as BandKind
-from polars_prcurve.bands import read_bands
+from polars_prcurve.bands import Bands, read_bands
 from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
@@ -22,8 +22,15 @@ from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
-from polars_prcurve.intervals import RateMethod
-from polars_prcurve.operating_points import SIZES, added_by_points, points_table, sizes_table
+from polars_prcurve.intervals import RateMethod, known_method, one_confidence
+from polars_prcurve.operating_points import (
+    RESOLUTION,
+    SIZES,
+    added_by_points,
+    points_table,
+    resolution_table,
+    sizes_table,
+)
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
@@ -602,6 +609,77 @@ class FramePrc(Listed, Generic[F]):
         query = sizes_table(
             self._prepared(table), targets, delta, confidence, method, collect=self._collected
         )
+        return self._result(query)
+
+    def resolution(
+        self,
+        delta: float = 0.1,
+        *,
+        threshold: Any = None,
+        recall: Several = None,
+        fpr: Several = None,
+        confidence: float = 0.95,
+        method: RateMethod = "wilson",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The smallest prevalence at which this test set knows precision to `delta`.
+
+        Parameters
+        ----------
+        delta
+            The width of the band of precision between the intervals of recall and fpr, upper less lower.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence, method
+            The interval of either rate; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"` are
+            for a DataFrame only.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; what the table has
+        - `eta`: Float64; at this prevalence and all above the band is at most so wide. 0 if it is
+          everywhere, null if the interval of recall reaches down to 0.
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
+        >>> known = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
+        >>> round(known["eta"].item(), 4)
+        0.0924
+        """
+        table = read_input(
+            self._lazy,
+            makes=RESOLUTION,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        targets = read_targets(
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=None,
+            predicted_positive_rate=None,
+            maximize=None,
+        )
+        bands = Bands(one_confidence(confidence), method, "mover")
+        known_method(method)
+        examples = self._prepared(table.of_examples())
+        query = resolution_table(examples, targets, delta, bands, collect=self._collected)
         return self._result(query)
 
     def unpivot_scores(

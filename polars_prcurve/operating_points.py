@@ -46,9 +46,16 @@ from polars_prcurve.sweep import (
     late_checks,
 )
 from polars_prcurve.targets import ROW, Target, chosen_row
-from polars_prcurve.widths import SizeMethod, sample_size
+from polars_prcurve.widths import SizeMethod, sample_size, smallest_eta
 
-__all__ = ["SIZES", "added_by_points", "points_table", "sizes_table"]
+__all__ = [
+    "RESOLUTION",
+    "SIZES",
+    "added_by_points",
+    "points_table",
+    "resolution_table",
+    "sizes_table",
+]
 
 _TURN = f"{RESERVED}turn"
 SIZES = (
@@ -62,6 +69,7 @@ SIZES = (
     "n_pos_needed",
     "n_neg_needed",
 )
+RESOLUTION = (*SIZES[:7], "eta")
 _ALERTS = ("alerts", "true_alerts", "missed")
 
 
@@ -139,6 +147,23 @@ def sizes_table(
         for name, rate in needed.items():
             needed[name] = sample_size(pl.col(rate), delta, confidence, method)
     return points.with_columns(**needed).select(*table.by, *SIZES)
+
+
+def resolution_table(
+    table: Input, targets: Sequence[Target], delta: float, bands: Bands, *, collect: Collect
+) -> pl.LazyFrame:
+    """`by`, and RESOLUTION: the rates at each target, the examples, and where they suffice."""
+    any_eta = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)
+    rates = [point.recall, point.fpr]
+    points = points_table(table, any_eta, targets, rates, collect=collect, bands=bands)
+    ends = (pl.col(f"{rate.name}_{end}") for rate in rates for end in ("low", "high"))
+    return points.select(
+        *table.by,
+        *RESOLUTION[:5],
+        n_pos=pl.col("tp") + pl.col("fn"),
+        n_neg=pl.col("fp") + pl.col("tn"),
+        eta=smallest_eta(*ends, delta=delta),
+    )
 
 
 def _chosen(

@@ -34,6 +34,7 @@ __all__ = [
     "precision_interval",
     "rectangle_level",
     "sample_size",
+    "smallest_eta",
 ]
 
 
@@ -245,6 +246,28 @@ def rectangle_level(
     # Precision rises with the ratio of recall to fpr, at every prevalence alike.
     holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])
     return float(np.mean(holds))
+
+
+def smallest_eta(
+    recall_low: pl.Expr, recall_high: pl.Expr, fpr_low: pl.Expr, fpr_high: pl.Expr, *, delta: float
+) -> pl.Expr:
+    """The prevalence from which on the band of precision is nowhere wider than `delta`.
+
+    With odds r = eta / (1 - eta) it is as wide where r U / (1 + r U) - r L / (1 + r L) = delta: at the
+    larger root of a quadratic. 0 where it is never wider, and null where it is as wide up to eta = 1.
+    """
+    if not 0 < delta < 1:
+        raise PrcError(f"delta= lies between 0 and 1; got {delta!r}")
+    least, inverse = recall_low / fpr_high, fpr_low / recall_high  # L and 1 / U
+    product = least * inverse
+    half = (1 - product) - delta * (1 + product)
+    square = half * half - 4 * delta * delta * product
+    # eta = r / (1 + r), of the root (half + sqrt(square)) / (2 delta L)
+    above = half + square.sqrt()
+    eta = above / (above + 2 * delta * least)
+    never_wider = (square < 0) | (half < 0)
+    found = pl.when(never_wider).then(0.0).when(recall_low > 0).then(eta)
+    return found.fill_nan(None)
 
 
 @overload

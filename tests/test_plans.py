@@ -79,6 +79,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
     ),
     "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
+    "resolution": (DF, lambda p: p.resolution(by="g", recall=[0.5, 0.9], weight="w")),
     "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
     "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),
     "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),

@@ -330,6 +330,41 @@ def test_the_widest_band_is_nowhere_exceeded(recall: float, fpr: float, a: float
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_resolution(method: Any, weight: str | None) -> None:
+    """On a grid of prevalences the band is wider below, and nowhere above."""
+    rng = np.random.default_rng(9)
+    df = pl.DataFrame({"score": rng.normal(size=3_000), "label": rng.random(3_000) < 0.3})
+    df = df.with_columns(score=pl.col("score") + 2 * pl.col("label"), w=rng.lognormal(size=3_000))
+    asked: Any = {"recall": [0.05, 0.5, 0.9], "fpr": [0.0, 0.2], "threshold": 99.0, "weight": weight}
+    points = df.prc.operating_points(
+        0.5, metrics=["recall", "fpr"], confidence=0.9, interval=method, band="mover", **asked
+    )
+    grid = np.geomspace(1e-9, 1 - 1e-9, 2_001)
+    for delta in (0.05, 0.3, 0.9):
+        found = df.prc.resolution(delta, confidence=0.9, method=method, **asked)
+        assert found["threshold"].to_list() == points["threshold"].to_list()
+        for eta, point in zip(found["eta"], points.to_dicts(), strict=True):
+            upper = metrics.precision(point["recall_high"], point["fpr_low"], grid)
+            lower = metrics.precision(point["recall_low"], point["fpr_high"], grid)
+            wide = np.asarray(upper - lower) > delta
+            if eta is None:
+                assert point["recall_low"] == 0
+            elif eta == 0:
+                assert not wide.any()
+            else:
+                assert not wide[grid > eta * (1 + 1e-9)].any()
+                assert wide[(grid > 0.9 * eta) & (grid < eta * (1 - 1e-9))].all()
+    if method in ("wilson", "hoeffding"):
+        query = df.lazy().prc.resolution(0.3, confidence=0.9, method=method, **asked)
+        eager = df.prc.resolution(0.3, confidence=0.9, method=method, **asked)
+        for engine in ("streaming", "in-memory"):
+            assert_same(query.collect(engine=engine), eager)
+    with pytest.raises(PrcError, match="delta= lies between"):
+        df.prc.resolution(1.5, recall=0.5)
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_bands_and_sizes_of_an_empty_table(method: Any) -> None:
     df = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String})
     full = pl.DataFrame({"score": [1.0, 2.0], "label": [True, False], "g": ["a", "b"]})
