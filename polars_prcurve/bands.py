@@ -58,11 +58,11 @@ def read_bands(
     confidence: float | None, interval: RateMethod, band: Band, metrics: Iterable[PointMetric]
 ) -> Bands | None:
     """The band asked for, if there is one for all these metrics."""
-    if confidence is None:
-        return None
     if band not in ("mover", "rectangle"):
         raise PrcError(f'band= is "mover" or "rectangle"; got {band!r}')
     known_method(interval)
+    if confidence is None:
+        return None
     for metric in metrics:
         if not metric.falls_with_fpr:
             raise PrcError(

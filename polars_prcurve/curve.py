@@ -8,9 +8,10 @@ from dataclasses import replace
 import polars as pl
 
 from polars_prcurve.bands import Bands, Collect, with_bands
-from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, SWEEP, UNIT
+from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP, UNIT
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.point_metrics import PointMetric
+from polars_prcurve.point_metrics import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
 
@@ -20,6 +21,7 @@ __all__ = [
     "by_turn",
     "curve_table",
     "metric_values",
+    "refuse_clashes",
     "stacked",
     "with_metrics",
 ]
@@ -29,7 +31,21 @@ def added_by_curve(
     metrics: Sequence[PointMetric], *, long: bool, bands: bool = False
 ) -> tuple[str, ...]:
     """The columns that a curve adds to `by` (and to what an eta frame carries)."""
-    return ("eta", *SWEEP, *added_by_metrics(metrics, long=long, bands=bands))
+    columns = ("eta", *SWEEP, *added_by_metrics(metrics, long=long, bands=bands))
+    refuse_clashes(columns, [] if long else metrics)
+    return columns
+
+
+def refuse_clashes(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
+    """Each column of the result has one meaning; recall and fpr alone may be asked for again."""
+    named = list(columns)
+    for metric in metrics:
+        own = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
+        if metric.name == "" or named.count(metric.name) > 1 or (metric.name in SWEEP and not own):
+            raise PrcError(
+                f"a metric is called {metric.name!r}, and the result has a column of that name; "
+                "give it another by .alias(...)"
+            )
 
 
 def added_by_metrics(metrics: Sequence[PointMetric], *, long: bool, bands: bool) -> list[str]:
@@ -77,14 +93,17 @@ def with_metrics(
     long: bool,
 ) -> pl.LazyFrame:
     """Add `added_by_metrics` to rows of `sweep_at`, repeated for each metric where `long`."""
-    values, names = metric_values(metrics, table), [metric.name for metric in metrics]
+    names = [metric.name for metric in metrics]
+    if long:  # in columns that no other can be called like
+        metrics = [metric.alias(f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
+    values = metric_values(metrics, table)
     if bands is None:
         return frame.with_columns(stacked({"value": values}, names) if long else values)
     frame = with_bands(frame.with_columns(values), metrics, bands, collect)
     if not long:
         return frame
     ends = {"value": "", "low": "_low", "high": "_high"}
-    columns = {kind: [pl.col(f"{name}{end}") for name in names] for kind, end in ends.items()}
+    columns = {kind: [pl.col(m.name + end) for m in metrics] for kind, end in ends.items()}
     return frame.with_columns(stacked(columns, names))
 
 

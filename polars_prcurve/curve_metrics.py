@@ -208,12 +208,15 @@ def _where_precision_is(value: pl.Expr, curve: Curve) -> pl.Expr:
     return pl.when(curve.has_positives & known & at_0).then(value)
 
 
+_LEAST_ETA = 2.0**-69
+
+
 def _where_gains_are(value: pl.Expr, curve: Curve) -> pl.Expr:
     """Recall gain is undefined at eta = 1, and the area has no limit at eta = 0.
 
     It may be as low as -1 / eta: too far below 0 for the sum where eta is below 2**-69.
     """
-    inside = (curve.eta >= 2.0**-69) & (curve.eta < 1)
+    inside = (curve.eta >= _LEAST_ETA) & (curve.eta < 1)
     area = value / _gain_unit(curve.eta)
     return pl.when(curve.has_positives & curve.has_negatives & inside).then(area)
 
@@ -557,7 +560,9 @@ def integrated(
     x = (start + end) / 2 + places * (end - start) / 2
     # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-x)), up to a factor.
     mass = weights * np.exp(-a * np.logaddexp(0, -x) - b * np.logaddexp(0, x))
-    averages = Average(of, (1 / (1 + np.exp(-x))).tolist(), (mass / mass.sum()).tolist())
+    # Prevalences that floats cannot tell from 0 or 1, or no sum can tell apart, move a little inside.
+    etas = np.clip(1 / (1 + np.exp(-x)), _LEAST_ETA, 1 - 2.0**-53)
+    averages = Average(of, etas.tolist(), (mass / mass.sum()).tolist())
     return replace(
         of,
         name=f"integrated({of.name}, {low:g}, {high:g}, {json.dumps(prior)})",

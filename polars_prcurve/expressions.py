@@ -347,6 +347,7 @@ def read_evidence(
         exponents = tuple(exact.exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact.to_integer, amounts, exponents)
     if isinstance(eta, pl.Expr):
+        eta = _column("eta", eta)
         found += checks.eta_checks(tallies.count, eta.cast(pl.Float64))
     return Evidence(score, pos, neg, mass, exponents, tallies.guard(found))
 
@@ -421,6 +422,8 @@ class _Tallies:
 def _column(argument: str, column: Column) -> pl.Expr:
     if not isinstance(column, str | pl.Expr):
         raise PrcError(f"{argument}= takes a column name or an expression; got {column!r}")
+    if isinstance(column, pl.Expr) and column.meta.has_multiple_outputs():
+        raise PrcError(f"{argument}= takes one column; got {column}")
     return pl.col(column) if isinstance(column, str) else column
 
 

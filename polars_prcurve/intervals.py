@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -69,8 +70,8 @@ def rate_interval(
 
     Returns
     -------
-    `(low, high)` within [0, 1]; low is 0 if k = 0, high is 1 if k = n. Without trials NaN, null from
-    expressions.
+    `(low, high)` within [0, 1]; low is 0 if k = 0, high is 1 if k = n. Without trials NaN; null from
+    expressions, also where k and n are no such counts.
 
     Rows that depend on each other, several of a patient or a card, make every interval of this kind too
     narrow.
@@ -83,15 +84,21 @@ def rate_interval(
     """
     level = one_confidence(confidence)
     if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
-        return RateInterval(*(end.fill_nan(None) for end in limits(_expr(k), _expr(n), level, method)))
+        return _of_expressions(_expr(k), _expr(n), level, method)
     import numpy as np
 
     hits, trials = np.broadcast_arrays(np.asarray(k, dtype=float), np.asarray(n, dtype=float))
-    if wrong := int(np.sum((hits < 0) | (hits > trials))):
-        raise PrcError(f"rate_interval needs 0 <= k <= n; {wrong} of the pairs given are not")
+    if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
+        raise PrcError(f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given are not")
     with np.errstate(all="ignore"):
         low, high = limits(hits, trials, level, method)
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
+
+
+def _of_expressions(k: pl.Expr, n: pl.Expr, level: float, method: str) -> RateInterval:
+    possible = (k >= 0) & (k <= n) & n.is_finite()
+    ends = limits(k, n, level, method)
+    return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
 
 
 def _expr(value: Any) -> pl.Expr:
@@ -100,7 +107,7 @@ def _expr(value: Any) -> pl.Expr:
 
 def one_confidence(confidence: float) -> float:
     """A level as given, if it is one."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise PrcError(f"confidence= lies between 0 and 1, such as 0.95; got {confidence!r}")
     return float(confidence)
 

@@ -276,7 +276,8 @@ class FramePrc(Listed, Generic[F]):
         - a column per metric: Float64, null where undefined (0/0). At a group's own
           prevalence precision is tp / (tp + fp) to the last bit.
         - with `confidence` after each metric `<metric>_low` and `<metric>_high`: Float64, null where
-          the metric is. With weights the intervals are of `sum(w)**2 / sum(w**2)` examples a class.
+          the metric is, or where a class is absent. With weights the intervals are of
+          `sum(w)**2 / sum(w**2)` examples a class.
 
         Examples
         --------
@@ -989,10 +990,12 @@ class ExprPrc(Listed):
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
-        As the frame method `curve`, row for row. `eta` may be a number, several, None for the
-        prevalence of the rows at hand, or an expression with one value per group.
+        As the frame method `curve`, row for row; bands are for frames only. `eta` may be a number,
+        several, None for the prevalence of the rows at hand, or an expression with one value per
+        group.
         """
         asked = point_metrics(metrics)
+        added_by_curve(asked, long=False)  # refuses names that it has itself
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
         return evidence.curved(asked, read_prevalence(eta))
 
@@ -1096,7 +1099,8 @@ class ExprPrc(Listed):
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
         Give one target; what each means says the frame method `operating_points`, which finds the
-        same threshold. Null where no threshold meets it.
+        same threshold. Null where no threshold meets it. `eta` is a number, None for the prevalence of
+        the rows at hand, or an expression with one value per group, such as `pl.col("eta").first()`.
 
         Examples
         --------

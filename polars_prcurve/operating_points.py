@@ -31,7 +31,7 @@ from polars_prcurve.columns import (
     SWEEP,
     UNIT,
 )
-from polars_prcurve.curve import added_by_metrics, by_turn, metric_values, with_metrics
+from polars_prcurve.curve import added_by_metrics, by_turn, metric_values, refuse_clashes, with_metrics
 from polars_prcurve.curve_metrics import Rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
@@ -83,7 +83,9 @@ def added_by_points(
         raise PrcError(f"per= takes a number of events above 0; got {per!r}")
     alerts = () if per is None else _ALERTS
     of_metrics = added_by_metrics(metrics, long=long, bands=bands)
-    return ("eta", "criterion", "target", *SWEEP, *of_metrics, *alerts)
+    columns = ("eta", "criterion", "target", *SWEEP, *of_metrics, *alerts)
+    refuse_clashes(columns, [] if long else metrics)
+    return columns
 
 
 def points_table(

@@ -159,7 +159,10 @@ def eta_list(eta: object) -> list[float | None]:
 
 def one_eta(value: object) -> float:
     if isinstance(value, str):
-        raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use eta_from_ratio)")
+        raise PrcError(
+            f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use "
+            "eta_from_ratio; a column? pass a frame, or in expressions pl.col(...).first())"
+        )
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {value!r}")
     if not 0 <= float(value) <= 1:

@@ -147,11 +147,12 @@ class _Curves(NamedTuple):
         of, etas, weights = cast("Average", metric.averages)
         nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
         at_nodes = self.values(self.at(Grid(nodes)), {name: of})
-        # A metric without a lower bound needs a unit in which the sum is one of shares.
-        unit = 1.0 if math.isfinite(of.range[0]) else 2.0**-60
+        # A metric without a bound needs a unit in which the sum is one of shares.
+        unit = 1.0 if all(map(math.isfinite, of.range)) else 2.0**-60
         share = whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
         at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
-        known = pl.when(~pl.col(_WEIGHT).any()).then(sum_of_shares(pl.col(name)) * (1 / unit))
+        mean = (sum_of_shares(pl.col(name)) * (1 / unit)).clip(*of.range)  # but for rounding it is
+        known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
         return at_nodes.group_by(GROUP).agg(known.alias(name))
 
 

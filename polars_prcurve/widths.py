@@ -21,7 +21,7 @@ import polars as pl
 
 from polars_prcurve.bands import corners
 from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals import RateMethod, limits, one_confidence, z_of
+from polars_prcurve.intervals import RateMethod, known_method, limits, one_confidence, z_of
 from polars_prcurve.point_metrics import PointMetric, point_metrics, where
 
 if TYPE_CHECKING:
@@ -104,7 +104,10 @@ def precision_interval(
     >>> round(low, 4), round(high, 4)
     (0.7843, 0.9302)
     """
-    [of] = point_metrics(metric)
+    asked = point_metrics(metric)
+    if len(asked) != 1:
+        raise PrcError(f"precision_interval is of one metric; got {len(asked)}")
+    of = asked[0]
     if not of.falls_with_fpr:
         raise PrcError(f"{of.name} is not known to move one way with recall and with fpr")
     recalls = _cut(_ends("recall", recall, recall_half_width, recall_cv, recall_interval))
@@ -129,8 +132,8 @@ def max_width(
 ) -> Width:
     """The widest band of precision over all prevalences, and where it is.
 
-    Parameters are as for `precision_interval`. An upper end above 1 is not cut, which could only
-    make delta smaller.
+    Parameters are as for `precision_interval`. An upper end above 1 is not cut; cutting it could
+    only make delta smaller.
 
     Examples
     --------
@@ -232,9 +235,14 @@ def rectangle_level(
     0.9942
     """
     z = z_of(one_confidence(confidence))
+    known_method(method)
+    if not (0 < recall <= 1 and 0 < fpr <= 1):
+        raise PrcError(f"rectangle_level needs true rates above 0 and at most 1; got {recall}, {fpr}")
+    if min(n_pos, n_neg) < 1 or (n_draws is not None and n_draws < 1):
+        raise PrcError("rectangle_level needs positives, negatives and, if any, draws")
     if n_draws is None:
         a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
-        return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2))
+        return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
     import numpy as np
 
     rng = np.random.default_rng(seed)

@@ -150,6 +150,10 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
         (lambda: metrics.precision(0.5, 0.5), "pass eta"),
         (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
+        (lambda: pl.col("score").prc.roc_auc(pl.col("a", "b")), "label= takes one column"),
+        (lambda: pl.col("score").prc.tp("label", weight=pl.all()), "weight= takes one column"),
+        (lambda: pl.col("score").prc.pr_auc("label", pl.col("a", "b")), "eta= takes one column"),
+        (lambda: pl.col("score").prc.curve("label", metrics=metrics.precision.alias("tp")), "'tp'"),
         (lambda: pl.col("a", "b").prc.sweep("label"), "several columns"),
         (lambda: pl.col("^s.*$").prc.tp("label"), "name the scores"),
         (lambda: pl.all().prc.roc_auc("label"), "name the scores"),

@@ -396,6 +396,29 @@ def test_integrated_under_a_beta_distribution() -> None:
     assert same[1].name == 'integrated(pr_auc, 0, 1, ["beta", 1, 1])'
 
 
+def test_integrated_without_a_bound_and_up_to_the_ends() -> None:
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.7, 0.4, 0.2], "label": [1, 0, 1, 1, 0]})
+    for low in (1e-3, 1e-6, 1e-9):
+        ends = math.log(low / (1 - low)), 0.0
+        x = ends[0] + (ends[1] - ends[0]) * (np.arange(20_000) + 0.5) / 20_000
+        for metric in ("normalized_average_precision", metrics.best("lift")):
+            values = df.prc.summary(1 / (1 + np.exp(-x)), metrics=metric)["value"]
+            asked = metrics.integrated(metric, low, 0.5, "logit")
+            found = df.prc.summary(0.5, metrics=asked)["value"].item()
+            assert found == pytest.approx(values.mean(), rel=1e-3)
+    names = ["pr_auc", "boyd_pr_auc", "min_max_average_precision", "auprg", "auprg_clipped"]
+    at_1, near_1 = (
+        df.prc.summary(0.5, metrics=[metrics.integrated(name, 0.5, high) for name in names])["value"]
+        for high in (1, 1 - 1e-12)
+    )
+    assert at_1.to_list() == pytest.approx(near_1.to_list(), rel=1e-6)
+    perfect = pl.DataFrame({"score": [3, 2, 1], "label": [1, 1, 0]})
+    asked = [metrics.integrated(name, 0, 1) for name in ("average_precision", "pr_auc", "auprg")]
+    values = perfect.prc.summary(0.5, metrics=asked)["value"]
+    assert values.to_list() == pytest.approx([1.0] * 3, rel=1e-14)
+    assert values.max() == 1
+
+
 def test_own_metric_looks_at_every_row() -> None:
     """A metric that grows with fpr is best inside a run of negatives."""
     odd = metrics.point("odd", lambda tp, fn, fp, tn: -((fp - 0.3) ** 2) + 0 * tp)

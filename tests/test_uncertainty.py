@@ -97,6 +97,9 @@ def test_intervals_of_rates(method: Any, hits: int, misses: int, level: float) -
 @pytest.mark.parametrize("method", ["wilson", "hoeffding"])
 def test_intervals_as_expressions(method: Any) -> None:
     df = pl.DataFrame({"k": [0, 3, 10, 0], "n": [10, 10, 10, 0]})
+    wrong = pl.DataFrame({"k": [-1.0, 5.0, 10.001, 3.0, None], "n": [3.0, 4.0, 10.0, math.inf, 2.0]})
+    for end in rate_interval(pl.col("k"), pl.col("n"), 0.9, method):
+        assert wrong.select(end).to_series().to_list() == [None] * 5
     low, high = rate_interval(pl.col("k"), pl.col("n"), 0.9, method)
     found = df.select(low=low, high=high)
     expected = rate_interval(df["k"].to_numpy(), df["n"].to_numpy(), 0.9, method)
@@ -126,6 +129,13 @@ def test_clopper_pearson_never_covers_less() -> None:
         (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall must lie in \[0, 1\]"),
         (lambda: max_width(0.5, 0.1, -0.1, 0.1), "the interval of recall holds it"),
         (lambda: max_width(0.5, 0.1, 0.1, fpr_interval=(0.2, 0.3)), "the interval of fpr holds it"),
+        (lambda: rate_interval(3, math.inf), "finite"),
+        (lambda: rectangle_level(0, 0.1, 10, 10), "true rates above 0"),
+        (lambda: rectangle_level(0.5, 1.1, 10, 10), "true rates above 0"),
+        (lambda: rectangle_level(0.5, 0.1, 0, 10), "needs positives"),
+        (lambda: rectangle_level(0.5, 0.1, 10, 10, n_draws=0), "needs positives"),
+        (lambda: rectangle_level(0.5, 0.1, 10, 10, method="guess"), "one of 'wilson'"),
+        (lambda: precision_interval(0.5, 0.1, 0.1, 0.1, 0.1, metric=["f1", "npv"]), "one metric"),
         (lambda: sample_size(0), "rates above 0"),
         (lambda: sample_size([0.5, 1.5]), "rates above 0"),
         (lambda: sample_size(0.5, 1), "delta= lies between 0 and 1"),
@@ -277,6 +287,14 @@ def test_what_has_no_bands() -> None:
     df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "p": [0.5, 1.0], "q": [1.0, 0.0]})
     own = metrics.point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
     refused: list[tuple[Any, str]] = [
+        ({"confidence": None, "band": "box"}, 'band= is "mover"'),
+        ({"confidence": None, "interval": "wald"}, "one of 'wilson'"),
+        ({"metrics": ["precision", metrics.f1.alias("precision_low")]}, "'precision_low'"),
+        *(
+            ({"metrics": metrics.f1.alias(name), "confidence": level}, f"called '{name}'")
+            for name in ("recall", "fpr", "tp", "threshold", "eta", "")
+            for level in (None, 0.9)
+        ),
         ({"metrics": own}, "a bootstrap"),
         ({"band": "box"}, 'band= is "mover" or "rectangle"'),
         ({"interval": "wald"}, "one of 'wilson'"),
@@ -288,6 +306,20 @@ def test_what_has_no_bands() -> None:
     for options, hint in refused:
         with pytest.raises(PrcError, match=hint):
             df.prc.curve(**{"confidence": 0.95, **options})
+    with pytest.raises(PrcError, match="called 'alerts'"):
+        df.prc.operating_points(recall=0.5, metrics=metrics.f1.alias("alerts"), per=10)
+
+
+def test_names_of_metrics_in_long_tables_are_free() -> None:
+    df = pl.DataFrame({"score": [3, 2, 1], "label": [1, 0, 1], "recall_low": ["a"] * 3, "f1": ["b"] * 3})
+    asked: Any = {"by": ["recall_low", "f1"], "confidence": 0.9}
+    named = [metrics.precision.alias("recall"), "f1", metrics.fdr.alias("eta")]
+    found = df.prc.curve(0.1, metrics=named, long=True, **asked)
+    assert found["recall_low"].unique().to_list() == ["a"]
+    assert found["f1"].unique().to_list() == ["b"]
+    same = df.prc.curve(0.1, metrics=["precision", "f1", "fdr"], long=True, **asked)
+    assert_same(found.drop("metric"), same.drop("metric"))
+    assert found["metric"].unique(maintain_order=True).to_list() == ["recall", "f1", "eta"]
 
 
 def test_bands_hold_what_they_promise() -> None:
