@@ -64,11 +64,7 @@ def read_bands(
     if confidence is None:
         return None
     for metric in metrics:
-        if not metric.falls_with_fpr:
-            raise PrcError(
-                f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
-                "band from their intervals; a bootstrap has one"
-            )
+        corners(metric)  # raises where there are none
     return Bands(one_confidence(confidence), interval, band)
 
 
@@ -97,6 +93,11 @@ def with_bands(
 
 def corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
     """Which end of recall and of fpr, 0 or 1, makes the metric least, and which greatest."""
+    if not metric.falls_with_fpr:
+        raise PrcError(
+            f"{metric.name} is not known to move one way with recall and with fpr, so there is no "
+            "band from their intervals; a bootstrap has one"
+        )
     low = int(metric.direction == "minimize"), int(metric.direction == "maximize")
     return low, (1 - low[0], 1 - low[1])
 

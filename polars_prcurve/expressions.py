@@ -26,6 +26,7 @@ from polars_prcurve.columns import (
     RUN,
     SWEEP,
 )
+from polars_prcurve.curve import added_by_curve
 from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows, odds_against
 from polars_prcurve.errors import Check, PrcError, guard
 from polars_prcurve.inputs import Column
@@ -33,7 +34,7 @@ from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import eta_list, factors
 from polars_prcurve.targets import ROW, Target, chosen_row
 
-__all__ = ["Evidence", "read_evidence", "read_prevalence"]
+__all__ = ["Evidence", "read_evidence", "read_one_prevalence", "read_prevalence"]
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None: the context's own."""
@@ -180,7 +181,7 @@ class Evidence:
             rows, eta = _with_eta(rows, eta)
         values = [cells.metric(m, eta) for m in metrics if m.name not in SWEEP]
         filled = _filled(eta, *cells.totals()).alias("eta")
-        names = ("eta", *SWEEP, *(m.name for m in metrics if m.name not in SWEEP))
+        names = added_by_curve(metrics, long=False)
         return self.named(_made_of(rows, [filled, *_sweep_fields(cells), *values], names))
 
     # One value per context --------------------------------------------------------------------
@@ -358,6 +359,14 @@ def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
         return eta.cast(pl.Float64)
     values = eta_list(eta)
     return values[0] if len(values) == 1 else values
+
+
+def read_one_prevalence(eta: Any) -> Prevalence:
+    """The prevalence of what is one value."""
+    at = read_prevalence(eta)
+    if isinstance(at, list):
+        raise PrcError(f"there is one value for one prevalence: pass a single eta; got {eta!r}")
+    return at
 
 
 def _sweep_fields(cells: Cells) -> list[pl.Expr]:

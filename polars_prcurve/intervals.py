@@ -8,7 +8,7 @@ what `confidence` leaves.
     clopper_pearson  from the binomial distribution; never covers less than the level
     hoeffding        from Hoeffding's inequality; covers at least the level, at all thresholds at once
 
-Sources: (B) Brabec et al. 2020; Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
+Sources: Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
 Hoeffding 1963; Massart 1990.
 """
 
@@ -121,10 +121,7 @@ def z_of(confidence: float) -> float:
 
 def limits(k: Value, n: Value, confidence: float, method: str) -> tuple[Value, Value]:
     """Both ends, undefined as NaN."""
-    if method not in _METHODS:
-        raise PrcError(
-            f"an interval of a rate is one of {', '.join(map(repr, _METHODS))}; got {method!r}"
-        )
+    known_method(method)
     if method in EXACT and isinstance(k, pl.Expr):
         raise PrcError(
             f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '

@@ -19,10 +19,15 @@ from polars_prcurve.columns import COUNTS, SCORE, SWEEP
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
 from polars_prcurve.errors import PrcError, raised_eagerly
-from polars_prcurve.expressions import Evidence, read_evidence, read_prevalence
+from polars_prcurve.expressions import (
+    Evidence,
+    read_evidence,
+    read_one_prevalence,
+    read_prevalence,
+)
 from polars_prcurve.grouping import Span, group_number, wide_keys
 from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
-from polars_prcurve.intervals import RateMethod, known_method, one_confidence
+from polars_prcurve.intervals import RateMethod, one_confidence
 from polars_prcurve.operating_points import (
     RESOLUTION,
     SIZES,
@@ -598,15 +603,7 @@ class FramePrc(Listed, Generic[F]):
             rates=rates,
             missing=missing,
         )
-        targets = read_targets(
-            table,
-            threshold=threshold,
-            recall=recall,
-            fpr=fpr,
-            precision=None,
-            predicted_positive_rate=None,
-            maximize=None,
-        )
+        targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr)
         query = sizes_table(
             self._prepared(table), targets, delta, confidence, method, collect=self._collected
         )
@@ -668,17 +665,8 @@ class FramePrc(Listed, Generic[F]):
             counts=counts,
             missing=missing,
         )
-        targets = read_targets(
-            table,
-            threshold=threshold,
-            recall=recall,
-            fpr=fpr,
-            precision=None,
-            predicted_positive_rate=None,
-            maximize=None,
-        )
+        targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr)
         bands = Bands(one_confidence(confidence), method, "mover")
-        known_method(method)
         examples = self._prepared(table.of_examples())
         query = resolution_table(examples, targets, delta, bands, collect=self._collected)
         return self._result(query)
@@ -945,9 +933,7 @@ class ExprPrc(Listed):
         one value per group, such as `pl.col("eta").first()`.
         """
         [asked] = point_metrics(metric)
-        at = read_prevalence(eta)
-        if isinstance(at, list):
-            raise PrcError(f"a row has one value: pass a single eta; got {eta!r}")
+        at = read_one_prevalence(eta)
         return self._of(label, weight, pos_label, lambda score: score.metric(asked, at), eta)
 
     def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
@@ -995,7 +981,6 @@ class ExprPrc(Listed):
         group.
         """
         asked = point_metrics(metrics)
-        added_by_curve(asked, long=False)  # refuses names that it has itself
         evidence = read_evidence(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
         return evidence.curved(asked, read_prevalence(eta))
 
@@ -1022,9 +1007,7 @@ class ExprPrc(Listed):
         0.6666666666666667
         """
         [asked] = curve_metrics(metric)
-        at = read_prevalence(eta)
-        if isinstance(at, list):
-            raise PrcError(f"a summary has one value: pass a single eta; got {eta!r}")
+        at = read_one_prevalence(eta)
         return self._of(label, weight, pos_label, lambda score: score.summarized(asked, at), eta)
 
     def average_precision(
@@ -1110,7 +1093,6 @@ class ExprPrc(Listed):
         """
         targets = read_targets(
             None,
-            threshold=None,
             recall=recall,
             fpr=fpr,
             precision=precision,
@@ -1119,9 +1101,7 @@ class ExprPrc(Listed):
         )
         if len(targets) > 1:
             raise PrcError(f"there is one threshold for one target; got {len(targets)} of them")
-        at = read_prevalence(eta)
-        if isinstance(at, list):
-            raise PrcError(f"there is one threshold for one prevalence: pass a single eta; got {eta!r}")
+        at = read_one_prevalence(eta)
         return self._of(label, weight, pos_label, lambda score: score.threshold(targets[0], at), eta)
 
 

@@ -104,8 +104,7 @@ def points_table(
     rows = frame.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64))
     own = [SCORE] if isinstance(table, ScoreTable) else []
     rows = rows.select(ROW, GROUP, UNIT, *SWEEP, *own)
-    # Read twice: to choose from, and to look up what was chosen.
-    rows, groups = rows.cache(), groups.cache()
+    rows = rows.cache()  # read twice: to choose from, and to look up what was chosen
     pairs = at_each_eta(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
     asked = pairs.join(pl.LazyFrame({_TURN: range(len(targets))}), how="cross")
     chosen = _chosen(asked, pairs, rows, targets, table)
@@ -134,9 +133,7 @@ def sizes_table(
     collect: Collect,
 ) -> pl.LazyFrame:
     """`by`, and SIZES: the rates at each target, the examples there are, and those needed."""
-    any_eta = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)  # none of these targets depends on it
-    points = points_table(table, any_eta, targets, [], collect=collect)
-    points = points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+    points = _at_any_eta(table, targets, [], collect=collect)
     needed: dict[str, Any] = {"n_pos_needed": "recall", "n_neg_needed": "fpr"}
     if method in EXACT:
         found = collect(points, f'method="{method}"')
@@ -155,17 +152,25 @@ def resolution_table(
     table: Input, targets: Sequence[Target], delta: float, bands: Bands, *, collect: Collect
 ) -> pl.LazyFrame:
     """`by`, and RESOLUTION: the rates at each target, the examples, and where they suffice."""
-    any_eta = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)
     rates = [point.recall, point.fpr]
-    points = points_table(table, any_eta, targets, rates, collect=collect, bands=bands)
+    points = _at_any_eta(table, targets, rates, collect=collect, bands=bands)
     ends = (pl.col(f"{rate.name}_{end}") for rate in rates for end in ("low", "high"))
-    return points.select(
-        *table.by,
-        *RESOLUTION[:5],
-        n_pos=pl.col("tp") + pl.col("fn"),
-        n_neg=pl.col("fp") + pl.col("tn"),
-        eta=smallest_eta(*ends, delta=delta),
-    )
+    eta = smallest_eta(*ends, delta=delta)
+    return points.with_columns(eta=eta).select(*table.by, *RESOLUTION)
+
+
+def _at_any_eta(
+    table: Input,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    collect: Collect,
+    bands: Bands | None = None,
+) -> pl.LazyFrame:
+    """Operating points where neither targets nor metrics depend on eta, with n_pos and n_neg."""
+    grid = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)
+    points = points_table(table, grid, targets, metrics, collect=collect, bands=bands)
+    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
 def _chosen(

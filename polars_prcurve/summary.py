@@ -72,12 +72,13 @@ def summary_table(
     """`by`, eta, what the eta frame carries, and the rest of SUMMARY."""
     named = {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
     frame, groups = counted(table)
-    segments, convex = _segments(table, frame, groups, metrics), None
+    segments = {False: _segments(table, frame, groups, metrics)}
     if names := [metric.name for metric in metrics if metric.on_hull]:
-        found = collect(segments, f"{', '.join(names)}, of a convex hull")
-        segments, convex = found.lazy(), _extents(from_row_before(upper_hull(found).lazy()))
-    # Used twice or more, and Polars would compute it anew for each use.
-    curves = _Curves(table, groups, segments.cache(), convex)
+        found = collect(segments[False], f"{', '.join(names)}, of a convex hull")
+        hull = _extents(from_row_before(upper_hull(found).lazy()))
+        segments = {False: found.lazy(), True: hull}
+    # Used twice or more, and Polars would compute them anew for each use.
+    curves = _Curves(table, groups, {of_hull: frame.cache() for of_hull, frame in segments.items()})
     values = curves.values(curves.at(grid), named)
     values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
@@ -92,9 +93,8 @@ class _Curves(NamedTuple):
 
     table: Input
     groups: pl.LazyFrame
-    plain: pl.LazyFrame
-    convex: pl.LazyFrame | None
-    """Those of the convex hull."""
+    segments: Mapping[bool, pl.LazyFrame]
+    """Of the curves themselves (False), and of their convex hulls (True) if a metric asks for them."""
 
     def at(self, grid: Grid) -> pl.LazyFrame:
         """One row per group and prevalence."""
@@ -124,13 +124,13 @@ class _Curves(NamedTuple):
 
     def _least_fpr(self) -> pl.LazyFrame:
         rises = pl.when(pl.col(RISE) > 0).then(pl.col(FPR))
-        return self.plain.select(GROUP, rises.alias(_LEAST_FPR)).group_by(GROUP).min()
+        return self.segments[False].select(GROUP, rises.alias(_LEAST_FPR)).group_by(GROUP).min()
 
     def _reduced(
         self, pairs: pl.LazyFrame, metrics: Mapping[str, CurveMetric], key: str, on_hull: bool
     ) -> pl.LazyFrame:
         """One total per key and metric."""
-        frame = self.plain if self.convex is None or not on_hull else self.convex
+        frame = self.segments[on_hull]
         if key == PAIR:
             at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, POS_FACTOR, NEG_FACTOR)
             frame = frame.join(at_eta, on=GROUP)
@@ -208,7 +208,7 @@ def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
     running minimum start anew at each group.
     """
     row = f"{RESERVED}row"
-    ratio = (pl.col("fpr").fill_null(0.0) / pl.col("recall")).fill_nan(None).fill_null(float("inf"))
+    ratio = (pl.col(FPR) / pl.col("recall")).fill_nan(None).fill_null(float("inf"))
     packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
     least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     return segments.with_row_index(row).sort(row, descending=True).with_columns(least.alias(ENVELOPE))

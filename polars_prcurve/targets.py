@@ -48,12 +48,12 @@ class Target:
 def read_targets(
     table: Input | None,
     *,
-    threshold: Any,
-    recall: Several,
-    fpr: Several,
-    precision: Several,
-    predicted_positive_rate: Several,
-    maximize: Any,
+    threshold: Any = None,
+    recall: Several = None,
+    fpr: Several = None,
+    precision: Several = None,
+    predicted_positive_rate: Several = None,
+    maximize: Any = None,
 ) -> list[Target]:
     """Every target, kind by kind in the order of the arguments."""
     targets = [_at_least(value, literal) for value, literal in _thresholds(table, threshold)]

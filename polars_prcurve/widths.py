@@ -108,8 +108,6 @@ def precision_interval(
     if len(asked) != 1:
         raise PrcError(f"precision_interval is of one metric; got {len(asked)}")
     of = asked[0]
-    if not of.falls_with_fpr:
-        raise PrcError(f"{of.name} is not known to move one way with recall and with fpr")
     recalls = _cut(_ends("recall", recall, recall_half_width, recall_cv, recall_interval))
     fprs = _cut(_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval))
     at: Any = eta
@@ -256,6 +254,11 @@ def rectangle_level(
     return float(np.mean(holds))
 
 
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise PrcError(f"delta= lies between 0 and 1; got {delta!r}")
+
+
 def smallest_eta(
     recall_low: pl.Expr, recall_high: pl.Expr, fpr_low: pl.Expr, fpr_high: pl.Expr, *, delta: float
 ) -> pl.Expr:
@@ -264,8 +267,7 @@ def smallest_eta(
     With odds r = eta / (1 - eta) it is as wide where r U / (1 + r U) - r L / (1 + r L) = delta: at the
     larger root of a quadratic. 0 where it is never wider, and null where it is as wide up to eta = 1.
     """
-    if not 0 < delta < 1:
-        raise PrcError(f"delta= lies between 0 and 1; got {delta!r}")
+    _check_delta(delta)
     least, inverse = recall_low / fpr_high, fpr_low / recall_high  # L and 1 / U
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
@@ -320,27 +322,19 @@ def sample_size(
     >>> sample_size(0.6), sample_size(0.001)
     (254, 380880)
     """
-    if not 0 < delta < 1:
-        raise PrcError(f"delta= lies between 0 and 1; got {delta!r}")
-    size = _SIZES.get(method)
+    _check_delta(delta)
+    level, size = one_confidence(confidence), _SIZES.get(method)
     if isinstance(rate, pl.Expr):
-        needed = size_as_expression(rate, delta, confidence, method)
-        return pl.when(rate > 0).then(needed)
+        if size is None:
+            limits(rate, rate, level, method)  # which says why there is no expression
+        return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
     import numpy as np
 
     rates = np.asarray(rate, dtype=float)
     if not ((rates > 0) & (rates <= 1)).all():
         raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
-    level = one_confidence(confidence)
     found = size(rates, delta, level) if size else _by_halving(rates, delta, level, method)
     return math.ceil(found) if rates.ndim == 0 else np.ceil(found)
-
-
-def size_as_expression(rate: pl.Expr, delta: float, confidence: float, method: str) -> pl.Expr:
-    """The same of a column; what has no closed form raises."""
-    if method not in _SIZES:
-        limits(rate, rate, confidence, method)  # which says why
-    return cast("pl.Expr", _SIZES[method](rate, delta, one_confidence(confidence))).ceil()
 
 
 def _by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
