@@ -16,6 +16,9 @@ SCORE = "_prc_score"
 LABEL = "_prc_label"  # Boolean: is positive; or else
 POS = "_prc_pos"  # what the row adds to the positives
 NEG = "_prc_neg"  # and to the negatives
+CLUSTER = "_prc_cluster"  # rows that are drawn together
+MODEL = "_prc_model"  # the last of the group columns, where models are compared
+EXAMPLE = "_prc_example"  # rows of the same example under several models
 MARK = "_prc_mark"  # an asked-for threshold, not an example
 
 # one row per group
@@ -52,4 +55,8 @@ FPR_BEFORE = "_prc_fpr_before"
 FPR = "_prc_fpr"  # fpr, but 0 without negatives
 RISE = "_prc_rise"  # by how much recall grows along it
 RUN = "_prc_run"  # and fpr
+LEAST_FPR = "_prc_least_fpr"  # of the rows on which recall grows
+GAP = (
+    "_prc_gap"  # by how much fpr grows from the row before in the same frame to where the segment starts
+)
 ENVELOPE = "_prc_envelope"  # least fpr / recall from here on

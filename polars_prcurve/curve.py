@@ -124,7 +124,7 @@ def stacked(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> l
     if len(names) == 1:
         return [pl.lit(names[0]).alias("metric"), *(e[0].alias(name) for name, e in columns.items())]
     name = by_turn(COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
-    nothing = pl.lit(None, dtype=pl.Float64)
+    nothing = pl.lit(None)
     values = (by_turn(COPY, e, nothing).alias(name) for name, e in columns.items())
     return [name.alias("metric"), *values]
 

@@ -29,7 +29,17 @@ import polars as pl
 from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
 from polars_prcurve.baselines import atanh_rest
-from polars_prcurve.columns import ENVELOPE, FPR, FPR_BEFORE, ODDS, RECALL_BEFORE, RESERVED, RISE, RUN
+from polars_prcurve.columns import (
+    ENVELOPE,
+    FPR,
+    FPR_BEFORE,
+    N_NEG_EFFECTIVE,
+    ODDS,
+    RECALL_BEFORE,
+    RESERVED,
+    RISE,
+    RUN,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact import sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
@@ -134,6 +144,23 @@ class Average(NamedTuple):
 
 Term: TypeAlias = Callable[[Rows], pl.Expr]
 Step: TypeAlias = Callable[[Rows], dict[str, pl.Expr]]
+
+
+class Influence(NamedTuple):
+    """How much an example moves the estimate, but for a constant; see `influence`."""
+
+    positive: Term
+    """Of the positives of a row."""
+    negative: Term
+    """Of its negatives."""
+    between: Term
+    """Of negatives that score less than the row before and more than this one."""
+    sums: Step
+    """What all three read as sums over the rows above."""
+    ddof: int
+    """By how much the number of examples is less, where a variance is divided by it."""
+
+
 Needs: TypeAlias = Literal["rises", "corners", "all"]
 """Which rows can matter: those on which recall rises, the first of each curve too, or any."""
 
@@ -178,6 +205,12 @@ class CurveMetric:
     """Its rows are the vertices of the convex hull of the ROC curve."""
     averages: Average | None = field(default=None, repr=False)
     """Has no rows of its own: the weighted mean of another metric."""
+    influence: Influence | None = field(default=None, repr=False)
+    """What its standard error is made from."""
+    cautious: CurveMetric | None = field(default=None, repr=False)
+    """The same of a curve with half a false positive more at every threshold."""
+    at_recall: float | None = field(default=None, repr=False)
+    """It is precision at this recall."""
 
     def alias(self, name: str) -> CurveMetric:
         """The same metric under another name."""
@@ -243,6 +276,33 @@ def _precision(recall: pl.Expr, fpr: pl.Expr, odds: pl.Expr) -> pl.Expr:
 
 def _average_precision(rows: Rows) -> pl.Expr:
     return rows.rise * _precision(rows.recall, rows.fpr, rows.odds)
+
+
+# One more positive at a row takes the precision there, and adds to the alarms of all rows below; one
+# more negative adds to those only. With p the precision, the recall of a row counts as
+# p (1 - p) / recall and its fpr as p (1 - p) / fpr, each times the rise. No negative is at or above a
+# row of fpr 0.
+
+_OF_RECALL, _OF_FPR = f"{RESERVED}of_recall", f"{RESERVED}of_fpr"
+
+
+def _alarm_sums(rows: Rows) -> dict[str, pl.Expr]:
+    alarms = rows.recall + rows.odds * rows.fpr
+    lost = rows.rise * (rows.recall / alarms) * (rows.odds * rows.fpr / alarms)
+    counts = (rows.rise > 0) & (rows.fpr > 0)
+    return {
+        name: pl.when(counts).then(lost / rate).otherwise(0.0)
+        for name, rate in ((_OF_RECALL, rows.recall), (_OF_FPR, rows.fpr))
+    }
+
+
+_OF_AVERAGE_PRECISION = Influence(
+    lambda rows: _precision(rows.recall, rows.fpr, rows.odds) - rows.column(_OF_RECALL),
+    lambda rows: rows.column(_OF_FPR),
+    lambda rows: rows.column(_OF_FPR),
+    _alarm_sums,
+    ddof=0,
+)
 
 
 def _average_precision_interpolated(rows: Rows) -> pl.Expr:
@@ -369,6 +429,17 @@ def _roc_auc(rows: Rows) -> pl.Expr:
     return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
 
 
+# The share of negatives below a positive, and of positives above a negative, ties by halves
+# (DeLong et al. 1988).
+_OF_ROC_AUC = Influence(
+    lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+    lambda rows: (rows.recall_before + rows.recall) / 2,
+    lambda rows: rows.recall_before,
+    lambda rows: {},
+    ddof=1,
+)
+
+
 def _area_up_to(max_fpr: float) -> Term:
     def term(rows: Rows) -> pl.Expr:
         start, end = max_fpr - rows.fpr_before, max_fpr - rows.fpr
@@ -479,6 +550,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
         total="max",
         finish=_where_known,
         source="W 2, DG",
+        at_recall=float(recall),
     )
 
 
@@ -623,8 +695,18 @@ def _above(least: Callable[[pl.Expr], pl.Expr]) -> Callable[[pl.Expr, Curve], pl
     return finish
 
 
+def _cautious_average_precision(rows: Rows) -> pl.Expr:
+    fpr = rows.fpr + 0.5 / rows.column(N_NEG_EFFECTIVE)
+    return rows.rise * _precision(rows.recall, fpr, rows.odds)
+
+
 average_precision = CurveMetric(
-    "average_precision", _average_precision, finish=_where_precision_is, source="W 2, step sum"
+    "average_precision",
+    _average_precision,
+    finish=_where_precision_is,
+    source="W 2, step sum",
+    influence=_OF_AVERAGE_PRECISION,
+    cautious=CurveMetric("cautious_average_precision", _cautious_average_precision),
 )
 average_precision_interpolated = CurveMetric(
     "average_precision_interpolated",
@@ -660,7 +742,12 @@ auprg_clipped = CurveMetric(
     steps=(_gain_start, _gain_ends),
 )
 roc_auc = CurveMetric(
-    "roc_auc", _roc_auc, depends_on_eta=False, finish=_with_both_classes, source="R Fig. 4"
+    "roc_auc",
+    _roc_auc,
+    depends_on_eta=False,
+    finish=_with_both_classes,
+    source="R Fig. 4",
+    influence=_OF_ROC_AUC,
 )
 marginal_average_precision = CurveMetric(
     "marginal_average_precision",
@@ -718,7 +805,7 @@ worst_pr_auc = CurveMetric(
 )
 pr_auc_hull = replace(pr_auc, name="pr_auc_hull", on_hull=True)
 auprg_hull = replace(auprg, name="auprg_hull", on_hull=True)
-roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True)
+roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True, influence=None)
 
 CURVE_METRICS: dict[str, CurveMetric] = {
     value.name: value for value in list(globals().values()) if isinstance(value, CurveMetric)

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve import checks
-from polars_prcurve.columns import LABEL, NEG, POS, RESERVED, SCORE
+from polars_prcurve.columns import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, RESERVED, SCORE
 from polars_prcurve.errors import Check, PrcError, did_you_mean
 from polars_prcurve.grouping import group_number
 
@@ -149,29 +149,37 @@ def read_input(
     weight: Column | None = None,
     counts: tuple[Column, Column] | None = None,
     rates: tuple[Column, Column] | None = None,
+    cluster: Column | None = None,
+    model: Column | None = None,
+    example: Column | None = None,
     missing: Missing = "raise",
 ) -> ScoreTable | Rates:
     """Resolve and type every column; `makes` are the names that the output adds to `by`."""
     reader = _Reader(frame, missing)
     groups, by_dtypes = reader.read_by(by, makes)
+    if model is not None:
+        name, by_dtypes[MODEL] = reader.read("model", model)
+        groups.append(name.alias(MODEL))
     number = group_number(by_dtypes)
     if rates is not None:
-        _alone("rates", counts=counts, weight=weight, pos_label=pos_label)
+        _alone("rates", cluster=cluster, counts=counts, weight=weight, pos_label=pos_label)
         points = _read_rates(reader, _pair("rates", rates))
         return Rates(reader.kept(), by_dtypes, groups, points, reader.tallies, number)
     value, score_dtype = _read_score(reader, score)
     if counts is not None:
-        _alone("counts", weight=weight, pos_label=pos_label)
+        _alone("counts", cluster=cluster, weight=weight, pos_label=pos_label)
         amounts = _read_counts(reader, _pair("counts", counts))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
+    named = {CLUSTER: ("cluster", cluster), EXAMPLE: ("id", example)}
+    names = {to: _read_name(reader, name, e) for to, (name, e) in named.items() if e is not None}
     fractional = any(expr_dtype == pl.Float64 for _, expr_dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if fractional else e for name, (e, _) in amounts.items()}
     return ScoreTable(
         reader.kept(),
         by_dtypes,
         groups,
-        {SCORE: value, **cast},
+        {SCORE: value, **cast, **names},
         reader.tallies,
         number,
         score_dtype=score_dtype,
@@ -323,6 +331,13 @@ def _read_amount(reader: _Reader, argument: str, column: Column) -> Typed:
     reader.check(checks.amount_checks(reader.tallies.count, what, value))
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide
+
+
+def _read_name(reader: _Reader, argument: str, column: Column) -> pl.Expr:
+    """A column of any dtype that tells rows apart."""
+    value, dtype = reader.read(argument, column)
+    reader.present(_shown(argument, column), value, dtype)
+    return value
 
 
 def _read_rates(reader: _Reader, rates: tuple[Column, Column]) -> dict[str, pl.Expr]:

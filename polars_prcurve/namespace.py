@@ -15,7 +15,8 @@ import polars as pl
 from polars_prcurve import wide
 from polars_prcurve.bands import Band as BandKind
 from polars_prcurve.bands import Bands, read_bands
-from polars_prcurve.columns import COUNTS, SCORE, SWEEP
+from polars_prcurve.columns import CLUSTER, COUNTS, EXAMPLE, MODEL, SCORE, SWEEP
+from polars_prcurve.compare import COMPARED, Comparison, compare_table
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
 from polars_prcurve.errors import PrcError, raised_eagerly
@@ -40,9 +41,10 @@ from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
 from polars_prcurve.several import one_by_one
-from polars_prcurve.summary import SUMMARY, summary_table
+from polars_prcurve.summary import added_by_summary, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_targets
+from polars_prcurve.uncertainty import Method, read_uncertainty
 from polars_prcurve.widths import SizeMethod
 
 __all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
@@ -89,7 +91,8 @@ class FramePrc(Listed, Generic[F]):
 
     def _prepared(self, table: Input) -> Input:
         """Aggregate first where it is known that scores repeat a lot; the result is the same."""
-        if isinstance(table, ScoreTable) and table.labelled and self._repeats(table):
+        alone = not {CLUSTER, EXAMPLE} & set(table.columns)  # else rows are told apart
+        if isinstance(table, ScoreTable) and table.labelled and alone and self._repeats(table):
             return table.aggregated()
         return table
 
@@ -463,6 +466,11 @@ class FramePrc(Listed, Generic[F]):
             "pr_auc",
             "roc_auc",
         ),
+        confidence: float | None = None,
+        method: Method = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -518,9 +526,11 @@ class FramePrc(Listed, Generic[F]):
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
         asked = curve_metrics(metrics)
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        makes = added_by_summary(errors=uncertainty is not None)
         table = read_input(
             self._lazy,
-            makes=SUMMARY,
+            makes=makes,
             by=by,
             score=score,
             label=label,
@@ -528,11 +538,107 @@ class FramePrc(Listed, Generic[F]):
             weight=weight,
             counts=counts,
             rates=rates,
+            cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table.by, SUMMARY, has_own=isinstance(table, ScoreTable))
-        prepared = self._prepared(table)
-        return self._result(summary_table(prepared, grid, asked, collect=self._collected))
+        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        query = summary_table(
+            self._prepared(table if uncertainty is None else table.of_examples()),
+            grid,
+            asked,
+            collect=self._collected,
+            uncertainty=uncertainty,
+        )
+        return self._result(query)
+
+    def compare(
+        self,
+        scores: Sequence[str] | None = None,
+        *,
+        model: Column | None = None,
+        id: Column | None = None,
+        eta: Eta = None,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] = ("average_precision", "roc_auc"),
+        confidence: float = 0.95,
+        method: Method = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Whether one model is better than another, on the same examples.
+
+        Parameters
+        ----------
+        scores
+            The score columns of a wide table, two or more of one dtype, a model each.
+        model, id
+            In their place, for a long table: the column that names the model, and what tells the
+            examples of a group apart. Each example has one row per model.
+        eta
+            As in `curve`; None only if all groups share one prevalence.
+        metrics
+            Curve metrics. `average_precision` and `roc_auc` have an analytic error; for others it is
+            null, unless by bootstrap.
+        confidence, method, n_resamples, seed, cluster
+            As in `summary`. The replicates of a bootstrap hold the same examples for all models.
+        missing
+            As in all methods; `"drop"` leaves out an example if any of its `scores` is missing.
+
+        Returns
+        -------
+        One row per `by` group, prevalence, metric and pair of models, in that order:
+
+        - `eta`: Float64; `metric`: String
+        - `model_a`, `model_b`: names of score columns, in the order given, or values of `model`, rising
+        - `difference`: Float64, that of a less that of b
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> found = df.prc.compare(["a", "b"], metrics="roc_auc")
+        >>> found.select("model_a", "model_b", "difference", "standard_error", "p_value")
+        """
+        asked = curve_metrics(metrics)
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        if uncertainty is None:
+            raise PrcError("compare needs confidence=, a level such as 0.95")
+        frame, example = self._lazy, id
+        if scores is not None:
+            if model is not None or id is not None:
+                raise PrcError("scores= names the models; leave out model= and id=")
+            frame, score = wide.paired_scores(frame, scores, drop=missing == "drop")
+            model, example = MODEL, EXAMPLE
+        if model is None or example is None:
+            raise PrcError("pass scores=, two columns or more; or model= and id= of a long table")
+        table = read_input(
+            frame,
+            makes=COMPARED,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            cluster=cluster,
+            model=model,
+            example=example,
+            missing=missing,
+        )
+        prepared = cast("ScoreTable", self._prepared(table))
+        by_others = {name: dtype for name, dtype in table.by.items() if name != MODEL}
+        grid, matched = read_eta(eta, by_others, COMPARED), scores is not None
+        query = compare_table(Comparison(prepared, grid, asked, uncertainty, matched, self._collected))
+        if scores is not None:
+            query = query.with_columns(pl.col("model_a", "model_b").cast(pl.String))
+        return self._result(query)
 
     def sample_size(
         self,

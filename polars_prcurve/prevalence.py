@@ -113,6 +113,8 @@ class Grid:
     """Further columns of a user's frame that go along into the result."""
     single: bool = False
     """There is exactly one prevalence per group."""
+    own: bool = False
+    """A prevalence in the list is None."""
     copies: int = 1
     """How often each prevalence is repeated, numbered in COPY."""
 
@@ -130,7 +132,7 @@ def read_eta(
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    return Grid(frame, single=len(values) == 1)
+    return Grid(frame, single=len(values) == 1, own=None in values)
 
 
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"

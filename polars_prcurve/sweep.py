@@ -59,8 +59,10 @@ __all__ = [
     "exact_scores",
     "from_row_before",
     "late_checks",
+    "numbered_rows",
     "sweep_at",
     "sweep_table",
+    "without_intermediate",
 ]
 
 Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
@@ -107,7 +109,7 @@ def sweep_at(
     else:
         rows, groups = _points(table)
     if drop_intermediate:
-        rows = _without_intermediate(rows)
+        rows = without_intermediate(rows)
     if grid is None:
         frame = rows.join(groups, on=GROUP, maintain_order="left")
     else:
@@ -278,6 +280,20 @@ def _numbered(table: Input, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: s
     return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
 
 
+def numbered_rows(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows that count, with the number of their group, equal scores alike, amounts as floats."""
+    rows = _numbered(table, table.rows, groups)
+    if table.labelled:
+        amounts = {POS: pl.col(LABEL), NEG: ~pl.col(LABEL)}
+    else:
+        amounts = {POS: pl.col(POS), NEG: pl.col(NEG)}
+    rows = rows.with_columns(amount.cast(pl.Float64).alias(name) for name, amount in amounts.items())
+    rows = rows.filter((pl.col(POS) > 0) | (pl.col(NEG) > 0))
+    if table.score_dtype.is_float():
+        rows = rows.with_columns(pl.when(pl.col(SCORE) == 0).then(0.0).otherwise(SCORE).alias(SCORE))
+    return rows
+
+
 def _checked(table: Input, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
     """The group table, if all checks over the whole table hold; else the query stops.
 
@@ -380,7 +396,7 @@ def _without_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
 # Choosing rows --------------------------------------------------------------------------------
 
 
-def _without_intermediate(rows: pl.LazyFrame) -> pl.LazyFrame:
+def without_intermediate(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out the inside of runs of negatives: rows whose neighbours have the same recall."""
     group, run = pl.col(GROUP), pl.col(RUN_POS)
     above = group.ne_missing(group.shift(1)) | (run != run.shift(1))

@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.columns import RESERVED
+from polars_prcurve.checks import is_missing
+from polars_prcurve.columns import EXAMPLE, MODEL, RESERVED
 from polars_prcurve.errors import Check, PrcError, did_you_mean, guard, sentence
 
-__all__ = ["one_vs_rest", "unpivot_scores"]
+__all__ = ["one_vs_rest", "paired_scores", "unpivot_scores"]
 
 
 def unpivot_scores(
@@ -21,6 +22,22 @@ def unpivot_scores(
     others = _others(frame.collect_schema(), columns, [name, score, *_given(row)])
     labels = pl.Series(name, columns, dtype=pl.String)
     return _stacked(frame, {score: columns}, labels, others, row)
+
+
+def paired_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tuple[pl.LazyFrame, str]:
+    """The same for a comparison: names in the order given, rows numbered; and what scores are called.
+
+    With `drop` a row that lacks one score leaves as a whole.
+    """
+    if isinstance(scores, str) or len(scores) < 2:
+        raise PrcError(f"scores= names the columns of two models or more; got {scores!r}")
+    score = " or ".join(map(str, scores))
+    if drop:
+        schema = frame.collect_schema()
+        _known(schema, "scores", list(scores))
+        frame = frame.filter(~pl.any_horizontal(is_missing(pl.col(n), schema[n]) for n in scores))
+    frame = unpivot_scores(frame, scores, name=MODEL, score=score, row=EXAMPLE)
+    return frame.with_columns(pl.col(MODEL).cast(pl.Enum(scores))), score
 
 
 def one_vs_rest(

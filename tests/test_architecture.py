@@ -14,16 +14,18 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
-    {"errors", "columns", "exact", "baselines"},
+    {"errors", "columns", "exact", "baselines", "resampling"},
     {"checks", "grouping", "point_metrics", "several", "hull"},
     {"intervals"},
-    {"bands"},
+    {"bands", "uncertainty"},
     {"widths"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
     {"sweep", "wide", "metrics"},
     {"curve", "targets"},
-    {"expressions"},
-    {"summary", "operating_points"},
+    {"influence"},
+    {"expressions", "curves", "analytic"},
+    {"bootstrap"},
+    {"summary", "compare", "operating_points"},
     {"charts"},
     {"plots"},
     {"namespace"},

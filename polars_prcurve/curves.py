@@ -1,0 +1,254 @@
+"""Curves of all groups as segments, and the values of curve metrics over them.
+
+    sweep -> segments     the rows that can matter, each with the row before it
+          -> × eta        joined with the small table of groups and prevalences
+          -> values       one row per group and prevalence, metrics side by side
+
+Metrics that do not depend on prevalence are reduced before the join, and repeated after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product, zip_longest
+from typing import NamedTuple, cast
+
+import polars as pl
+
+from polars_prcurve.bands import Collect
+from polars_prcurve.columns import (
+    ENVELOPE,
+    FPR,
+    FPR_BEFORE,
+    GAP,
+    GROUP,
+    LEAST_FPR,
+    N_NEG,
+    N_POS,
+    NEG_BEFORE,
+    NEG_FACTOR,
+    ODDS,
+    PAIR,
+    POS_BEFORE,
+    POS_FACTOR,
+    RECALL_BEFORE,
+    RESERVED,
+    RISE,
+    RUN,
+    RUN_NEG,
+    RUN_POS,
+    START_NEG,
+    START_POS,
+)
+from polars_prcurve.curve import metric_values
+from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, odds_against
+from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
+from polars_prcurve.hull import upper_hull
+from polars_prcurve.influence import centred, with_influences
+from polars_prcurve.inputs import Input, ScoreTable
+from polars_prcurve.point_metrics import PointMetric
+from polars_prcurve.prevalence import Grid, at_each_eta
+from polars_prcurve.sweep import Parts, class_sizes, from_row_before
+
+__all__ = ["Curves", "curves_of", "extents", "numbered", "segments_of", "with_hulls"]
+
+_WEIGHT = f"{RESERVED}weight"
+
+
+class Curves(NamedTuple):
+    """The curves of all groups, as segments."""
+
+    groups: pl.LazyFrame
+    segments: Mapping[bool, pl.LazyFrame]
+    """Of the curves themselves (False), and of their convex hulls (True) if a metric asks for them."""
+    sizes: tuple[pl.Expr, pl.Expr]
+    """Positives and negatives of a group."""
+    whole: Curve
+    at_rows: Callable[[PointMetric], pl.Expr]
+    """A point metric of the segments' ends."""
+
+    def at(self, grid: Grid) -> pl.LazyFrame:
+        """One row per group and prevalence."""
+        pairs = at_each_eta(self.groups, grid, *self.sizes, checked=False)
+        return pairs.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS))
+
+    def values(self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+        """The metrics at each pair, under their names here."""
+        averaged = {name: m for name, m in named.items() if m.averages is not None}
+        summed = {name: m for name, m in named.items() if m.averages is None}
+        values = pairs.join(self._least_fpr(), on=GROUP, how="left")
+        for on_hull, on_eta in product((False, True), repeat=2):
+            chosen = {
+                n: m for n, m in summed.items() if (m.on_hull, m.depends_on_eta) == (on_hull, on_eta)
+            }
+            if chosen:
+                key = PAIR if on_eta else GROUP
+                reduced = self._reduced(pairs, chosen, key, on_hull)
+                values = values.join(reduced, on=key, how="left")
+        values = values.with_columns(
+            metric.finish(pl.col(name), self.whole).fill_nan(None).alias(name)
+            for name, metric in summed.items()
+        )
+        for name, metric in averaged.items():
+            values = values.join(self._averaged(name, metric), on=GROUP, how="left")
+        return values
+
+    def _least_fpr(self) -> pl.LazyFrame:
+        rises = pl.when(pl.col(RISE) > 0).then(pl.col(FPR))
+        return self.segments[False].select(GROUP, rises.alias(LEAST_FPR)).group_by(GROUP).min()
+
+    def _reduced(
+        self, pairs: pl.LazyFrame, metrics: Mapping[str, CurveMetric], key: str, on_hull: bool
+    ) -> pl.LazyFrame:
+        """One total per key and metric."""
+        frame = self.segments[on_hull]
+        if key == PAIR:
+            at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, POS_FACTOR, NEG_FACTOR)
+            frame = frame.join(at_eta, on=GROUP)
+        rows = Rows(pl.col, pl.col("eta"), self.at_rows)
+        for steps in zip_longest(*(metric.steps for metric in metrics.values())):
+            bound = {name: e for step in steps if step is not None for name, e in step(rows).items()}
+            frame = frame.with_columns(**bound)
+        terms = {name: metric.prepared(rows) for name, metric in metrics.items()}
+        totals = (metric.reduced(pl.col(name)).alias(name) for name, metric in metrics.items())
+        return frame.select(key, **terms).group_by(key).agg(*totals)
+
+    def influences(
+        self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
+    ) -> Iterator[tuple[str, list[str], pl.LazyFrame]]:
+        """For each key, GROUP or PAIR, the metrics that have influences by it, and those, centred."""
+        same = pl.col(GROUP) == pl.col(GROUP).shift(1)
+        above = pl.when(same).then(pl.col(FPR).shift(1)).otherwise(0.0)
+        rows = self.segments[False].with_columns((pl.col(FPR_BEFORE) - above).alias(GAP))
+        for key, on_eta in ((GROUP, False), (PAIR, True)):
+            chosen = {
+                name: metric.influence
+                for name, metric in named.items()
+                if metric.depends_on_eta == on_eta and metric.influence is not None
+            }
+            if chosen:
+                # The pairs on the left, so that the join leaves each curve in order.
+                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS)
+                frame = at_eta.join(rows, on=GROUP, maintain_order="left_right") if on_eta else rows
+                at = Rows(pl.col, pl.col("eta"), self.at_rows)
+                frame = centred(with_influences(frame, at, key, chosen), key, chosen)
+                yield key, list(chosen), frame
+
+    def _averaged(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
+        """The mean over prevalences, null where the metric is null at one of them."""
+        of, etas, weights = cast("Average", metric.averages)
+        nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
+        at_nodes = self.values(self.at(Grid(nodes)), {name: of})
+        # A metric without a bound needs a unit in which the sum is one of shares.
+        unit = 1.0 if all(map(math.isfinite, of.range)) else 2.0**-60
+        share = whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
+        at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
+        mean = (sum_of_shares(pl.col(name)) * (1 / unit)).clip(*of.range)  # but for rounding it is
+        known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
+        return at_nodes.group_by(GROUP).agg(known.alias(name))
+
+
+def numbered(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
+    """The metrics by what their columns are called here."""
+    return {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
+
+
+def curves_of(
+    table: Input,
+    found: Parts,
+    metrics: Sequence[CurveMetric],
+    *,
+    collect: Collect,
+    with_last: bool = False,
+) -> Curves:
+    """The curves of a table, of the rows that the metrics need (and `with_last` the last of each)."""
+    rows = segments_of(table, found, metrics, with_last=with_last)
+    # Used twice or more, and Polars would compute them anew for each use.
+    segments = {on: frame.cache() for on, frame in with_hulls(rows, metrics, collect).items()}
+    values = partial(_point_values, table)
+    return Curves(found.groups, segments, class_sizes(table), _whole(table), values)
+
+
+def with_hulls(
+    segments: pl.LazyFrame, metrics: Sequence[CurveMetric], collect: Collect
+) -> dict[bool, pl.LazyFrame]:
+    """Segments of the curves (False), and of their convex hulls (True) if a metric asks for them."""
+    names = [metric.name for metric in metrics if metric.on_hull]
+    if not names:
+        return {False: segments}
+    found = collect(segments, f"{', '.join(names)}, of a convex hull")
+    return {False: found.lazy(), True: extents(from_row_before(upper_hull(found).lazy()))}
+
+
+def _point_values(table: Input, metric: PointMetric) -> pl.Expr:
+    return metric_values([metric], table)[0]
+
+
+def _whole(table: Input) -> Curve:
+    examples = isinstance(table, ScoreTable) and not table.float_sums
+    sizes = (pl.col(name).cast(pl.Float64) if examples else pl.lit(None) for name in (N_POS, N_NEG))
+    return Curve(
+        # A column even if all are one number, by whose reciprocal Polars would multiply.
+        pl.col("eta") + pl.col(PAIR) * 0.0,
+        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(LEAST_FPR),
+        *sizes,
+    )
+
+
+def segments_of(
+    table: Input, found: Parts, metrics: Sequence[CurveMetric], *, with_last: bool = False
+) -> pl.LazyFrame:
+    """The rows that the metrics need, each with the end of the segment before it.
+
+    And `with_last` the last of each curve that has both classes.
+    """
+    frame = found.rows
+    if isinstance(table, ScoreTable):
+        # In terms of running sums, so that the filter is moved ahead of all that is made of them.
+        rises = pl.col(RUN_POS) > pl.col(START_POS)
+        first = (pl.col(START_POS) == pl.col(POS_BEFORE)) & (pl.col(START_NEG) == pl.col(NEG_BEFORE))
+    else:
+        # Areas end at (1, 1); where it is listed, the segment added has no extent.
+        corner = found.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
+        frame = from_row_before(pl.concat([frame.select(GROUP, "recall", "fpr"), corner]))
+        rises = pl.col("recall") > pl.col(RECALL_BEFORE)
+        first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
+    needs = {metric.needs for metric in metrics}
+    if "all" not in needs:
+        kept = rises | first if "corners" in needs else rises
+        if with_last:
+            ends = ((RUN_POS, POS_BEFORE, N_POS), (RUN_NEG, NEG_BEFORE, N_NEG))
+            last = [pl.col(run) == pl.col(before) + pl.col(n) for run, before, n in ends]
+            kept |= pl.all_horizontal(last).fill_null(False)
+        frame = frame.filter(kept)
+    return extents(frame, metrics)
+
+
+def extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
+    """Add what a segment covers, without negatives no fpr, and what the metrics look ahead for."""
+    segments = segments.with_columns(
+        pl.col("fpr").fill_null(0.0).alias(FPR), pl.col(FPR_BEFORE).fill_null(0.0)
+    )
+    segments = segments.with_columns(
+        (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
+        (pl.col(FPR) - pl.col(FPR_BEFORE)).alias(RUN),
+    )
+    return _with_envelope(segments) if any(m.looks_ahead for m in metrics) else segments
+
+
+def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the least `fpr / recall` from each row to the end of its group.
+
+    From the last row up, group numbers fall; packed above the bits of the ratio, they make a
+    running minimum start anew at each group.
+    """
+    row = f"{RESERVED}row"
+    ratio = (pl.col(FPR) / pl.col("recall")).fill_nan(None).fill_null(float("inf"))
+    packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
+    least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
+    turned = segments.with_row_index(row).sort(row, descending=True)
+    return turned.with_columns(least.alias(ENVELOPE)).sort(row)
