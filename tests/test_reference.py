@@ -29,6 +29,7 @@ from polars_prcurve import (
     ratio_from_eta,
     sample_size,
 )
+from polars_prcurve.subsampling import subsampled_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -599,6 +600,17 @@ def sample_sizes(case: Case) -> None:
     expected = dict(case["expected"])
     expected.pop("wilson_real")
     assert {method: sample_size(rate, delta, level, method) for method in expected} == expected
+
+
+@checks("subsampling")
+def subsampling(case: Case) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    found = subsampled_precision(*(inputs[name] for name in ("tp", "P", "fp", "N", "n_keep")))
+    *numbers, quartiles, cv = found
+    keys = ("eta", "adjusted_precision", "mean", "sd")
+    assert_close(case, numbers, [expected[key] for key in keys])
+    assert_close(case, quartiles, expected["quartiles"])
+    assert_close(case, [cv], [expected["cv_fpr"]])
 
 
 @checks("edge_no_positives", "edge_no_negatives")
