@@ -13,6 +13,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals import rate_interval
 from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.subsampling import subsampled_precision
 from polars_prcurve.widths import max_width, precision_interval, rectangle_level, sample_size
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "ratio_from_eta",
     "rectangle_level",
     "sample_size",
+    "subsampled_precision",
 ]
 __version__ = "0.1.0"
 

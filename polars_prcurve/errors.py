@@ -11,15 +11,16 @@ Polars stops the query and quotes the sentence.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-__all__ = ["Check", "PrcError", "did_you_mean", "guard", "raised_eagerly", "sentence"]
+__all__ = ["Check", "PrcError", "did_you_mean", "guard", "raised_eagerly", "sentence", "whole_number"]
 
 _GUARD = "polars_prcurve input check"
 _QUOTED = re.compile(rf"column '{_GUARD}' for \d+ out of \d+ values: \[\"(.*?)\"\](?=\n|$)", re.S)
@@ -79,3 +80,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"there are: {', '.join(known)}"
+
+
+def whole_number(argument: str, value: Any, least: int) -> int:
+    """A whole number as given, if it is one and no less than this."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least:
+        raise PrcError(f"{argument} is a whole number, at least {least}; got {value!r}")
+    return number

@@ -41,6 +41,7 @@ from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
 from polars_prcurve.several import one_by_one
+from polars_prcurve.subsampling import SUBSAMPLES, subsample_table
 from polars_prcurve.summary import added_by_summary, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_targets
@@ -492,6 +493,17 @@ class FramePrc(Listed, Generic[F]):
         metrics
             Names or values of curve metrics from `polars_prcurve.metrics`. Those on the convex hull,
             `pr_auc_hull`, `auprg_hull` and `roc_auc_hull`, are for a DataFrame only.
+        confidence
+            A level, such as 0.95, for standard errors and intervals.
+        method
+            `"analytic"` knows `average_precision`, `roc_auc` and `precision_at_recall(...)`; of other
+            metrics it tells nothing. `"bootstrap"` knows all, and is for a DataFrame only.
+        n_resamples, seed
+            Of the bootstrap: how many replicates, and what makes them the same again. Positives and
+            negatives of each group are drawn apart, as many as there are.
+        cluster
+            Rows of one cluster, a patient or a card, are drawn together by the bootstrap, whole clusters
+            of a group, whatever their labels.
 
         Returns
         -------
@@ -504,6 +516,10 @@ class FramePrc(Listed, Generic[F]):
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each. The same
           to the last bit whatever the order of the rows.
+        - with `confidence` also `standard_error`, `low`, `high`: Float64, null where not known, and of
+          the analytic ends where the value is 0 or 1; and `reliable`: Boolean, false where intervals of
+          this kind were seen to miss too often, null where there is none. With weights they are of
+          `sum(w)**2 / sum(w**2)` examples a class.
 
         Sums are exact to 2**-118, which is all there is to tell at prevalences below 1e-30;
         `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added where
@@ -606,6 +622,14 @@ class FramePrc(Listed, Generic[F]):
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> found = df.prc.compare(["a", "b"], metrics="roc_auc")
         >>> found.select("model_a", "model_b", "difference", "standard_error", "p_value")
+        shape: (1, 5)
+        ┌─────────┬─────────┬────────────┬────────────────┬──────────┐
+        │ model_a ┆ model_b ┆ difference ┆ standard_error ┆ p_value  │
+        │ ---     ┆ ---     ┆ ---        ┆ ---            ┆ ---      │
+        │ str     ┆ str     ┆ f64        ┆ f64            ┆ f64      │
+        ╞═════════╪═════════╪════════════╪════════════════╪══════════╡
+        │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
+        └─────────┴─────────┴────────────┴────────────────┴──────────┘
         """
         asked = curve_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
@@ -777,6 +801,82 @@ class FramePrc(Listed, Generic[F]):
         query = resolution_table(examples, targets, delta, bands, collect=self._collected)
         return self._result(query)
 
+    def subsample_negatives(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """What precision a test set finds with fewer negatives; a LazyFrame is collected at the call.
+
+        Test sets are often balanced by leaving negatives out. Here that is done `n_repeats` times, at
+        random, and the precision found is put beside the one of all negatives, adjusted to the same
+        prevalence (Brabec et al. 2020, section 5.1). At one threshold `subsampled_precision` tells
+        exactly what to expect.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`, each at least the group's own prevalence: negatives can be left out only.
+        n_repeats, seed
+            How many samples are drawn, and what makes them the same again.
+        thresholds
+            As in `sweep`; without it there is a row wherever recall rises, which may be many.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and threshold, falling:
+
+        - `eta`: Float64, that of the samples: with a whole number of negatives
+        - `n_kept`: Int64, the negatives in a sample
+        - the columns of `sweep`, and `precision`: of all negatives, adjusted to `eta`
+        - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
+          samples, the latter from least to greatest; null where it is undefined
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> found = counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg"))
+        >>> found.select("n_kept", "threshold", "precision", "low", "median", "high")
+        shape: (3, 6)
+        ┌────────┬───────────┬───────────┬──────────┬──────────┬──────┐
+        │ n_kept ┆ threshold ┆ precision ┆ low      ┆ median   ┆ high │
+        │ ---    ┆ ---       ┆ ---       ┆ ---      ┆ ---      ┆ ---  │
+        │ i64    ┆ i64       ┆ f64       ┆ f64      ┆ f64      ┆ f64  │
+        ╞════════╪═══════════╪═══════════╪══════════╪══════════╪══════╡
+        │ 90     ┆ 2         ┆ 0.930233  ┆ 0.75     ┆ 1.0      ┆ 1.0  │
+        │ 90     ┆ 1         ┆ 0.645161  ┆ 0.473684 ┆ 0.642857 ┆ 0.9  │
+        │ 90     ┆ 0         ┆ 0.1       ┆ 0.1      ┆ 0.1      ┆ 0.1  │
+        └────────┴───────────┴───────────┴──────────┴──────────┴──────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=SUBSAMPLES,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            counts=counts,
+            missing=missing,
+        )
+        query = subsample_table(
+            self._prepared(table),
+            read_eta(eta, table.by, SUBSAMPLES),
+            n_repeats=n_repeats,
+            seed=seed,
+            thresholds=thresholds,
+            collect=_run,
+        )
+        return _run(query)
+
     def unpivot_scores(
         self,
         scores: Sequence[str],
@@ -904,11 +1004,15 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         return (size - distinct) * rows > 5 * size**2  # as many pairs of equals as to be expected
 
     def _collected(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
-        return self._result(query)
+        return _run(query)
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
-        with raised_eagerly():
-            return query.collect()
+        return _run(query)
+
+
+def _run(query: pl.LazyFrame, why: str = "") -> pl.DataFrame:
+    with raised_eagerly():
+        return query.collect()
 
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):

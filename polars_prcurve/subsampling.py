@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -30,7 +29,7 @@ from polars_prcurve.columns import (
     SWEEP,
 )
 from polars_prcurve.curve import metric_values
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, whole_number
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Thresholds, sweep_at
@@ -100,9 +99,9 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     >>> round(found.mean, 6), round(found.standard_deviation, 6)
     (0.932148, 0.034979)
     """
-    tp, n_pos = _whole("tp", tp, 0), _whole("n_pos", n_pos, 1)
-    fp, n_neg = _whole("fp", fp, 0), _whole("n_neg", n_neg, 1)
-    n_kept = _whole("n_kept", n_kept, 1)
+    tp, n_pos = whole_number("tp", tp, 0), whole_number("n_pos", n_pos, 1)
+    fp, n_neg = whole_number("fp", fp, 0), whole_number("n_neg", n_neg, 1)
+    n_kept = whole_number("n_kept", n_kept, 1)
     for (name, part), (total, size) in (
         (("tp", tp), ("n_pos", n_pos)),
         (("fp", fp), ("n_neg", n_neg)),
@@ -117,12 +116,6 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
         share_left_out = (n_neg - n_kept) / max(n_neg - 1, 1)
         cv = math.sqrt((1 - fpr) / (fpr * n_kept) * share_left_out)
     return SubsampledPrecision(eta, adjusted, *_moments(tp, fp, n_neg, n_kept), cv)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise PrcError(f"{name} is a whole number, at least {least}; got {value!r}")
-    return int(value)
 
 
 def _moments(
@@ -198,7 +191,7 @@ def subsample_table(
     what samples tell is null, and eta is as asked for.
     """
     examples = _of_examples(table)
-    repeats = _whole("n_repeats=", n_repeats, 1)
+    repeats = whole_number("n_repeats=", n_repeats, 1)
     found = collect(_rows(examples, grid, thresholds), "subsample_negatives")
     found = _with_samples(found, examples)
     over = _drawn(found, repeats, seed)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, whole_number
 from polars_prcurve.intervals import one_confidence
 
-__all__ = ["Method", "Uncertainty", "read_uncertainty", "whole_number"]
+__all__ = ["Method", "Uncertainty", "read_uncertainty"]
 
 Method: TypeAlias = Literal["analytic", "bootstrap"]
 
@@ -32,19 +31,8 @@ def read_uncertainty(
         raise PrcError(f'method= is "analytic" or "bootstrap"; got {method!r}')
     if cluster is not None and (method, confidence is None) != ("bootstrap", False):
         raise PrcError('cluster= says what a bootstrap draws; pass confidence= and method="bootstrap"')
-    whole = whole_number("n_resamples", n_resamples, 2)
-    seed = None if seed is None else whole_number("seed", seed, 0)
+    whole = whole_number("n_resamples=", n_resamples, 2)
+    seed = None if seed is None else whole_number("seed=", seed, 0)
     if confidence is None:
         return None
     return Uncertainty(one_confidence(confidence), method, whole, seed)
-
-
-def whole_number(argument: str, value: Any, least: int) -> int:
-    """A whole number, if it is one and no less than this."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool) or number < least:
-        raise PrcError(f"{argument}= is a whole number, at least {least}; got {value!r}")
-    return number
