@@ -63,6 +63,8 @@ HALF = Data(positives=0.5)
 TIES = Data(decimals=3)
 WEIGHTED = Data(weights=True)
 SMALL = Data(groups=1, rows=1_000)
+RESAMPLED = Data(groups=1, rows=100_000)
+RESAMPLED_HALF = Data(groups=1, rows=100_000, positives=0.5)
 
 
 @cache
@@ -162,6 +164,43 @@ def sklearn_average_precision(df: pl.DataFrame) -> Run:
             weight = np.where(label, 0.01 / label.sum(), 0.99 / (~label).sum())
             values.append(average_precision_score(label, score, sample_weight=weight))
         return values
+
+    return run
+
+
+def summary_of_20(df: pl.DataFrame) -> Run:
+    return summary(df, eta=ETAS[::5])
+
+
+def interval(df: pl.DataFrame, eta: Any = 0.01) -> Run:
+    return lambda: df.prc.summary(eta, metrics="average_precision", by="g", confidence=0.95)
+
+
+def interval_of_20(df: pl.DataFrame) -> Run:
+    return interval(df, eta=ETAS[::5])
+
+
+def bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 1000) -> Run:
+    options = {"confidence": 0.95, "method": "bootstrap", "n_resamples": n_resamples, "seed": 1}
+    return lambda: df.prc.summary(ETAS[::5], metrics="average_precision", **options)
+
+
+def sklearn_bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 10) -> Run:
+    """Rows drawn again, each class for itself; a hundredth of the replicates."""
+    label, score = df["label"].to_numpy(), df["score"].to_numpy()
+    classes = np.flatnonzero(label), np.flatnonzero(~label)
+
+    def run() -> np.ndarray:
+        rng = np.random.default_rng(1)
+        values = []
+        for _ in range(n_resamples):
+            rows = np.concatenate([rng.choice(of_class, len(of_class)) for of_class in classes])
+            weights = [
+                np.where(label[rows], e / len(classes[0]), (1 - e) / len(classes[1])) for e in ETAS[::5]
+            ]
+            areas = [average_precision_score(label[rows], score[rows], sample_weight=w) for w in weights]
+            values.append(areas)
+        return np.array(values)
 
     return run
 
@@ -281,6 +320,19 @@ def _shapes() -> Iterator[Case]:
             yield Case(name, f"{text}: {rival}{sampled} / sweep", top, ours, "> 1")
 
 
+def _intervals() -> Iterator[Case]:
+    analytic = "average precision with its analytic interval / without, at"
+    yield Case("intervals", f"{analytic} 1 prevalence", Entry(interval), Entry(summary), "<= 3")
+    yield Case("intervals", f"{analytic} 20", Entry(interval_of_20), Entry(summary_of_20), "<= 6")
+    for data, text in ((RESAMPLED, ""), (RESAMPLED_HALF, ", 50 % positives")):
+        name = f"bootstrap of 100 000 scores, 20 prevalences{text}"
+        ours = Entry(bootstrap_of_20, data)
+        aim = "<= 20" if data is RESAMPLED else ""
+        yield Case("intervals", f"{name} / summary", ours, Entry(summary_of_20), aim)
+        theirs = Entry(sklearn_bootstrap_of_20, data, scale=100)
+        yield Case("intervals", f"scikit-learn (1 %, scaled) / {name}", theirs, ours, ">= 30")
+
+
 def _roc_areas() -> Iterator[Case]:
     for data, text in ((PLAIN, ""), (MANY, "100 000 groups: ")):
         for rival, run in (("polarbearings", bearings_roc_auc), ("polars_ds", polars_ds_roc_auc)):
@@ -377,6 +429,7 @@ CASES = [
         ">= 1.5",
     ),
     *_roc_areas(),
+    *_intervals(),
     *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
@@ -509,6 +562,22 @@ def check_areas(df: pl.DataFrame) -> None:
     expect(np.allclose(areas, others.to_series(1), rtol=1e-9, atol=0), "roc_auc of polarbearings")
 
 
+def check_errors() -> None:
+    """Replicates of rows by scikit-learn spread as ours do, and as the analytic error says."""
+    df = score_table(replace(RESAMPLED, rows=3_000))
+    theirs = sklearn_bootstrap_of_20(df, n_resamples=300)().std(axis=0, ddof=1)
+    ours = bootstrap_of_20(df, n_resamples=3_000)()["standard_error"].to_numpy()
+    # The standard error of a standard deviation of 300 is 4 %; ends of 20 lie within 3 of them.
+    expect(np.allclose(ours, theirs, rtol=0.15), "the bootstrap of scikit-learn")
+    analytic = interval(df, eta=0.1)()["standard_error"].item()
+    expect(math.isclose(bootstrap_error(df), analytic, rel_tol=0.1), "the analytic error")
+
+
+def bootstrap_error(df: pl.DataFrame) -> float:
+    options = {"confidence": 0.95, "method": "bootstrap", "n_resamples": 2_000, "seed": 1}
+    return df.prc.summary(0.1, metrics="average_precision", **options)["standard_error"].item()
+
+
 def check_weights(df: pl.DataFrame) -> None:
     """Sums of weights are those of scikit-learn, and the order of the rows changes no bit."""
     ours = sweep_weighted(df)()
@@ -546,6 +615,7 @@ def check(rows: int) -> None:
     for data, groups in product((PLAIN, TIES, STRINGS, HALF), (10, 1_000)):
         check_counts(score_table(replace(data, groups=groups, rows=rows)))
         check_areas(score_table(replace(data, groups=groups, rows=rows)))
+    check_errors()
     for groups in (10, 1_000):
         check_weights(score_table(replace(WEIGHTED, groups=groups, rows=rows)))
         check_weights(score_table(replace(WEIGHTED, decimals=1, groups=groups, rows=rows)))
