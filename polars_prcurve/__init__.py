@@ -13,6 +13,11 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals import rate_interval
 from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.published import (
+    published_average_precision,
+    published_precision,
+    published_roc_auc,
+)
 from polars_prcurve.subsampling import subsampled_precision
 from polars_prcurve.widths import max_width, precision_interval, rectangle_level, sample_size
 
@@ -34,6 +39,9 @@ __all__ = [
     "metrics",
     "prc",
     "precision_interval",
+    "published_average_precision",
+    "published_precision",
+    "published_roc_auc",
     "rate_interval",
     "ratio_from_eta",
     "rectangle_level",

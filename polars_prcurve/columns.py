@@ -59,4 +59,5 @@ LEAST_FPR = "_prc_least_fpr"  # of the rows on which recall grows
 GAP = (
     "_prc_gap"  # by how much fpr grows from the row before in the same frame to where the segment starts
 )
-ENVELOPE = "_prc_envelope"  # least fpr / recall from here on
+RATIO = "_prc_ratio"  # fpr / recall
+ENVELOPE = "_prc_envelope"  # the least of them from here on

@@ -35,6 +35,7 @@ from polars_prcurve.columns import (
     FPR_BEFORE,
     N_NEG_EFFECTIVE,
     ODDS,
+    RATIO,
     RECALL_BEFORE,
     RESERVED,
     RISE,
@@ -114,6 +115,11 @@ class Rows:
     def odds(self) -> pl.Expr:
         """Negatives to one positive, `(1 - eta) / eta`."""
         return self.column(ODDS)
+
+    @property
+    def ratio(self) -> pl.Expr:
+        """`fpr / recall`, for what is asked at many prevalences."""
+        return self.column(RATIO)
 
     @property
     def envelope(self) -> pl.Expr:
@@ -275,7 +281,7 @@ def _precision(recall: pl.Expr, fpr: pl.Expr, odds: pl.Expr) -> pl.Expr:
 
 
 def _average_precision(rows: Rows) -> pl.Expr:
-    return rows.rise * _precision(rows.recall, rows.fpr, rows.odds)
+    return rows.rise / (1 + rows.odds * rows.ratio)
 
 
 # One more positive at a row takes the precision there, and adds to the alarms of all rows below; one

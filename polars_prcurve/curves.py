@@ -33,6 +33,7 @@ from polars_prcurve.columns import (
     PAIR,
     POS_BEFORE,
     POS_FACTOR,
+    RATIO,
     RECALL_BEFORE,
     RESERVED,
     RISE,
@@ -236,6 +237,7 @@ def extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.L
     segments = segments.with_columns(
         (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
         (pl.col(FPR) - pl.col(FPR_BEFORE)).alias(RUN),
+        (pl.col(FPR) / pl.col("recall")).alias(RATIO),
     )
     return _with_envelope(segments) if any(m.looks_ahead for m in metrics) else segments
 
@@ -247,7 +249,7 @@ def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
     running minimum start anew at each group.
     """
     row = f"{RESERVED}row"
-    ratio = (pl.col(FPR) / pl.col("recall")).fill_nan(None).fill_null(float("inf"))
+    ratio = pl.col(RATIO).fill_nan(None).fill_null(float("inf"))
     packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
     least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     turned = segments.with_row_index(row).sort(row, descending=True)

@@ -21,6 +21,7 @@ from polars_prcurve.columns import (
     FPR,
     FPR_BEFORE,
     ODDS,
+    RATIO,
     RECALL_BEFORE,
     RISE,
     RUN,
@@ -250,6 +251,7 @@ class Evidence:
         extent = {
             RISE: rows.recall - rows.recall_before,
             RUN: rows.fpr - rows.fpr_before,
+            RATIO: rows.fpr / rows.recall,
             ODDS: odds_against(rows.eta),
         }
         steps = [rates, extent]
@@ -296,7 +298,7 @@ def _with_steps(listed: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.E
 
 
 def _envelope(rows: Rows) -> pl.Expr:
-    ratio = (rows.fpr / rows.recall).fill_nan(None).fill_null(float("inf"))
+    ratio = rows.ratio.fill_nan(None).fill_null(float("inf"))
     return ratio.cum_min(reverse=True)
 
 

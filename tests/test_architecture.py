@@ -17,7 +17,7 @@ LAYERS = [
     {"errors", "columns", "exact", "baselines", "resampling"},
     {"checks", "grouping", "point_metrics", "several", "hull"},
     {"intervals"},
-    {"bands", "uncertainty"},
+    {"bands", "published", "uncertainty"},
     {"widths"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
     {"sweep", "wide", "metrics"},
