@@ -1,0 +1,476 @@
+"""How often the intervals of the library hold the truth, beside the 95 % that they name.
+
+    python benchmarks/coverage.py [--simulations N] [--only NAME ...] [--json FILE]
+
+Test sets are drawn from populations whose every rate is known, and the library is asked for its
+intervals of all sets of a cell at once, `by="simulation"`. A set has one row per positive and one
+for the negatives between two of them, which changes no metric here and keeps tables short.
+Where a sample has no interval, it claims nothing: its share is told, and coverage is that of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+import polars_prcurve
+from polars_prcurve import metrics
+
+CONFIDENCE = 0.95
+NEAR = (0.93, 0.97)
+ETAS = (None, 0.1, 0.01, 0.001)
+FALSE_POSITIVES = (1, 5, 20, 100)
+"""That are expected at the thresholds of bands."""
+SEED = 20
+PER_BATCH = 2_000_000
+"""Rows of a table that is compared."""
+
+# Populations ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Model:
+    """Scores of negatives are noise, those of positives noise and a shift."""
+
+    name: str
+    noise: Any
+    shift: float
+
+    def fpr_at(self, recall: Any) -> Any:
+        return self.noise.sf(self.noise.isf(recall) + self.shift)
+
+    def recall_at(self, fpr: Any) -> Any:
+        return self.noise.sf(self.noise.isf(fpr) - self.shift)
+
+    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
+        return self.noise.rvs(size=shape, random_state=rng)
+
+
+MODELS = (
+    Model("normal, d' = 1", stats.norm(), 1),
+    Model("normal, d' = 2", stats.norm(), 2),
+    Model("t3, shift 2", stats.t(3), 2),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Test sets of one size from one population."""
+
+    model: Model
+    n_pos: int
+    n_neg: int
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([SEED, purpose, MODELS.index(self.model), self.n_pos, self.n_neg])
+
+    def eta(self, eta: float | None) -> float:
+        return self.n_pos / (self.n_pos + self.n_neg) if eta is None else eta
+
+    @property
+    def etas(self) -> pl.DataFrame:
+        """What a prevalence is called."""
+        names = ["own" if eta is None else f"{eta:g}" for eta in ETAS]
+        return pl.DataFrame({"eta": [self.eta(eta) for eta in ETAS], "at": names})
+
+
+CELLS = [Cell(m, p, times * p) for m, p, times in product(MODELS, (20, 100, 1000), (10, 100))]
+
+
+def precision(recall: Any, fpr: Any, eta: float) -> Any:
+    return recall / (recall + fpr * (1 - eta) / eta)
+
+
+@cache
+def average_precision(model: Model, eta: float, n: int = 400_000) -> float:
+    """The mean precision over recalls, taken more closely where they are small."""
+    middle = (np.arange(n) + 0.5) / n
+    recall, weight = middle**4, 4 * middle**3 / n
+    return float(np.sum(weight * precision(recall, model.fpr_at(recall), eta)))
+
+
+@cache
+def roc_auc(model: Model, _eta: float, n: int = 400_000) -> float:
+    recall = (np.arange(n) + 0.5) / n
+    return float(1 - np.mean(model.fpr_at(recall)))
+
+
+def precision_at(recall: float) -> Callable[[Model, float], float]:
+    return lambda model, eta: float(precision(recall, model.fpr_at(recall), eta))
+
+
+# Test sets ------------------------------------------------------------------------------------
+
+
+def test_sets(cell: Cell, simulations: int) -> pl.DataFrame:
+    """Counts by score, for `counts=`: positives, and negatives above, between and below them."""
+    rng, n_rows = cell.rng(0), 2 * cell.n_pos + 1
+    positive = cell.model.draw((simulations, cell.n_pos), rng) + cell.model.shift
+    above = cell.model.noise.sf(-np.sort(-positive, axis=1))
+    shares = np.diff(above, axis=1, prepend=0, append=1).clip(0)
+    n_neg = np.zeros((simulations, n_rows), dtype=np.int64)
+    n_neg[:, 0::2] = rng.multinomial(cell.n_neg, shares / shares.sum(axis=1, keepdims=True))
+    return pl.DataFrame(
+        {
+            "simulation": np.repeat(np.arange(simulations), n_rows),
+            "score": np.tile(np.arange(n_rows, 0, -1), simulations),
+            "n_pos": np.tile(np.arange(n_rows) % 2, simulations),
+            "n_neg": n_neg.ravel(),
+        }
+    )
+
+
+def sets_at(cell: Cell, fprs: Sequence[float], simulations: int) -> pl.DataFrame:
+    """The same between fixed thresholds, which are numbered; the last row is all that is below."""
+    rng = cell.rng(1)
+    rising = np.array([*fprs, 1.0])
+    sides = {"n_pos": (cell.n_pos, cell.model.recall_at(rising)), "n_neg": (cell.n_neg, rising)}
+    drawn = {
+        name: rng.multinomial(size, np.diff(rates, prepend=0), size=simulations).ravel()
+        for name, (size, rates) in sides.items()
+    }
+    number = np.repeat(np.arange(simulations), len(rising))
+    return pl.DataFrame(
+        {"simulation": number, "score": np.tile(-np.arange(len(rising)), simulations)} | drawn
+    )
+
+
+def equal_scores(cell: Cell, simulations: range, rng: np.random.Generator) -> pl.DataFrame:
+    """Scores of two models, `a` and `b`, that are equally good and err alike."""
+    size = cell.n_pos + cell.n_neg
+    normal = rng.normal(size=(3, len(simulations), size))
+    noise = (normal[:2] + normal[2]) / 2**0.5
+    if cell.model.noise.dist.name == "t":
+        (freedom,) = cell.model.noise.args
+        noise /= np.sqrt(rng.chisquare(freedom, size=noise.shape[1:]) / freedom)
+    label = np.arange(size) < cell.n_pos
+    a, b = (noise + cell.model.shift * label).reshape(2, -1)
+    number = np.repeat(np.array(simulations), size)
+    return pl.DataFrame(
+        {"simulation": number, "label": np.tile(label, len(simulations)), "a": a, "b": b}
+    )
+
+
+# What is measured -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of the intervals of a metric in all test sets of a cell. Shares of 1."""
+
+    method: str
+    model: str
+    n_pos: int
+    n_neg: int
+    at: str
+    """A prevalence, or how many false positives are expected at the threshold."""
+    simulations: int
+    none: float
+    """Had no interval."""
+    coverage: float | None
+    reliable: float | None
+    """Were marked so."""
+    of_reliable: float | None
+    """The coverage of these."""
+    width: float | None
+
+    @property
+    def cell(self) -> tuple[str, int, int, str]:
+        return self.model, self.n_pos, self.n_neg, self.at
+
+    @property
+    def row(self) -> list[Any]:
+        shares = (self.coverage, self.none, self.reliable, self.of_reliable)
+        width = "" if self.width is None else f"{self.width:.4f}"
+        return [self.model, self.n_pos, self.n_neg, self.at, *map(percent, shares), width]
+
+
+HEADS = (
+    "model",
+    "P",
+    "N",
+    "eta",
+    "coverage",
+    "no interval",
+    "reliable",
+    "coverage of these",
+    "mean width",
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A curve metric, by which method, and the truth of it."""
+
+    name: str
+    metric: Any
+    truth: Callable[[Model, float], float]
+    method: str = "analytic"
+    depends_on_eta: bool = True
+
+    @property
+    def label(self) -> str:
+        return f"{getattr(self.metric, 'name', self.metric)} {self.method}"
+
+    def share(self, n_pos: int) -> float:
+        """How many of the test sets are used: replicates of many positives take their time."""
+        return 1 if self.method == "analytic" else 0.2 if n_pos < 1000 else 0.1
+
+
+ASKED = (
+    Asked("average_precision", "average_precision", average_precision),
+    Asked("bootstrap", "average_precision", average_precision, method="bootstrap"),
+    Asked("roc_auc", "roc_auc", roc_auc, depends_on_eta=False),
+    Asked("precision_at_recall", metrics.precision_at_recall(0.5), precision_at(0.5)),
+    Asked("precision_at_recall", metrics.precision_at_recall(0.8), precision_at(0.8)),
+)
+NOMINAL_BANDS = (("mover", "wilson"), ("mover", "jeffreys"), ("rectangle", "wilson"))
+GUARANTEES = (("rectangle", "clopper_pearson"), ("rectangle", "hoeffding"))
+NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare"]
+
+
+def of_summary(asked: Asked, cell: Cell, sets: pl.DataFrame, simulations: int) -> Iterator[Coverage]:
+    used = max(1, round(asked.share(cell.n_pos) * simulations))
+    found = sets.filter(pl.col("simulation") < used).prc.summary(
+        ETAS if asked.depends_on_eta else None,
+        metrics=asked.metric,
+        confidence=CONFIDENCE,
+        method=asked.method,
+        n_resamples=500,
+        seed=SEED,
+        by="simulation",
+        counts=("n_pos", "n_neg"),
+    )
+    for (eta, at), part in found.join(cell.etas, on="eta").group_by("eta", "at", maintain_order=True):
+        yield covered(asked.label, cell, str(at), part, asked.truth(cell.model, float(eta)))
+
+
+def of_bands(cell: Cell, simulations: int) -> Iterator[Coverage]:
+    """Bands of precision at thresholds; their coverage is the same at any prevalence."""
+    expected = [n for n in FALSE_POSITIVES if n < cell.n_neg]
+    thresholds = {f"{n} fp": n / cell.n_neg for n in expected} | {"recall 0.5": cell.model.fpr_at(0.5)}
+    thresholds = dict(sorted(thresholds.items(), key=lambda item: item[1]))
+    fprs, eta = list(thresholds.values()), 0.01
+    sets = sets_at(cell, fprs, simulations)
+    for band, interval in NOMINAL_BANDS + GUARANTEES:
+        found = sets.prc.operating_points(
+            eta,
+            threshold=[-number for number in range(len(fprs))],
+            metrics="precision",
+            confidence=CONFIDENCE,
+            band=band,
+            interval=interval,
+            by="simulation",
+            counts=("n_pos", "n_neg"),
+        ).rename({"precision_low": "low", "precision_high": "high"})
+        for number, (at, fpr) in enumerate(thresholds.items()):
+            truth = precision(cell.model.recall_at(fpr), fpr, eta)
+            part = found.filter(pl.col("threshold") == -number).with_columns(reliable=None)
+            yield covered(f"band {band} {interval}", cell, at, part, truth)
+
+
+def covered(method: str, cell: Cell, at: str, found: pl.DataFrame, truth: float) -> Coverage:
+    """From one row per test set: low, high and reliable."""
+    holds = (pl.col("low") <= truth) & (pl.col("high") >= truth)
+    marked = pl.col("reliable").cast(pl.Boolean)
+    shares = found.select(
+        none=pl.any_horizontal(pl.col("low", "high").is_null()).mean(),
+        coverage=holds.mean(),  # without nulls
+        reliable=pl.when(marked.is_not_null().any()).then(marked.fill_null(value=False).mean()),
+        of_reliable=holds.filter(marked).mean(),
+        width=(pl.col("high") - pl.col("low")).mean(),
+    )
+    where = (cell.model.name, cell.n_pos, cell.n_neg, at)
+    return Coverage(method, *where, found.height, **shares.row(0, named=True))
+
+
+def covered_cells(names: Iterable[str], simulations: int) -> Iterator[Coverage]:
+    asked = [asked for asked in ASKED if asked.name in names]
+    for cell in CELLS:
+        if asked:
+            sets = test_sets(cell, simulations)
+            for one in asked:
+                yield from of_summary(one, cell, sets, simulations)
+        if "bands" in names:
+            yield from of_bands(cell, 10 * simulations)
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """How often two equally good models were told apart at 5 %."""
+
+    metric: str
+    model: str
+    n_pos: int
+    n_neg: int
+    at: str
+    simulations: int
+    share: float
+
+    @property
+    def row(self) -> list[Any]:
+        return [self.model, self.n_pos, self.n_neg, self.metric, self.at, percent(self.share)]
+
+
+def rejected(cell: Cell, simulations: int) -> Iterator[Rejected]:
+    rng, step = cell.rng(2), max(1, PER_BATCH // (cell.n_pos + cell.n_neg))
+    found = pl.concat(
+        equal_scores(cell, range(first, min(first + step, simulations)), rng).prc.compare(
+            ["a", "b"], eta=(None, 0.1), metrics=("roc_auc", "average_precision"), by="simulation"
+        )
+        for first in range(0, simulations, step)
+    )
+    found = found.join(cell.etas, on="eta").sort("metric", "eta", descending=True)
+    for (metric, at), part in found.group_by("metric", "at", maintain_order=True):
+        if metric == "average_precision" or at == "own":
+            where = (cell.model.name, cell.n_pos, cell.n_neg, str(at))
+            share = part.select((pl.col("p_value") < 0.05).fill_null(value=False).mean()).item()
+            yield Rejected(str(metric), *where, part.height, share)
+
+
+# What it says ---------------------------------------------------------------------------------
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+
+
+def is_near(share: float | None) -> bool:
+    return share is not None and NEAR[0] <= share <= NEAR[1]
+
+
+def coverage_tables(found: Sequence[Coverage]) -> Iterator[str]:
+    for method in dict.fromkeys(one.method for one in found):
+        of = [one for one in found if one.method == method]
+        numbers = sorted({one.simulations for one in of}, reverse=True)
+        heads = ["at" if head == "eta" and method.startswith("band") else head for head in HEADS]
+        sets = " or ".join(map(str, numbers))
+        yield f"### {method}, {sets} test sets a cell\n\n" + table(heads, (one.row for one in of))
+
+
+def verdict_of_methods(found: Sequence[Coverage]) -> str:
+    """The range of coverage, where nearly all samples are marked reliable."""
+    rows = []
+    guarantees = [f"band {band} {interval}" for band, interval in GUARANTEES]
+    for method in dict.fromkeys(one.method for one in found):
+        of = [one for one in found if one.method == method]
+        if method in guarantees:
+            rows.append([method, "any", *summarized([one.coverage for one in of])])
+            continue
+        if all(one.reliable is None for one in of):
+            places = {at: [one.coverage for one in of if one.at == at] for at in (one.at for one in of)}
+            rows += [[method, at, *summarized(shares)] for at, shares in places.items()]
+            continue
+        marked = [one.of_reliable for one in of if one.reliable is not None and one.reliable >= 0.95]
+        rows.append([method, "reliable", *summarized(marked)])
+    heads = ("method", "cells that are", "cells", "coverage", "of them 93 to 97 %")
+    return "### Verdict: methods\n\n" + table(heads, rows)
+
+
+def summarized(shares: Iterable[float | None]) -> list[Any]:
+    known = [share for share in shares if share is not None]
+    if not known:
+        return [0, "", ""]
+    return [len(known), f"{percent(min(known))} .. {percent(max(known))}", sum(map(is_near, known))]
+
+
+def verdict_of_cells(found: Sequence[Coverage], fewest: int = 5) -> str:
+    """Which methods are near the level, reliable or not, where enough false positives are."""
+    nominal = [one for one in found if not one.method.startswith("band rectangle")]
+    methods = list(dict.fromkeys(one.method for one in nominal))
+    at_any = {"roc_auc analytic": "own"} | {name: "recall 0.5" for name in methods if "band" in name}
+    by_place = {(one.method, *one.cell): one for one in nominal}
+    rows = []
+    for cell, at in product(CELLS, CELLS[0].etas["at"]):
+        if cell.n_pos < 100 or cell.model.fpr_at(0.5) * cell.n_neg < fewest:
+            continue
+        where = (cell.model.name, cell.n_pos, cell.n_neg)
+        places = [by_place.get((name, *where, at_any.get(name, at))) for name in methods]
+        shares = [None if one is None else one.coverage for one in places]
+        marks = [f"**{percent(share)}**" if is_near(share) else percent(share) for share in shares]
+        met = {name.split()[0] for name, share in zip(methods, shares, strict=True) if is_near(share)}
+        missed = dict.fromkeys(name.split()[0] for name in methods if name.split()[0] not in met)
+        rows.append([*where, at, *marks, ", ".join(missed) if met else "ALL"])
+    heads = ("model", "P", "N", "eta", *methods, "no method for")
+    text = "### Verdict: cells of 100 positives and more, 93 to 97 % in bold\n\n"
+    return text + table(heads, rows)
+
+
+def outside(found: Sequence[Coverage]) -> str:
+    """Where what is marked reliable is not near the level by more than two standard errors."""
+    rows = []
+    for one in found:
+        if not one.reliable or one.of_reliable is None:
+            continue
+        n = one.reliable * one.simulations
+        error = (CONFIDENCE * (1 - CONFIDENCE) / n) ** 0.5
+        if not NEAR[0] - 2 * error <= one.of_reliable <= NEAR[1] + 2 * error:
+            rows.append([one.method, *one.row, round(n)])
+    heads = ("method", *HEADS, "samples of these")
+    return "### Reliable, and outside 93 to 97 % by more than 2 standard errors\n\n" + table(heads, rows)
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def compared(simulations: int) -> list[Rejected]:
+    found: list[Rejected] = []
+    for cell in CELLS:
+        if cell.n_pos >= 100 and cell.n_neg == 10 * cell.n_pos:
+            found += rejected(cell, simulations if cell.n_pos < 1000 else max(1, simulations // 4))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Coverage of intervals, beside the nominal 95 %.")
+    parser.add_argument("--simulations", type=int, default=2000, help="test sets a cell")
+    names = {"nargs": "+", "choices": NAMES, "default": NAMES, "metavar": "NAME"}
+    parser.add_argument("--only", **names, help=f"any of {', '.join(NAMES)}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results here, too")
+    given = parser.parse_args()
+    start = perf_counter()
+    found = list(covered_cells(given.only, given.simulations))
+    for text in coverage_tables(found):
+        print(text)
+    tests = compared(given.simulations) if "compare" in given.only else []
+    if tests:
+        heads = ("model", "P", "N", "metric", "eta", "p < 0.05, %")
+        print(
+            "### compare: equally good models told apart\n\n" + table(heads, (one.row for one in tests))
+        )
+    if found:
+        print(verdict_of_methods(found), verdict_of_cells(found), outside(found), sep="\n")
+    print(f"{perf_counter() - start:.0f} seconds")
+    if given.json:
+        about = {"simulations": given.simulations, "seed": SEED, **versions()}
+        results = {"coverage": [asdict(one) for one in found], "compare": [asdict(one) for one in tests]}
+        given.json.write_text(json.dumps(about | results, indent=2))
+
+
+def versions() -> dict[str, str]:
+    packages = ("polars", "numpy", "scipy")
+    mine = {"python": platform.python_version(), "polars-prcurve": polars_prcurve.__version__}
+    return mine | {name: version(name) for name in packages}
+
+
+if __name__ == "__main__":
+    main()
