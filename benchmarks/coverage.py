@@ -328,9 +328,10 @@ class Rejected:
 
 def rejected(cell: Cell, simulations: int) -> Iterator[Rejected]:
     rng, step = cell.rng(2), max(1, PER_BATCH // (cell.n_pos + cell.n_neg))
+    etas = [cell.eta(None), 0.1]
     found = pl.concat(
         equal_scores(cell, range(first, min(first + step, simulations)), rng).prc.compare(
-            ["a", "b"], eta=(None, 0.1), metrics=("roc_auc", "average_precision"), by="simulation"
+            ["a", "b"], eta=etas, metrics=("roc_auc", "average_precision"), by="simulation"
         )
         for first in range(0, simulations, step)
     )
