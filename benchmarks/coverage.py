@@ -5,7 +5,7 @@
 Test sets are drawn from populations whose every rate is known, and the library is asked for its
 intervals of all sets of a cell at once, `by="simulation"`. A set has one row per positive and one
 for the negatives between two of them, which changes no metric here and keeps tables short.
-Where a sample has no interval, it claims nothing: its share is told, and coverage is that of the others.
+Where a sample has no interval, it claims nothing: coverage is that of the others.
 """
 
 from __future__ import annotations
