@@ -64,7 +64,7 @@ def analytic_interval(name: str, metric: CurveMetric, confidence: float) -> Inte
         lowest = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     half = z_of(confidence) * error / (value * (1 - value))
     if metric.depends_on_eta:
-        weigh = pl.max_horizontal(2.0, _N_POS / 100)
+        weigh = pl.max_horizontal(2.0, _N_POS / 500)
         reliable = is_reliable(value, at_eta=True, short=8, weigh=weigh)
     else:
         reliable = pl.min_horizontal(_N_POS, _N_NEG) * (1 - value) >= 12

@@ -113,6 +113,9 @@ class Bootstrap(NamedTuple):
         seeds = iter(np.random.SeedSequence(self.uncertainty.seed).spawn(len(samples)))
         curve = pl.col(GROUP).rank("dense") - 1
         pairs = pairs.with_columns(curve.alias(_CURVE))
+        if not samples:
+            width = len(self.metrics)
+            yield Block(pairs, np.zeros((0, width)), np.zeros((n, 0, width)))
         with _progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _blocks(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
@@ -196,6 +199,7 @@ class Bootstrap(NamedTuple):
             with warnings.catch_warnings(), np.errstate(invalid="ignore"):
                 warnings.simplefilter("ignore", RuntimeWarning)  # where none is defined: NaN
                 spread = np.nanstd(values, axis=0, ddof=1)
+                spread[np.nanmin(values, axis=0) == np.nanmax(values, axis=0)] = 0
             low, high, p_value = _corrected(values, estimates, self.uncertainty.confidence)
             found = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
             columns = {

@@ -27,8 +27,10 @@ from polars_prcurve.columns import (
     GROUP,
     MODEL,
     NEG,
+    NEG_FACTOR,
     PAIR,
     POS,
+    POS_FACTOR,
     RESERVED,
     SCORE,
 )
@@ -224,7 +226,8 @@ def _differences(
 
 
 def _one_prevalence() -> Check:
-    eta = pl.col("eta")
+    own = (pl.col(POS_FACTOR) == 1) & (pl.col(NEG_FACTOR) == 1)
+    eta = pl.when(own).then("eta")
     low, high = eta.min(), eta.max()
     text = sentence(
         "eta=None compares each group at its own prevalence, and those differ, from ",
