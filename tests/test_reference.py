@@ -8,8 +8,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import warnings
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -17,6 +21,7 @@ import pytest
 
 from polars_prcurve import (
     PrcError,
+    bootstrap,
     crossing,
     eta_for_f_beta,
     eta_for_precision,
@@ -29,7 +34,9 @@ from polars_prcurve import (
     ratio_from_eta,
     sample_size,
 )
+from polars_prcurve.resampling import Cells
 from polars_prcurve.subsampling import subsampled_precision
+from tests import oracle, oracle_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -611,6 +618,102 @@ def subsampling(case: Case) -> None:
     assert_close(case, numbers, [expected[key] for key in keys])
     assert_close(case, quartiles, expected["quartiles"])
     assert_close(case, [cv], [expected["cv_fpr"]])
+
+
+@checks("ap_variance")
+def ap_variance(case: Case) -> None:
+    frame, arguments = score_table(case)
+    eta, expected = case["inputs"]["eta"], case["expected"]
+    [group] = oracle.groups(frame.to_dicts())
+    influences = oracle_errors.influences("average_precision", group, Fraction(eta))
+    assert_close(case, map(float, influences), expected["influence"])
+    asked: dict[str, Any] = {"metrics": "average_precision", "confidence": case["inputs"]["level"]}
+    found = prc(frame).summary(eta, **asked, **arguments).row(0, named=True)
+    error = found["standard_error"]
+    assert_close(
+        case, [found["value"], error, error**2], [expected[k] for k in ("ap", "se", "variance")]
+    )
+
+
+@checks("delong")
+def delong(case: Case) -> None:
+    frame = pl.DataFrame(case["inputs"])
+    cov, names = case["expected"]["cov"], ["score_a", "score_b"]
+    for name, auc, variances in zip(names, case["expected"]["auc"], cov, strict=True):
+        own = prc(frame).summary(metrics="roc_auc", score=name, confidence=0.95).row(0, named=True)
+        assert_close(case, [own["value"]], [auc])
+        assert_close(case, [own["standard_error"] ** 2], [variances[names.index(name)]])
+    found = prc(frame).compare(names, metrics="roc_auc").row(0, named=True)
+    variance = cov[0][0] + cov[1][1] - 2 * cov[0][1]
+    assert_close(case, [found["standard_error"] ** 2], [variance])
+    z_and_p = [found["difference"] / found["standard_error"], found["p_value"]]
+    assert_close(case, z_and_p, [case["expected"]["z"], case["expected"]["p"]])
+
+
+@checks("ap_paired_difference")
+def ap_paired_difference(case: Case) -> None:
+    inputs, expected = dict(case["inputs"]), case["expected"]
+    eta, frame = inputs.pop("eta"), pl.DataFrame(inputs)
+    long = prc(frame).unpivot_scores(["score_a", "score_b"], name="model", score="score")
+    areas = prc(long).summary(eta, metrics="average_precision", by="model")["value"]
+    assert_close(case, areas, [expected["ap_a"], expected["ap_b"]])
+    found = prc(frame).compare(["score_a", "score_b"], eta=eta, metrics="average_precision")
+    difference, error = found.select("difference", "standard_error").row(0)
+    keys = ("difference", "se", "variance")
+    assert_close(case, [difference, error, error**2], [expected[key] for key in keys])
+
+
+def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np.ndarray[Any, Any]:
+    """Average precision and ROC AUC of each replicate of a bootstrap; of those `drawn`, if given."""
+    corrected, draw, seen = bootstrap._corrected, Cells.draw, []
+
+    def spy(values: Any, *others: Any) -> Any:
+        seen.append(values[:, 0])
+        return corrected(values, *others)
+
+    def given(*_: Any) -> Any:
+        return drawn
+
+    asked = [replace(metrics.average_precision, needs="all"), "roc_auc"]  # so there is a cell per score
+    with warnings.catch_warnings(), mock.patch.object(bootstrap, "_corrected", spy):
+        warnings.simplefilter("ignore")  # of replicates without a positive
+        with mock.patch.object(Cells, "draw", draw if drawn is None else given):
+            prc(frame).summary(
+                eta, metrics=asked, confidence=0.95, method="bootstrap", n_resamples=n, seed=0
+            )
+    [values] = seen
+    return values
+
+
+@checks("bootstrap_replicates")
+def bootstrap_replicates(case: Case) -> None:
+    """A replicate is a sweep whose weights say how often each row was drawn."""
+    frame, arguments = score_table(case)
+    eta, weights = case["inputs"]["eta"], case["inputs"]["weights"]
+    names, keys = ["average_precision", "roc_auc"], ["ap", "auc"]
+    for weight, expected in zip(weights, case["expected"], strict=True):
+        weighted = prc(frame.with_columns(weight=pl.Series(weight)))
+        found = weighted.summary(eta, metrics=names, weight="weight", **arguments)["value"]
+        assert_close(case, found, [expected[key] for key in keys])
+    cells = frame["score"].unique().sort(descending=True).to_list()
+    drawn = np.zeros((2, len(weights), len(cells)))
+    for replicate, weight in enumerate(weights):
+        for score, label, times in zip(frame["score"], frame["label"], weight, strict=True):
+            drawn[1 - label, replicate, cells.index(score)] += times
+    for values, expected in zip(
+        replicates(frame, eta, len(weights), drawn), case["expected"], strict=True
+    ):
+        assert_close(case, map(none_if_nan, values.tolist()), [expected[key] for key in keys])
+
+
+@checks("bootstrap_exact_moments")
+def bootstrap_exact_moments(case: Case) -> None:
+    """Of all samples that may be drawn, to the error of drawing 20 000."""
+    frame, _ = score_table(case)
+    n, expected = 20_000, case["expected"]
+    areas = replicates(frame, case["inputs"]["eta"], n)[:, 0]
+    assert abs(areas.mean() - expected["mean"]) <= 4 * expected["sd"] / n**0.5
+    assert abs(areas.std(ddof=1) - expected["sd"]) <= 4 * expected["sd"] / n**0.5
 
 
 @checks("edge_no_positives", "edge_no_negatives")
