@@ -195,7 +195,8 @@ class Bootstrap(NamedTuple):
         n, tables, dropped = self.uncertainty.n_resamples, [], 0
         for keys, estimates, values in blocks:
             undefined = np.isnan(values).sum(axis=0)
-            dropped = max(dropped, int(undefined[undefined < n].max(initial=0)))
+            told = ~np.isnan(estimates) & (undefined < n)
+            dropped = max(dropped, int(undefined[told].max(initial=0)))
             with warnings.catch_warnings(), np.errstate(invalid="ignore"):
                 warnings.simplefilter("ignore", RuntimeWarning)  # where none is defined: NaN
                 spread = np.nanstd(values, axis=0, ddof=1)

@@ -287,7 +287,7 @@ def _average_precision(rows: Rows) -> pl.Expr:
 # One more positive at a row takes the precision there, and adds to the alarms of all rows below; one
 # more negative adds to those only. With p the precision, the recall of a row counts as
 # p (1 - p) / recall and its fpr as p (1 - p) / fpr, each times the rise. No negative is at or above a
-# row of fpr 0.
+# row of fpr 0. At eta = 0, p is 0 whatever the sample.
 
 _OF_RECALL, _OF_FPR = f"{RESERVED}of_recall", f"{RESERVED}of_fpr"
 
@@ -295,15 +295,20 @@ _OF_RECALL, _OF_FPR = f"{RESERVED}of_recall", f"{RESERVED}of_fpr"
 def _alarm_sums(rows: Rows) -> dict[str, pl.Expr]:
     alarms = rows.recall + rows.odds * rows.fpr
     lost = rows.rise * (rows.recall / alarms) * (rows.odds * rows.fpr / alarms)
-    counts = (rows.rise > 0) & (rows.fpr > 0)
+    counts = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
     return {
         name: pl.when(counts).then(lost / rate).otherwise(0.0)
         for name, rate in ((_OF_RECALL, rows.recall), (_OF_FPR, rows.fpr))
     }
 
 
+def _of_positive(rows: Rows) -> pl.Expr:
+    precision = _precision(rows.recall, rows.fpr, rows.odds)
+    return pl.when(rows.rise > 0).then(precision - rows.column(_OF_RECALL)).otherwise(0.0)
+
+
 _OF_AVERAGE_PRECISION = Influence(
-    lambda rows: _precision(rows.recall, rows.fpr, rows.odds) - rows.column(_OF_RECALL),
+    _of_positive,
     lambda rows: rows.column(_OF_FPR),
     lambda rows: rows.column(_OF_FPR),
     _alarm_sums,
@@ -647,6 +652,9 @@ def integrated(
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
         averages=averages,
+        influence=None,
+        cautious=None,
+        at_recall=None,
     )
 
 
