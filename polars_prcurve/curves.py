@@ -38,7 +38,6 @@ from polars_prcurve.columns import (
     RESERVED,
     RISE,
     RUN,
-    RUN_NEG,
     RUN_POS,
     START_NEG,
     START_POS,
@@ -205,7 +204,7 @@ def segments_of(
 ) -> pl.LazyFrame:
     """The rows that the metrics need, each with the end of the segment before it.
 
-    And `with_last` the last of each curve that has both classes.
+    And `with_last` the last of each curve.
     """
     frame = found.rows
     if isinstance(table, ScoreTable):
@@ -222,9 +221,8 @@ def segments_of(
     if "all" not in needs:
         kept = rises | first if "corners" in needs else rises
         if with_last:
-            ends = ((RUN_POS, POS_BEFORE, N_POS), (RUN_NEG, NEG_BEFORE, N_NEG))
-            last = [pl.col(run) == pl.col(before) + pl.col(n) for run, before, n in ends]
-            kept |= pl.all_horizontal(last).fill_null(False)
+            # Not by totals, which are in the unit of the weights, and not in that of running sums.
+            kept |= (pl.col("fn") == 0) & (pl.col("tn") == 0)
         frame = frame.filter(kept)
     return extents(frame, metrics)
 
