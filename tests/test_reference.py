@@ -30,6 +30,9 @@ from polars_prcurve import (
     metrics,
     prc,
     precision_interval,
+    published_average_precision,
+    published_precision,
+    published_roc_auc,
     rate_interval,
     ratio_from_eta,
     sample_size,
@@ -633,6 +636,9 @@ def ap_variance(case: Case) -> None:
     assert_close(
         case, [found["value"], error, error**2], [expected[k] for k in ("ap", "se", "variance")]
     )
+    level = case["inputs"]["level"]
+    published = published_average_precision(expected["ap"], found["n_pos"], confidence=level)
+    assert_close(case, published[2:], expected["logit_ci"])
 
 
 @checks("delong")
@@ -648,6 +654,20 @@ def delong(case: Case) -> None:
     assert_close(case, [found["standard_error"] ** 2], [variance])
     z_and_p = [found["difference"] / found["standard_error"], found["p_value"]]
     assert_close(case, z_and_p, [case["expected"]["z"], case["expected"]["p"]])
+    n_pos, n_neg = frame["label"].sum(), (frame["label"] == 0).sum()
+    published = published_roc_auc(case["expected"]["auc"][0], n_pos, n_neg)
+    assert_close(case, [published.standard_error**2], [case["expected"]["hanley_mcneil_var"]])
+
+
+@checks("delta_method")
+def delta_method(case: Case) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    counts = [inputs[name] for name in ("tp", "P", "fp", "N", "eta")]
+    found = published_precision(*counts, confidence=inputs["level"])
+    keys = ("precision", "se_precision", "lo", "hi")
+    assert_close(case, found, [expected[key] for key in keys])
+    deviation = found.standard_error / (found.value * (1 - found.value))
+    assert_close(case, [deviation, deviation**2], [expected["se_logit"], expected["var_logit"]])
 
 
 @checks("ap_paired_difference")
