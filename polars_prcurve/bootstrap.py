@@ -54,22 +54,30 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Block", "Bootstrap"]
+__all__ = ["Block", "Bootstrap", "Estimates"]
 
 _WHY = 'method="bootstrap"'
 _CURVE, _REPLICATE, _NUMBER = (f"{RESERVED}{name}" for name in ("curve", "replicate", "number"))
 _CELLS = 2_000_000  # that are held at once
 
 
+class Estimates(NamedTuple):
+    """By row and metric; undefined is NaN."""
+
+    values: NDArray[np.float64]
+    replicates: NDArray[np.float64]
+    """The same of each replicate, which is the first axis."""
+    sizes: NDArray[np.float64]
+    """Examples of the smaller class, by row."""
+
+
 class Block(NamedTuple):
-    """All replicates of some samples."""
+    """Some samples, with all their replicates."""
 
     pairs: pl.DataFrame
     """Their curves and prevalences."""
-    estimates: NDArray[np.float64]
-    """Metrics of the samples themselves, by pair and metric; NaN where undefined."""
-    values: NDArray[np.float64]
-    """The same by replicate, pair and metric."""
+    estimates: Estimates
+    """A row for each of them."""
 
 
 class Bootstrap(NamedTuple):
@@ -115,7 +123,8 @@ class Bootstrap(NamedTuple):
         pairs = pairs.with_columns(curve.alias(_CURVE))
         if not samples:
             width = len(self.metrics)
-            yield Block(pairs, np.zeros((0, width)), np.zeros((n, 0, width)))
+            nothing = np.zeros((0, width)), np.zeros((n, 0, width)), np.zeros(0)
+            yield Block(pairs, Estimates(*nothing))
         with _progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _blocks(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
@@ -131,7 +140,9 @@ class Bootstrap(NamedTuple):
                     values.append(self._values(curves, at_curves, size, len(lengths)))
                     advance(size * sum(lengths))
                 estimates = here.select(*numbered(self.metrics)).fill_null(float("nan")).to_numpy()
-                yield Block(here, estimates, np.concatenate(values))
+                smaller = np.repeat([min(s.sizes) for s in block], [len(s.lengths) for s in block])
+                sizes = smaller[(here[_CURVE] - first).to_numpy()]
+                yield Block(here, Estimates(estimates, np.concatenate(values), sizes))
                 first += len(lengths)
 
     def _curves(
@@ -182,9 +193,7 @@ class Bootstrap(NamedTuple):
         found = self.run(curves.values(at, named).sort(PAIR).select(*named), _WHY)
         return found.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
 
-    def errors(
-        self, blocks: Iterable[tuple[dict[str, pl.Series], NDArray[np.float64], NDArray[np.float64]]]
-    ) -> pl.LazyFrame:
+    def errors(self, blocks: Iterable[tuple[dict[str, pl.Series], Estimates]]) -> pl.LazyFrame:
         """What replicates, the first axis, tell of each estimate, beside the keys of its row.
 
         `<name>_standard_error`, `<name>_low`, `<name>_high`, and `<name>_p_value` for a value of 0.
@@ -193,7 +202,8 @@ class Bootstrap(NamedTuple):
         import numpy as np
 
         n, tables, dropped = self.uncertainty.n_resamples, [], 0
-        for keys, estimates, values in blocks:
+        for keys, rows in blocks:
+            estimates, values, _ = rows
             undefined = np.isnan(values).sum(axis=0)
             told = ~np.isnan(estimates) & (undefined < n)
             dropped = max(dropped, int(undefined[told].max(initial=0)))
@@ -201,7 +211,7 @@ class Bootstrap(NamedTuple):
                 warnings.simplefilter("ignore", RuntimeWarning)  # where none is defined: NaN
                 spread = np.nanstd(values, axis=0, ddof=1)
                 spread[np.nanmin(values, axis=0) == np.nanmax(values, axis=0)] = 0
-            low, high, p_value = _corrected(values, estimates, self.uncertainty.confidence)
+            low, high, p_value = _corrected(rows, self.uncertainty.confidence)
             found = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
             columns = {
                 f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, numbers)[:, i]
@@ -219,15 +229,17 @@ class Bootstrap(NamedTuple):
 
 
 def _corrected(
-    values: NDArray[np.float64], estimates: NDArray[np.float64], confidence: float
+    rows: Estimates, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Bias-corrected percentiles, and the level at which one of them is 0 (Efron 1981).
 
     Replicates hold some positives twice, which lifts them above the estimate: it is not their median.
-    With as many standard deviations as that is off, ends are taken from further down or up.
+    With as many standard deviations as that is off, ends are taken from further down or up, and with
+    few examples from further out (Hesterberg 2015).
     """
     import numpy as np
 
+    estimates, values, sizes = rows
     normal = NormalDist()
     known = np.maximum((~np.isnan(values)).sum(axis=0), 1)
 
@@ -238,10 +250,10 @@ def _corrected(
         return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
 
     cdf = np.vectorize(normal.cdf, otypes=[float])
-    off, z = below(estimates), z_of(confidence)
+    off, z, further = below(estimates), z_of(confidence), _further(sizes)[:, None]
     ordered = np.sort(values, axis=0)  # NaN last
     ends = []
-    for level in (cdf(2 * off - z), cdf(2 * off + z)):
+    for level in (cdf(2 * off - z * further), cdf(2 * off + z * further)):
         place = level * (known - 1)
         lower = np.floor(place).astype(np.int64)
         at = [
@@ -249,8 +261,18 @@ def _corrected(
             for number in (lower, lower + 1)
         ]
         ends.append(at[0] + (place - lower) * (at[1] - at[0]))
-    one_side = cdf(below(0.0) - 2 * off)
+    one_side = cdf((below(0.0) - 2 * off) / further)
     return ends[0], ends[1], 2 * np.minimum(one_side, 1 - one_side)
+
+
+def _further(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much further out a quantile of Student's distribution is than the normal one, at 95 %, with
+    what n / (n - 1) adds; of less than six examples as of so many."""
+    import numpy as np
+
+    n, z = np.maximum(sizes, 6.0), z_of(0.95)
+    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96  # Fisher and Cornish 1960
+    return np.asarray((1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1)))
 
 
 def _blocks(samples: Sequence[Sample], n: int) -> Iterator[list[Sample]]:

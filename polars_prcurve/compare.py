@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve.bands import Collect
-from polars_prcurve.bootstrap import Block, Bootstrap
+from polars_prcurve.bootstrap import Block, Bootstrap, Estimates
 from polars_prcurve.columns import (
     COPY,
     EXAMPLE,
@@ -45,10 +45,6 @@ from polars_prcurve.intervals import z_of
 from polars_prcurve.prevalence import Grid
 from polars_prcurve.sweep import Parts, checked_last, counted, late_checks, numbered_rows
 from polars_prcurve.uncertainty import Uncertainty
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = ["COMPARED", "Comparison", "compare_table"]
 
@@ -210,16 +206,14 @@ def _bootstrapped(of: Comparison, found: Parts, values: pl.DataFrame) -> pl.Lazy
     return bootstrap.errors(map(_differences, bootstrap.blocks(samples, values)))
 
 
-def _differences(
-    block: Block,
-) -> tuple[dict[str, pl.Series], NDArray[np.float64], NDArray[np.float64]]:
+def _differences(block: Block) -> tuple[dict[str, pl.Series], Estimates]:
     """Of each pair of models in the block, by the numbers of both pairs of group and prevalence."""
     place = block.pairs.select(_BASE, _STEP, GROUP, PAIR).with_row_index(_PLACE)
     met = place.join(place, on=[_BASE, _STEP], suffix="_b").filter(pl.col(GROUP) < pl.col(f"{GROUP}_b"))
     a, b = (met[name].to_numpy() for name in (_PLACE, f"{_PLACE}_b"))
     keys = {_sided(PAIR, "a"): met[PAIR], _sided(PAIR, "b"): met[f"{PAIR}_b"]}
-    estimates = block.estimates[a] - block.estimates[b]
-    return keys, estimates, block.values[:, a] - block.values[:, b]
+    values, replicates, sizes = block.estimates
+    return keys, Estimates(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])
 
 
 # Checks ---------------------------------------------------------------------------------------

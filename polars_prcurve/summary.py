@@ -95,7 +95,7 @@ def _bootstrapped(
     groups = whole[GROUP].unique().sort()
     samples = list(bootstrap.samples(table, found, [[group] for group in groups]))
     blocks = bootstrap.blocks(samples, whole)
-    errors = bootstrap.errors(({PAIR: b.pairs[PAIR]}, b.estimates, b.values) for b in blocks)
+    errors = bootstrap.errors(({PAIR: block.pairs[PAIR]}, block.estimates) for block in blocks)
     of_samples = pl.DataFrame([s.sizes for s in samples], schema=list(SIZES.values()), orient="row")
     values = whole.lazy().join(errors, on=PAIR, how="left").sort(PAIR)
     values = values.join(of_samples.with_columns(groups).lazy(), on=GROUP, maintain_order="left")

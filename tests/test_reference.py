@@ -687,9 +687,9 @@ def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np
     """Average precision and ROC AUC of each replicate of a bootstrap; of those `drawn`, if given."""
     corrected, draw, seen = bootstrap._corrected, Cells.draw, []
 
-    def spy(values: Any, *others: Any) -> Any:
-        seen.append(values[:, 0])
-        return corrected(values, *others)
+    def spy(rows: Any, *others: Any) -> Any:
+        seen.append(rows.replicates[:, 0])
+        return corrected(rows, *others)
 
     def given(*_: Any) -> Any:
         return drawn
