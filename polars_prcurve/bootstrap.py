@@ -121,14 +121,14 @@ class Bootstrap(NamedTuple):
         seeds = iter(np.random.SeedSequence(self.uncertainty.seed).spawn(len(samples)))
         curve = pl.col(GROUP).rank("dense") - 1
         pairs = pairs.with_columns(curve.alias(_CURVE))
-        if not samples:
-            width = len(self.metrics)
-            nothing = np.zeros((0, width)), np.zeros((n, 0, width)), np.zeros(0)
-            yield Block(pairs, Estimates(*nothing))
+        if not samples:  # errors are to have their columns even so
+            nothing = np.empty((n, 0, len(self.metrics)))
+            yield Block(pairs, Estimates(nothing[0], nothing, np.empty(0)))
         with _progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _blocks(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
-                drawing = [(sample, np.random.default_rng(next(seeds))) for sample in block]
+                streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
+                drawing = list(zip(block, streams, strict=True))
                 here = pairs.filter(pl.col(_CURVE).is_between(first, first + len(lengths) - 1))
                 step = max(1, _CELLS // max(1, sum(lengths)))
                 values = []

@@ -4,8 +4,8 @@ A replicate draws as many examples as there are, with replacement, so each stand
 of times. Examples that only count are drawn by the cell they are in, which takes as long for a
 million of them as for one; examples that bring a weight, or stand in several curves, one by one.
 
-Each sample has a stream of random numbers of its own, so that a replicate does not depend on what
-is drawn together with it.
+Each sample has streams of random numbers of its own, one for each kind of example that is drawn for
+itself, so that a replicate does not depend on what is drawn together with it, nor on how many are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sample(Protocol):
         """Positives and negatives that are drawn for themselves, if all counted alike."""
         ...
 
-    def draw(self, random: np.random.Generator, replicates: int) -> Draw: ...
+    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> Draw: ...
 
 
 class Cells(NamedTuple):
@@ -53,8 +53,8 @@ class Cells(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         return float(self.pos.sum()), float(self.neg.sum())
 
-    def draw(self, random: np.random.Generator, replicates: int) -> Draw:
-        return _counts(random, self.pos, replicates), _counts(random, self.neg, replicates)
+    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> Draw:
+        return _counts(streams[0], self.pos, replicates), _counts(streams[1], self.neg, replicates)
 
 
 class Units(NamedTuple):
@@ -79,14 +79,14 @@ class Units(NamedTuple):
         pos, neg = (float(n.sum() ** 2 / max((n * n).sum(), 1e-300)) for n in of_units)
         return pos, neg
 
-    def draw(self, random: np.random.Generator, replicates: int) -> Draw:
+    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> Draw:
         import numpy as np
 
         size = sum(self.lengths)
         drawn = np.zeros((2, replicates, size))
         for replicate in range(replicates):
             times = np.zeros(sum(map(len, self.strata)), dtype=np.int64)
-            for units in self.strata:
+            for units, random in zip(self.strata, streams, strict=False):
                 times[units] = _counts(random, np.ones(len(units), dtype=np.int64), 1)[0]
             often = times[self.unit]
             for side, amount in enumerate((self.pos, self.neg)):

@@ -96,7 +96,8 @@ def _bootstrapped(
     samples = list(bootstrap.samples(table, found, [[group] for group in groups]))
     blocks = bootstrap.blocks(samples, whole)
     errors = bootstrap.errors(({PAIR: block.pairs[PAIR]}, block.estimates) for block in blocks)
-    of_samples = pl.DataFrame([s.sizes for s in samples], schema=list(SIZES.values()), orient="row")
+    sizes = dict.fromkeys(SIZES.values(), pl.Float64)
+    of_samples = pl.DataFrame([s.sizes for s in samples], schema=sizes, orient="row")
     values = whole.lazy().join(errors, on=PAIR, how="left").sort(PAIR)
     values = values.join(of_samples.with_columns(groups).lazy(), on=GROUP, maintain_order="left")
     return values.with_columns(
