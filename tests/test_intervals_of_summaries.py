@@ -1,0 +1,431 @@
+"""Standard errors and intervals of summaries: analytic against the definitions, and by bootstrap."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import PrcError, bootstrap, metrics, prc
+from tests import oracle, oracle_errors
+from tests.strategies import Table, tables
+from tests.test_properties import MODERATE, _several, assert_same, examples
+from tests.test_summary import ALL, LAZY, arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANALYTIC = [
+    metrics.average_precision,
+    metrics.roc_auc,
+    metrics.precision_at_recall(0.5),
+    metrics.precision_at_recall(0.8),
+    metrics.precision_at_recall(1),
+]
+ERRORS = ["standard_error", "low", "high", "reliable"]
+etas = _several(0.0, 1e-6, 0.01, 0.3, 0.5, 0.9, 1.0) | _several(None, 0.0123, 0.777)
+levels = st.sampled_from([0.5, 0.95, 0.999])
+
+
+def without_errors(found: pl.DataFrame) -> pl.DataFrame:
+    return found.drop(ERRORS)
+
+
+def close(actual: float | None, expected: float | None, *, tolerance: float = 1e-9) -> bool:
+    """A variance is a sum of squares of differences: of errors half the digits are certain near 0."""
+    if actual is None or expected is None:
+        return actual is expected
+    return math.isclose(actual, expected, rel_tol=tolerance, abs_tol=1e-12)
+
+
+def assert_nearly(a: pl.DataFrame, b: pl.DataFrame) -> None:
+    """Sums of floats in another order, and nothing else, may differ."""
+    assert_frame_equal(a, b, check_exact=False, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# Analytic, against the definitions -------------------------------------------------------------
+
+
+def expected_intervals(
+    table: Table, eta: list[float | None], asked: list[metrics.CurveMetric], confidence: float
+) -> list[oracle_errors.Interval]:
+    """In the order of a summary."""
+    found = []
+    for group in oracle.groups(table.rows, **table.oracle):
+        if group.n_pos + group.n_neg == 0:
+            found += [oracle_errors.Interval()] * (len(eta) * len(asked))
+            continue
+        at = sorted(group.prevalence if e is None else Fraction(e) for e in eta)
+        found += [
+            oracle_errors.interval(m.name, group, e, confidence, weighted=table.weight is not None)
+            for e in at
+            for m in asked
+        ]
+    return found
+
+
+@examples(70)
+@given(tables(weights=MODERATE), etas, levels)
+def test_analytic_intervals(table: Table, eta: list[float | None], confidence: float) -> None:
+    found = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=confidence, **arguments(table))
+    expected = expected_intervals(table, eta, ANALYTIC, confidence)
+    for row, interval in zip(found.to_dicts(), expected, strict=True):
+        for kind, value in interval._asdict().items():
+            assert close(row[kind], value), (row, interval)
+
+
+@examples(40)
+@given(
+    tables(weights=["", "small integers", "floats"], keys=["none"], min_size=3, max_size=12),
+    st.sampled_from([1e-6, 0.01, 0.5, 0.9, 1.0]),
+    st.sampled_from(list(oracle_errors.DDOF)),
+)
+def test_influences_are_derivatives(table: Table, eta: float, name: str) -> None:
+    for group in oracle.groups(table.rows, **table.oracle):
+        assume(group.n_pos > 0 and group.n_neg > 0)
+        at = Fraction(eta)
+        closed = oracle_errors.influences(name, group, at)
+        by_differences = oracle_errors.differentiated(name, group, at)
+        for one, other in zip(closed, by_differences, strict=True):
+            assert math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_where_nothing_is_known() -> None:
+    df = pl.DataFrame(
+        {
+            "g": ["no pos", "no neg", "one pos", "one pos", "one pos", *["perfect"] * 4, *["worst"] * 4],
+            "score": [1, 1, 1, 2, 3, 4, 3, 2, 1, 4, 3, 2, 1],
+            "label": [0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1],
+        }
+    )
+    asked = [*ANALYTIC[:3], "pr_auc", metrics.best("f1")]
+    found = df.prc.summary([0, 0.1, 1], metrics=asked, by="g", confidence=0.9)
+    assert found.schema["reliable"] == pl.Boolean
+    assert all(found.schema[name] == pl.Float64 for name in ERRORS[:3])
+
+    def errors(**where: Any) -> list[tuple[Any, ...]]:
+        return found.filter(**where).select(ERRORS).rows()
+
+    nothing = (None, None, None, None)
+    for group in ("no pos", "no neg"):
+        assert set(errors(g=group)) == {nothing}
+    for metric in ("pr_auc", "best(f1)"):
+        assert set(errors(metric=metric)) == {nothing}
+    # a variance among one example is not known
+    assert set(errors(g="one pos", metric="roc_auc")) == {nothing}
+    [(error, low, high, _)] = errors(g="one pos", metric="average_precision", eta=0.1)
+    assert 0 < low < high < 1
+    assert error > 0
+    known = (0.0, None, None, False)  # at 0 and 1 there is no logit
+    assert errors(g="perfect", metric="average_precision", eta=0.1) == [known]
+    assert set(errors(g="perfect", metric="roc_auc")) == {known}
+    assert set(errors(g="worst", metric="roc_auc")) == {known}
+    for group in ("one pos", "perfect", "worst"):
+        assert errors(g=group, metric="average_precision", eta=1.0) == [known]
+    assert errors(g="worst", metric="average_precision", eta=0.0) == [known]
+    assert errors(g="perfect", metric="average_precision", eta=0.0) == [nothing]
+
+
+# Analytic, properties -------------------------------------------------------------------------
+
+
+@examples(25)
+@given(tables(weights=MODERATE), etas, levels)
+def test_intervals_hold_the_value_and_widen(
+    table: Table, eta: list[float | None], confidence: float
+) -> None:
+    found, wider = (
+        prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=level, **arguments(table))
+        for level in (confidence, (1 + confidence) / 2)
+    )
+    known = found.filter(pl.col("low").is_not_null() | pl.col("high").is_not_null())
+    value = pl.col("value")
+    rounding = 1e-15 + 1e-13 * value
+    assert known.filter(
+        ~(pl.col("low") <= value + rounding)
+        | ~(pl.col("high") >= value - rounding)
+        | (pl.col("low") < 0)
+        | (pl.col("high") > 1)
+        | pl.col("reliable").is_null()
+    ).is_empty()
+    assert found["standard_error"].equals(wider["standard_error"])
+    assert (wider["low"].drop_nulls() <= found["low"].drop_nulls() * (1 + 1e-12)).all()
+    assert (wider["high"].drop_nulls() >= found["high"].drop_nulls() * (1 - 1e-12)).all()
+
+
+@examples(30)
+@given(tables(weights=MODERATE), etas, st.sampled_from(ALL))
+def test_values_are_those_without_confidence(
+    table: Table, eta: list[float | None], metric: metrics.CurveMetric
+) -> None:
+    """To the last bit, and errors do not depend on what else is asked, nor on the order of the rows."""
+    options = arguments(table)
+    asked = [*ANALYTIC, metric.alias("it")]
+    plain = prc(table.frame).summary(eta, metrics=asked, **options)
+    found = prc(table.frame).summary(eta, metrics=asked, confidence=0.9, **options)
+    assert_same(without_errors(found), plain)
+    alone = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **options)
+    assert_nearly(found.filter(pl.col("metric") != "it"), alone)
+    turned = prc(table.frame.reverse()).summary(eta, metrics=asked, confidence=0.9, **options)
+    assert_nearly(turned, found)
+
+
+@examples(25)
+@given(tables(weights=MODERATE), etas, st.sampled_from(LAZY))
+def test_engines_and_doors_agree(
+    table: Table, eta: list[float | None], metric: metrics.CurveMetric
+) -> None:
+    asked: dict[str, Any] = {"metrics": [*ANALYTIC, metric.alias("it")], "confidence": 0.9}
+    asked |= arguments(table)
+    eager = prc(table.frame).summary(eta, **asked)
+    query = prc(table.frame.lazy()).summary(eta, **asked)
+    assert query.collect_schema() == eager.schema
+    for engine in ("streaming", "in-memory"):
+        assert_nearly(query.collect(engine=engine), eager)
+
+
+@examples(15)
+@given(tables(weights=["", "floats"]), etas)
+def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) -> None:
+    score = pl.col("score")
+    rank = score.cast(pl.Int8 if table.score_dtype == pl.Boolean else table.score_dtype).rank("dense")
+    found, same = (
+        prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **arguments(table))
+        for frame in (table.frame, table.frame.with_columns(score=rank))
+    )
+    assert_nearly(same, found)
+
+
+@examples(20)
+@given(tables(weights=[""]), etas, st.sampled_from([1, 3, 0.25, 1e-300]))
+def test_equal_weights_are_none(table: Table, eta: list[float | None], weight: float) -> None:
+    """And a table of counts holds as many examples as its rows did."""
+    asked: dict[str, Any] = {"metrics": ANALYTIC, "confidence": 0.9}
+    found = prc(table.frame).summary(eta, **asked, **arguments(table)).drop("n_pos", "n_neg")
+    weighted = prc(table.frame.with_columns(w=pl.lit(weight)))
+    same = weighted.summary(eta, **asked, **{**arguments(table), "weight": "w"})
+    assert_nearly(same.drop("n_pos", "n_neg"), found)
+    counted = prc(table.frame).counts(**arguments(table))
+    of_counts = prc(counted).summary(eta, **asked, by=table.by, counts=("n_pos", "n_neg"))
+    assert_nearly(of_counts.drop("n_pos", "n_neg"), found)
+
+
+def test_prevalences_per_group() -> None:
+    df = moderate(600, groups=3)
+    frame = pl.DataFrame({"g": [2, 0, 1], "eta": [0.2, 0.01, 0.1], "note": ["c", "a", "b"]})
+    found = df.prc.summary(frame, by="g", confidence=0.9)
+    assert found.columns == ["g", "eta", "note", "n_pos", "n_neg", "metric", "value", *ERRORS]
+    assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
+    for (group,), rows in found.group_by("g"):
+        alone = df.filter(g=group).prc.summary(rows["eta"][0], confidence=0.9)
+        assert_nearly(rows.drop("g", "note"), alone)
+    own = df.prc.summary(by="g", confidence=0.9)
+    listed = own.group_by("g").agg(pl.col("eta").first())
+    assert_nearly(own, df.prc.summary(listed, by="g", confidence=0.9))
+
+
+def moderate(n: int, *, groups: int = 1, seed: int = 0) -> pl.DataFrame:
+    """Two overlapping classes, a third of it positive, with ties."""
+    rng = np.random.default_rng(seed)
+    label = rng.random(n) < 1 / 3
+    score = (rng.normal(size=n) + label).round(2)
+    return pl.DataFrame({"g": rng.integers(0, groups, n), "score": score, "label": label})
+
+
+def test_every_metric_beside_others() -> None:
+    """All in one call: of those without an analytic error, nothing is known."""
+    df = moderate(200, groups=2)
+    found = df.prc.summary([0.01, None], metrics=ALL, by="g", confidence=0.9)
+    assert_same(without_errors(found), df.prc.summary([0.01, None], metrics=ALL, by="g"))
+    known = found.filter(pl.col("standard_error").is_not_null())["metric"].unique().sort()
+    assert known.to_list() == ["average_precision", "precision_at_recall(0.55)", "roc_auc"]
+    assert found.filter(~pl.col("metric").is_in(known.implode()))["reliable"].null_count() == 4 * (
+        len(ALL) - 3
+    )
+
+
+# Bootstrap ------------------------------------------------------------------------------------
+
+AGAIN: dict[str, Any] = {"method": "bootstrap", "confidence": 0.9, "n_resamples": 60, "seed": 5}
+
+
+@pytest.mark.parametrize("how", ["rows", "counts", "weights", "clusters"])
+def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is held in memory at once, and whichever groups come after."""
+    df = moderate(240, groups=4).with_columns(w=1 + pl.int_range(pl.len()) % 3 / 7)
+    options: dict[str, Any] = {"by": "g", "metrics": ["average_precision", "roc_auc_hull"]}
+    if how == "counts":
+        df, options["counts"] = df.prc.counts(by="g"), ("n_pos", "n_neg")
+    elif how == "weights":
+        options["weight"] = "w"
+    elif how == "clusters":
+        options["cluster"] = pl.col("w")
+        df = df.with_columns(w=pl.int_range(pl.len()) // 5)
+    found = df.prc.summary([0.1, 0.5], **options, **AGAIN)
+    assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
+    other = df.prc.summary([0.1, 0.5], **options, **{**AGAIN, "seed": 6})
+    assert_same(without_errors(other), without_errors(found))
+    assert not (other["standard_error"] == found["standard_error"]).any()
+    first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], **options, **AGAIN)
+    assert_same(first, found.filter(pl.col("g") < 2))
+    for cells in (1, 1_000, 40_000):
+        monkeypatch.setattr(bootstrap, "_CELLS", cells)
+        assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
+    with pytest.raises(PrcError, match="collect the table first"):
+        df.lazy().prc.summary(**{**options, "metrics": "roc_auc"}, **AGAIN)
+
+
+def test_without_a_seed_each_bootstrap_is_another() -> None:
+    df = moderate(100)
+    one, other = (df.prc.summary(**{**AGAIN, "seed": None})["standard_error"] for _ in range(2))
+    assert not (one == other).any()
+
+
+@pytest.mark.parametrize("how", ["rows", "weights", "clusters"])
+def test_bootstrap_and_analytic_errors_agree(how: str) -> None:
+    """With 600 replicates an error is known to 3 %, and bootstraps have a bias of a few percent."""
+    df = moderate(1_500).with_columns(w=pl.lit(0.3), c=pl.int_range(pl.len()))
+    options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"]}
+    analytic = df.prc.summary([0.05, 0.5], confidence=0.9, **options)
+    options |= {"weights": {"weight": "w"}, "clusters": {"cluster": "c"}, "rows": {}}[how]
+    found = df.prc.summary([0.05, 0.5], **options, **{**AGAIN, "n_resamples": 600})
+    for kind, tolerance in (("value", 1e-12), ("standard_error", 0.12)):
+        assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
+    for end in ("low", "high"):
+        off = (found[end] - analytic[end]) / analytic["standard_error"]
+        assert off.abs().max() < 0.6  # a tail of 600 replicates is known to 0.1, and intervals differ
+
+
+def test_rows_repeated_in_a_cluster_tell_nothing_new() -> None:
+    df = moderate(300).with_columns(c=pl.int_range(pl.len()))
+    repeated = pl.concat([df] * 4)
+    options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc", "auprg"], "cluster": "c"}
+    once, again = (d.prc.summary(0.1, **options, **AGAIN) for d in (df, repeated))
+    assert_nearly(again.drop("n_pos", "n_neg", "reliable"), once.drop("n_pos", "n_neg", "reliable"))
+    as_if_independent = repeated.prc.summary(0.1, metrics=options["metrics"], **AGAIN)
+    ratio = once["standard_error"] / as_if_independent["standard_error"]
+    assert ratio.is_between(1.4, 2.8).all()  # 2, from 60 replicates each
+
+
+def test_replicates_without_a_positive_are_left_out_and_counted() -> None:
+    df = pl.DataFrame(
+        {"score": range(20), "label": [0] * 10 + [1, 1] + [0] * 8, "c": [i // 2 for i in range(20)]}
+    )
+    with pytest.warns(UserWarning, match=r"up to \d+ of 60 bootstrap replicates") as caught:
+        found = df.prc.summary(0.1, metrics=["average_precision", "roc_auc"], cluster="c", **AGAIN)
+    # one cluster of ten holds all positives: 0.9**10 of 60 replicates are without it, 21 on average
+    [counted] = re.findall(r"up to (\d+) of", str(caught[0].message))
+    assert 8 <= int(counted) <= 36
+    assert found.null_count().sum_horizontal().item() == 0
+
+
+def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
+    """At eta 0 a replicate may happen to have a value; at eta 1 all do, and it is 1."""
+    df = pl.DataFrame({"score": [5, 4, 3, 2, 1, 0], "label": [1, 0, 1, 0, 0, 1]})
+    found = df.prc.summary([0, 1], metrics="average_precision", **AGAIN)
+    assert found.select("value", *ERRORS).rows() == [(None,) * 5, (1.0, 0.0, 1.0, 1.0, False)]
+
+
+@pytest.mark.parametrize("eta", [0.01, None])
+def test_every_metric_by_bootstrap(eta: float | None) -> None:
+    df = moderate(120, groups=2)
+    df = pl.concat([df, pl.DataFrame({"g": [7, 8], "score": [1.0, 1.0], "label": [True, False]})])
+    found = df.prc.summary(eta, metrics=ALL, by="g", **AGAIN)
+    assert_same(without_errors(found), df.prc.summary(eta, metrics=ALL, by="g"))
+    of_both = found.filter(pl.col("g") < 7)
+    assert of_both.select("value", *ERRORS).null_count().sum_horizontal().item() == 0
+    assert (of_both["low"] <= of_both["high"]).all()
+    spread = of_both.filter(~pl.col("metric").str.contains("worst|random|specificity|lr_neg"))
+    assert (spread["standard_error"] > 0).all()
+    of_one = found.filter(pl.col("g") >= 7)
+    assert (of_one["value"].is_null() == of_one["low"].is_null()).all()
+
+
+def test_own_prevalence_is_that_of_the_sample() -> None:
+    """Classes are drawn apart, so it is the same in every replicate."""
+    df = moderate(200)
+    own = df["label"].mean()
+    assert_same(df.prc.summary(**AGAIN), df.prc.summary(own, **AGAIN))
+
+
+def test_progress_is_for_terminals(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(1_000))
+    monkeypatch.setattr(bootstrap, "monotonic", lambda: 2 * next(times))
+    moderate(50).prc.summary(**AGAIN)
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    moderate(50).prc.summary(**AGAIN)
+    assert capfd.readouterr() == ("", "\rbootstrap: 100%\n")
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1, 1, 2, 2]})
+
+
+@pytest.mark.parametrize("door", [prc(DF), prc(DF.lazy())], ids=["eager", "lazy"])
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"method": "jackknife"}, r'"analytic" or "bootstrap"; got \'jackknife\''),
+        ({"n_resamples": 1}, "n_resamples= is a whole number, at least 2; got 1"),
+        ({"n_resamples": True}, "got True"),
+        ({"n_resamples": 10.0}, "got 10.0"),
+        ({"seed": -1}, "seed= is a whole number, at least 0; got -1"),
+        ({"seed": 0.5}, "got 0.5"),
+        ({"confidence": 0}, "between 0 and 1, such as 0.95; got 0"),
+        ({"confidence": 95}, "got 95"),
+        ({"confidence": float("nan")}, "got nan"),
+        ({"confidence": "0.95"}, "got '0.95'"),
+        ({"cluster": "c"}, "pass confidence= and method="),
+        ({"cluster": "c", "method": "bootstrap", "confidence": None}, "pass confidence= and method="),
+        ({"cluster": "d", "method": "bootstrap"}, "cluster= names the column 'd'"),
+        ({"cluster": "c", "method": "bootstrap", "counts": ("c", "c")}, "leave out cluster="),
+        ({"rates": ("label", "label"), "eta": 0.1}, "rates= holds no counts"),
+        ({"counts": ("score", "score")}, "counts= holds floats; cast them to integers"),
+        ({"by": pl.col("c").alias("low")}, "by= holds a column 'low'"),
+    ],
+)
+def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        door.summary(**{"confidence": 0.9, **how})
+
+
+BAD: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "score": lambda row: pl.when(row == 2).then(math.nan).otherwise("score"),
+    "label": lambda row: pl.when(row == 2).then(2).otherwise("label"),
+    "c": lambda row: pl.when(row == 2).then(None).otherwise("c"),
+}
+
+
+@pytest.mark.parametrize("column", BAD)
+def test_bad_rows_fail_in_the_same_words(column: str) -> None:
+    bad = DF.with_columns(BAD[column](pl.int_range(pl.len())).alias(column))
+    options: dict[str, Any] = {"cluster": "c", **AGAIN} if column == "c" else dict(AGAIN)
+    with pytest.raises(PrcError, match=rf"column '{column}' is .* in 1 row") as by_bootstrap:
+        bad.prc.summary(**options)
+    if column != "c":
+        with pytest.raises(PrcError, match=re.escape(str(by_bootstrap.value))):
+            bad.prc.summary(confidence=0.9)
+        with pytest.raises(PrcError, match=re.escape(str(by_bootstrap.value))):
+            bad.prc.summary()
+    if column == "score":
+        dropped = bad.prc.summary(missing="drop", **options)
+        assert_same(dropped, bad.filter(pl.int_range(pl.len()) != 2).prc.summary(**options))
+
+
+def test_empty_tables() -> None:
+    for options in ({"confidence": 0.9}, AGAIN, {"cluster": "c", **AGAIN}):
+        found = DF.clear().prc.summary(**options)
+        assert found.is_empty()
+        assert found.schema == DF.prc.summary(confidence=0.9).schema
