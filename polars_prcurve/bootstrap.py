@@ -212,6 +212,7 @@ class Bootstrap(NamedTuple):
                 spread = np.nanstd(values, axis=0, ddof=1)
                 spread[np.nanmin(values, axis=0) == np.nanmax(values, axis=0)] = 0
             low, high, p_value = _corrected(rows, self.uncertainty.confidence)
+            p_value = np.where(spread > 0, p_value, np.nan)  # of no spread there is no test
             found = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
             columns = {
                 f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, numbers)[:, i]

@@ -163,7 +163,11 @@ def _analytic(
         both = both.join(_squares(twice, by_step, key, names), on=keys, how="left")
     for name, metric in named.items():
         difference = pl.col(f"{name}_difference")
-        known = pl.when(difference.is_not_null()).then(standard_error(name, metric))
+        # What rounding leaves of two influences that are the same is no error.
+        values = [pl.col(_sided(name, side)).abs() for side in _SIDES]
+        error = standard_error(name, metric)
+        error = pl.when(error <= 1e-12 * pl.max_horizontal(values)).then(0.0).otherwise(error)
+        known = pl.when(difference.is_not_null()).then(error)
         both = both.with_columns(known.alias(f"{name}_standard_error"))
         error = pl.col(f"{name}_standard_error")
         p_value = ((difference / error).abs() * math.sqrt(0.5)).erfc()

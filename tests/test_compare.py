@@ -1,0 +1,416 @@
+"""Paired comparison of models: against the definition, in every form of the table, and by bootstrap."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_prcurve import PrcError, bootstrap, metrics, prc
+from tests import oracle, oracle_errors
+from tests.strategies import SCORES, Table, tables
+from tests.test_intervals_of_summaries import AGAIN, assert_nearly
+from tests.test_properties import MODERATE, _several, assert_same, examples
+from tests.test_summary import ALL
+
+NAMES = ["average_precision", "roc_auc", "pr_auc"]
+ERRORS = ["standard_error", "low", "high", "p_value"]
+COLUMNS = ["eta", "metric", "model_a", "model_b", "difference", *ERRORS]
+etas = _several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0)
+
+
+def several_models(table: Table, data: st.DataObject) -> list[str]:
+    """Add two more score columns to a table, and name all three."""
+    frame = table.frame
+    of_dtype = SCORES[table.score_dtype]
+    for name in ("second", "third"):
+        values = data.draw(st.lists(of_dtype, min_size=frame.height, max_size=frame.height))
+        frame = frame.with_columns(pl.Series(name, values, dtype=table.score_dtype))
+    object.__setattr__(table, "frame", frame)
+    return ["third", "score", "second"]
+
+
+def arguments(table: Table) -> dict[str, Any]:
+    return {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
+
+
+def assert_close(actual: float | None, expected: float | None, seen: object) -> None:
+    if actual is None or expected is None:
+        assert actual is expected, seen
+    else:
+        assert math.isclose(actual, expected, rel_tol=1e-8, abs_tol=1e-11), (actual, expected, seen)
+
+
+def expected_rows(table: Table, models: list[str], eta: list[float], confidence: float) -> list[Any]:
+    """The columns of a comparison from the influences of each row."""
+    of = [oracle.groups(table.rows, score=model, **table.oracle) for model in models]
+    z, found = oracle_errors.z_of(confidence), []
+    for groups in zip(*of, strict=True):
+        for e in sorted(map(Fraction, eta)):
+            for name in NAMES:
+                values = [oracle_errors.estimate(name, group, e) for group in groups]
+                for a, b in combinations(range(len(models)), 2):
+                    row = [groups[a].by, e, name, models[a], models[b]]
+                    if values[a] is None or values[b] is None:
+                        found.append([*row, None, None, None, None])
+                        continue
+                    difference, error = float(values[a] - values[b]), None
+                    n = oracle_errors.sizes(groups[a], weighted=table.weight is not None)
+                    if name in oracle_errors.DDOF and 0 not in n:
+                        both = [oracle_errors.influences(name, groups[i], e) for i in (a, b)]
+                        moved = [x - y for x, y in zip(*both, strict=True)]
+                        rows = oracle_errors.kept(groups[a])
+                        error = oracle_errors.standard_error(name, rows, moved, n)
+                    ends = [None if error is None else difference + s * z * error for s in (-1, 1)]
+                    found.append([*row, difference, error, *ends])
+    return found
+
+
+@examples(70)
+@given(tables(weights=MODERATE, max_size=12), etas, st.sampled_from([0.5, 0.95]), st.data())
+def test_compare(table: Table, eta: list[float], confidence: float, data: st.DataObject) -> None:
+    models = several_models(table, data)
+    asked: dict[str, Any] = {"metrics": NAMES, "confidence": confidence, **arguments(table)}
+    found = prc(table.frame).compare(models, eta=eta, **asked)
+    assert found.columns == [*table.by, *COLUMNS]
+    expected = expected_rows(table, models, eta, confidence)
+    assert found.height == len(expected)
+    for row, (by, e, *names, difference, error, low, high) in zip(
+        found.to_dicts(), expected, strict=True
+    ):
+        assert [oracle.key(row[k]) for k in table.by] == [oracle.key(by[k]) for k in table.by]
+        assert row["eta"] == e
+        assert [row[k] for k in ("metric", "model_a", "model_b")] == names
+        for kind, value in zip(COLUMNS[4:], (difference, error, low, high), strict=False):
+            assert_close(row[kind], value, row)
+        if row["standard_error"]:
+            z = abs(row["difference"] / row["standard_error"])
+            assert_close(row["p_value"], 2 * NormalDist().cdf(-z), row)
+        else:
+            assert row["p_value"] is None
+
+
+@examples(30)
+@given(tables(weights=MODERATE, min_size=2, max_size=16), etas, st.data(), st.randoms())
+def test_each_form_of_the_table(
+    table: Table, eta: list[float], data: st.DataObject, random: Any
+) -> None:
+    """Wide or long, in any order of rows, eager or lazy, on both engines."""
+    models = several_models(table, data)
+    options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
+    found = prc(table.frame).compare(models, **options)
+    values = found.select(*table.by, *COLUMNS[:5])
+    for engine in ("streaming", "in-memory"):
+        query = prc(table.frame.lazy()).compare(models, **options)
+        assert query.collect_schema() == found.schema
+        assert_nearly(query.collect(engine=engine), found)
+    order = list(range(table.frame.height))
+    random.shuffle(order)
+    turned = prc(table.frame[order]).compare(models, **options)
+    assert_same(turned.select(values.columns), values)
+    assert_nearly(turned, found)
+    long = prc(table.frame).unpivot_scores(models, name="model", score="score", row="id")
+    long = long.with_columns(pl.col("model").cast(pl.Enum(models)))
+    order = list(range(long.height))
+    random.shuffle(order)
+    of_long = prc(long[order]).compare(model="model", id="id", **options)
+    of_long = of_long.with_columns(pl.col("model_a", "model_b").cast(pl.String))
+    assert_same(of_long.select(values.columns), values)
+    assert_nearly(of_long, found)
+
+
+@examples(30)
+@given(tables(weights=MODERATE, max_size=16), etas, st.data())
+def test_swapping_models_turns_the_sign(table: Table, eta: list[float], data: st.DataObject) -> None:
+    """And a model is no better than itself."""
+    a, b, _ = several_models(table, data)
+    frame = table.frame.with_columns(pl.col(a).alias("again"))
+    options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
+    found = prc(frame).compare([a, b], **options)
+    turned = (
+        prc(frame)
+        .compare([b, a], **options)
+        .with_columns(model_a="model_b", model_b="model_a", low=-pl.col("high"), high=-pl.col("low"))
+    )
+    turned = turned.with_columns(difference=-pl.col("difference"))
+    assert_nearly(turned.select(found.columns), found)
+    same = prc(frame).compare([a, "again"], **options)
+    assert set(same["difference"].drop_nulls()) <= {0.0}
+    assert same.select(pl.col("standard_error", "low", "high").drop_nulls().abs().max()).row(0) in (
+        (0.0, 0.0, 0.0),
+        (None, None, None),
+    )
+    assert same["p_value"].null_count() == same.height
+
+
+# One table, looked at closely ------------------------------------------------------------------
+
+
+def pairs(n: int, groups: int = 1, *, gain: float = 0.0, seed: int = 0) -> pl.DataFrame:
+    """Two models that share much of their error, the second better by `gain`."""
+    rng = np.random.default_rng(seed)
+    label = rng.random(n) < 0.4
+    common = label + rng.normal(size=n)
+    a, b = (common + 0.7 * rng.normal(size=n) + more * label for more in (0, gain))
+    return pl.DataFrame({"g": rng.integers(0, groups, n), "label": label, "a": a, "b": b})
+
+
+def test_prevalences_per_group() -> None:
+    df = pairs(300, 3).with_columns(g=pl.when(pl.col("g") == 2).then(None).otherwise("g"))
+    frame = pl.DataFrame({"g": [1, None, 0], "eta": [0.2, 0.01, 0.1], "note": ["c", "a", "b"]})
+    found = df.prc.compare(["a", "b"], eta=frame, by="g")
+    assert found.columns == ["g", "eta", "note", *COLUMNS[1:]]
+    assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
+    for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
+        alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(["a", "b"], eta=eta)
+        assert_nearly(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
+
+
+def test_own_prevalence_only_if_all_share_it() -> None:
+    alike = pl.concat([pairs(100).with_columns(g=i) for i in (0, 1)])
+    own = alike["label"].mean()
+    options: dict[str, Any] = {"by": "g"}
+    assert_nearly(
+        alike.prc.compare(["a", "b"], **options), alike.prc.compare(["a", "b"], eta=own, by="g")
+    )
+    unlike = alike[1:] if alike["label"][0] else alike[:-1]
+    unlike = alike.filter((pl.col("g") == 0) | pl.col("label") | (pl.col("a") > 0))
+    words = (
+        r"eta=None compares each group at its own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
+    )
+    assert_raises(unlike, words, ["a", "b"], **options)
+    assert unlike.prc.compare(["a", "b"], eta=0.1, **options).height == 4
+
+
+def assert_raises(df: pl.DataFrame, words: str, *args: Any, **options: Any) -> None:
+    """The same sentence from both doors."""
+    with pytest.raises(PrcError, match=words) as eager:
+        df.prc.compare(*args, **options)
+    query = df.lazy().prc.compare(*args, **options)
+    for engine in ("streaming", "in-memory"):
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(eager.value))):
+            query.collect(engine=engine)
+
+
+def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
+    df = pairs(200).with_columns(
+        a=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise("a"),
+        b=pl.when(pl.int_range(pl.len()) == 70).then(math.nan).otherwise("b"),
+    )
+    found = df.prc.compare(["a", "b"], eta=0.1, missing="drop")
+    whole = df.filter(~pl.int_range(pl.len()).is_in([7, 70]))
+    assert_nearly(found, whole.prc.compare(["a", "b"], eta=0.1))
+    assert_raises(df, "score column 'a or b' is null in 1 row", ["a", "b"], eta=0.1)
+
+
+LONG = pairs(40).drop("g").prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
+LONG = LONG.with_columns(w=1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda df: df[1:], "1 of them, by id=, have not exactly one row for each model"),
+        (lambda df: pl.concat([df, df[3:5]]), "2 of them, by id="),
+        (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 of them, by id="),
+        (
+            lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
+            "1 examples, by id=, differ in label or weight between models",
+        ),
+        (
+            lambda df: df.with_columns(w=pl.when(pl.int_range(pl.len()) == 5).then(2.0).otherwise("w")),
+            "1 examples, by id=, differ in label or weight",
+        ),
+        (
+            lambda df: df.with_columns(id=pl.when(pl.int_range(pl.len()) > 5).then("id")),
+            r"id column 'id' is null in 6 row",
+        ),
+    ],
+)
+@pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+def test_rows_that_do_not_match(change: Any, words: str, method: Any) -> None:
+    options: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, "weight": "w"}
+    assert LONG.prc.compare(**options).height == 2
+    if method == "analytic":
+        assert_raises(change(LONG), words, **options)
+    else:
+        with pytest.raises(PrcError, match=words):
+            change(LONG).prc.compare(**options, method=method)
+
+
+def test_groups_in_which_nothing_is_known() -> None:
+    df = pl.DataFrame(
+        {
+            "g": ["no pos", "no pos", "no neg", "no neg", "one pos", "one pos", "one pos"],
+            "label": [0, 0, 1, 1, 1, 0, 0],
+            "a": [1, 2, 1, 2, 2, 3, 1],
+            "b": [1, 2, 2, 1, 1, 2, 3],
+        }
+    )
+    found = df.prc.compare(["a", "b"], eta=0.1, by="g")
+    kinds = ["difference", *ERRORS]
+    assert found.filter(pl.col("g") != "one pos").select(kinds).null_count().row(0) == (4,) * 5
+    area, auc = found.filter(g="one pos").select(kinds).rows()
+    assert area[1] > 0
+    assert auc == (0.5, None, None, None, None)
+
+
+# Error rate -----------------------------------------------------------------------------------
+
+
+def test_models_alike_seldom_differ() -> None:
+    """Of 400 true hypotheses 5 % are refused, give or take two standard deviations of 1.1 %."""
+    rng = np.random.default_rng(11)
+    n, sims = 240, 400
+    label = np.tile(np.arange(n) < 80, sims)
+    common = label + rng.normal(size=n * sims)
+    a, b = (common + 0.7 * rng.normal(size=n * sims) for _ in range(2))
+    df = pl.DataFrame({"sim": np.repeat(np.arange(sims), n), "label": label, "a": a, "b": b})
+    found = df.prc.compare(["a", "b"], eta=0.2, by="sim")
+    refused = found.group_by("metric").agg((pl.col("p_value") < 0.05).mean(), pl.len())
+    assert refused["len"].to_list() == [sims, sims]
+    assert refused["p_value"].is_between(0.02, 0.08).all()
+    outside = found.select("metric", out=(pl.col("low") > 0) | (pl.col("high") < 0))
+    assert_nearly(
+        outside.group_by("metric")
+        .agg(p_value="out")
+        .sort("metric")
+        .with_columns(pl.col("p_value").list.mean()),
+        refused.drop("len").sort("metric"),
+    )
+
+
+# Bootstrap ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["rows", "weights", "clusters", "long"])
+def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    df = pairs(240, 3, gain=0.3).with_columns(w=1 + pl.int_range(pl.len()) % 3 / 7)
+    options: dict[str, Any] = {"eta": [0.1, 0.5], "by": "g", "scores": ["a", "b"]}
+    options |= {"metrics": ["average_precision", "roc_auc_hull"]}
+    if how == "weights":
+        options["weight"] = "w"
+    elif how == "clusters":
+        df, options["cluster"] = df.with_columns(c=pl.int_range(pl.len()) // 4), "c"
+    if how == "long":
+        df = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
+        options |= {"scores": None, "model": "model", "id": "id"}
+    found = df.prc.compare(**options, **AGAIN)
+    assert found.select(ERRORS).null_count().sum_horizontal().item() == 0
+    assert_same(df.prc.compare(**options, **AGAIN), found)
+    other = df.prc.compare(**options, **{**AGAIN, "seed": 6})
+    assert not (other["standard_error"] == found["standard_error"]).any()
+    assert_same(other["difference"].to_frame(), found["difference"].to_frame())
+    first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
+    assert_nearly(first, found.filter(pl.col("g") < 2))
+    for cells in (1, 1_000, 40_000):
+        monkeypatch.setattr(bootstrap, "_CELLS", cells)
+        assert_nearly(df.prc.compare(**options, **AGAIN), found)
+    with pytest.raises(PrcError, match="collect the table first"):
+        df.lazy().prc.compare(**{**options, "metrics": "roc_auc"}, **AGAIN)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.2])
+def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
+    """With 600 replicates an error is known to 3 %."""
+    df = pairs(1_000, gain=gain).with_columns(c=pl.int_range(pl.len()))
+    analytic = df.prc.compare(["a", "b"], eta=[0.1, 0.5], confidence=0.9)
+    for options in ({}, {"cluster": "c"}):
+        found = df.prc.compare(["a", "b"], eta=[0.1, 0.5], **options, **{**AGAIN, "n_resamples": 600})
+        for kind, tolerance in (("difference", 1e-12), ("standard_error", 0.15)):
+            assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
+        for end in ("low", "high"):
+            off = (found[end] - analytic[end]) / analytic["standard_error"]
+            assert off.abs().max() < 0.6
+        assert (found["p_value"] - analytic["p_value"]).abs().max() < 0.25
+    single = df.prc.summary(0.1, score="a", metrics="roc_auc", confidence=0.9)["standard_error"][0]
+    assert analytic.filter(metric="roc_auc")["standard_error"][0] < single
+
+
+def test_a_model_against_itself_by_bootstrap() -> None:
+    df = pairs(60).with_columns(b="a")
+    found = df.prc.compare(["a", "b"], eta=0.1, **AGAIN).select(COLUMNS[4:])
+    assert found.unique().rows()[0][:4] == (0.0, 0.0, 0.0, 0.0)
+    assert found["p_value"].null_count() == 2
+
+
+def test_every_metric_by_bootstrap() -> None:
+    df = pairs(80)
+    found = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL, **AGAIN)
+    long = df.prc.unpivot_scores(["a", "b"], name="model", score="score")
+    values = long.prc.summary(0.05, metrics=ALL, by="model").partition_by("model")
+    expected = values[0]["value"] - values[1]["value"]
+    assert found["difference"].to_list() == expected.to_list()
+    assert (found["low"] <= found["high"]).all()
+    assert found["standard_error"].null_count() == 0
+    analytic = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL)
+    known = analytic.filter(pl.col("standard_error").is_not_null())["metric"].to_list()
+    assert known == ["average_precision", "roc_auc"]
+    assert_same(analytic.select(COLUMNS[:5]), found.select(COLUMNS[:5]))
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
+
+
+@pytest.mark.parametrize("door", [prc(DF), prc(DF.lazy())], ids=["eager", "lazy"])
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({}, "pass scores=, two columns or more; or model= and id="),
+        ({"model": "g"}, "pass scores=.* or model= and id="),
+        ({"id": "g"}, "pass scores=.* or model= and id="),
+        ({"scores": ["a", "b"], "model": "g"}, "leave out model= and id="),
+        ({"scores": ["a", "b"], "id": "g"}, "leave out model= and id="),
+        ({"scores": ["a"]}, "two models or more; got"),
+        ({"scores": "a"}, "two models or more; got 'a'"),
+        ({"scores": ["a", "a"]}, "named twice"),
+        ({"scores": ["a", "c"]}, "'c', which is not in the table"),
+        ({"scores": ["a", "a_32"]}, "differ in dtype"),
+        ({"scores": ["a", "c"], "missing": "drop"}, "'c', which is not in the table"),
+        ({"model": "g", "id": "row", "score": "a"}, "id= names the column 'row'"),
+        ({"model": "modl", "id": "g", "score": "a"}, "model= names the column 'modl'"),
+        ({"scores": ["a", "b"], "confidence": None}, "needs confidence="),
+        ({"scores": ["a", "b"], "confidence": 1}, "between 0 and 1"),
+        ({"scores": ["a", "b"], "method": "permutation"}, "got 'permutation'"),
+        ({"scores": ["a", "b"], "n_resamples": 1}, "at least 2; got 1"),
+        ({"scores": ["a", "b"], "seed": -1}, "at least 0; got -1"),
+        ({"scores": ["a", "b"], "cluster": "g"}, "pass confidence= and method="),
+        ({"scores": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
+        ({"scores": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
+        ({"scores": ["a", "b"], "eta": 2}, r"must lie in \[0, 1\]"),
+    ],
+)
+def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        door.compare(**how)
+
+
+def test_empty_tables() -> None:
+    found = DF.clear().prc.compare(["a", "b"], by="g")
+    assert found.is_empty()
+    assert found.schema == DF.prc.compare(["a", "b"], eta=0.1, by="g").schema
+    assert DF.clear().prc.compare(["a", "b"], by="g", **AGAIN).schema == found.schema
+
+
+def test_models_of_any_dtype() -> None:
+    """Long tables name models by values, which rise; wide ones by columns in the order given."""
+    df = pairs(50).drop("g")
+    by_name = df.prc.compare(["b", "a"], eta=0.1)
+    assert by_name.select("model_a", "model_b").unique().row(0) == ("b", "a")
+    long = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
+    for names in ([3, 7], [False, True], ["x", "y"], [None, "x"]):
+        other = long.with_columns(model=pl.col("model").replace_strict(["a", "b"], names))
+        found = other.prc.compare(model="model", id="id", eta=0.1, metrics=metrics.roc_auc)
+        assert found.select("model_a", "model_b").row(0) == tuple(names)
+        assert found.schema["model_a"] == other.schema["model"]
