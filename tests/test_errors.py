@@ -20,6 +20,7 @@ GOOD = pl.DataFrame(
         "label": [int(i % 3 == 0) for i in range(ROWS)],
         "kind": ["spam" if i % 3 == 0 else "ham" for i in range(ROWS)],
         "weight": [1.0 + i % 4 for i in range(ROWS)],
+        "row": [i // 7 for i in range(ROWS)],
     }
 )
 
@@ -232,6 +233,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "curve at several": lambda p, **how: p.curve([0.1, 0.2], by="g", **how),
     "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", **how),
     "summary without eta": lambda p, **how: p.summary(0.1, by="g", metrics="roc_auc", **how),
+    "summary with errors": lambda p, **how: p.summary([0.1, 0.2], by="g", confidence=0.9, **how),
+    "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], **how),
     "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
     "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
 }
@@ -250,7 +253,10 @@ SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 
 
 def _allowed(case: str, method: str) -> bool:
-    return not ("rates" in WHEN_RUN[case][1] and method == "counts")
+    how = WHEN_RUN[case][1]
+    if "rates" in how:
+        return method not in ("counts", "summary with errors", "compare")
+    return not ("counts" in how and method in ("summary with errors", "compare"))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -286,6 +292,8 @@ def test_an_error_never_locks_the_engine() -> None:
         for query in (
             bad.prc.summary([0.1, 0.2], by="g"),
             bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3),
+            METHODS["summary with errors"](bad.prc),
+            METHODS["compare"](bad.prc),
             GOOD.lazy().prc.summary(etas, by="g"),
             GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1),
             GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g"),

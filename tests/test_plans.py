@@ -94,13 +94,13 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
     "summary, grid, with errors": (
         DF,
-        lambda p: p.summary([0.5, None, 0.01], by="g", metrics=[*ERRORS, *AREAS[5:]], confidence=0.9),
+        lambda p: p.summary([0.5, None, 0.01], by="g", metrics=[*AREAS, ERRORS[2]], confidence=0.9),
     ),
     "summary, weighted, with errors": (
         DF,
         lambda p: p.summary(0.01, by="g", weight="w", metrics=ERRORS, confidence=0.9),
     ),
-    "summary, of counts, with errors": (
+    "summary, of counts, eta frame, with errors": (
         COUNTS,
         lambda p: p.summary(ETAS, by="g", counts=("n_pos", "n_neg"), metrics=ERRORS, confidence=0.9),
     ),
