@@ -19,7 +19,7 @@ from polars_prcurve import PrcError, bootstrap, metrics, prc
 from tests import oracle, oracle_errors
 from tests.strategies import SCORES, Table, tables
 from tests.test_intervals_of_summaries import AGAIN, assert_nearly
-from tests.test_properties import MODERATE, _several, assert_same, examples
+from tests.test_properties import MODERATE, SMALL, _several, assert_same, examples
 from tests.test_summary import ALL
 
 NAMES = ["average_precision", "roc_auc", "pr_auc"]
@@ -76,7 +76,7 @@ def expected_rows(table: Table, models: list[str], eta: list[float], confidence:
 
 
 @examples(70)
-@given(tables(weights=MODERATE, max_size=12), etas, st.sampled_from([0.5, 0.95]), st.data())
+@given(tables(weights=SMALL, max_size=12), etas, st.sampled_from([0.5, 0.95]), st.data())
 def test_compare(table: Table, eta: list[float], confidence: float, data: st.DataObject) -> None:
     models = several_models(table, data)
     asked: dict[str, Any] = {"metrics": NAMES, "confidence": confidence, **arguments(table)}
@@ -99,7 +99,7 @@ def test_compare(table: Table, eta: list[float], confidence: float, data: st.Dat
             assert row["p_value"] is None
 
 
-@examples(30)
+@examples(15)
 @given(tables(weights=MODERATE, min_size=2, max_size=16), etas, st.data(), st.randoms())
 def test_each_form_of_the_table(
     table: Table, eta: list[float], data: st.DataObject, random: Any
@@ -128,7 +128,7 @@ def test_each_form_of_the_table(
     assert_nearly(of_long, found)
 
 
-@examples(30)
+@examples(20)
 @given(tables(weights=MODERATE, max_size=16), etas, st.data())
 def test_swapping_models_turns_the_sign(table: Table, eta: list[float], data: st.DataObject) -> None:
     """And a model is no better than itself."""
