@@ -64,6 +64,7 @@ _STEP = f"{RESERVED}step"  # number of the prevalence in its group
 _BASE = f"{RESERVED}base"  # what models that are compared have in common
 _PLACE = f"{RESERVED}place"
 _MODELS = f"{RESERVED}models"
+_ROUNDING = 1e-11
 _UNMATCHED, _UNLIKE = f"{RESERVED}unmatched", f"{RESERVED}unlike"
 _SIDES = ("a", "b")
 
@@ -103,7 +104,7 @@ def compare_table(of: Comparison) -> pl.LazyFrame:
     tests = late_checks(of.table, of.grid) + ([_one_prevalence()] if of.grid.own else [])
     if not of.matched:
         values = values.join(_unmatched(of, found), how="cross")
-        tests += _matching()
+        tests += [_of_two_models(), *_matching()]
     values = checked_last(of.table, values.sort(PAIR), *tests)
     both = _side_by_side(of, values)
     if analytic:
@@ -162,12 +163,11 @@ def _analytic(
         keys = [_sided(key, side) for side in _SIDES]
         both = both.join(_squares(twice, by_step, key, names), on=keys, how="left")
     for name, metric in named.items():
-        difference = pl.col(f"{name}_difference")
-        # What rounding leaves of two influences that are the same is no error.
-        values = [pl.col(_sided(name, side)).abs() for side in _SIDES]
-        error = standard_error(name, metric)
-        error = pl.when(error <= 1e-12 * pl.max_horizontal(values)).then(0.0).otherwise(error)
-        known = pl.when(difference.is_not_null()).then(error)
+        difference, error = pl.col(f"{name}_difference"), standard_error(name, metric)
+        largest = pl.max_horizontal(_sided(name, side) for side in _SIDES)
+        # Equal influences differ by rounding, and by engine.
+        exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
+        known = pl.when(difference.is_not_null()).then(exact)
         both = both.with_columns(known.alias(f"{name}_standard_error"))
         error = pl.col(f"{name}_standard_error")
         p_value = ((difference / error).abs() * math.sqrt(0.5)).erfc()
@@ -235,6 +235,12 @@ def _one_prevalence() -> Check:
         "; pass eta= as numbers, or as a frame with a prevalence per group",
     )
     return Check(low < high, text)
+
+
+def _of_two_models() -> Check:
+    groups, models = pl.col(_BASE).n_unique(), pl.col(GROUP).n_unique()
+    text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
+    return Check((models > 0) & (models == groups), sentence(text))
 
 
 def _unmatched(of: Comparison, found: Parts) -> pl.LazyFrame:

@@ -101,6 +101,8 @@ def _others(schema: pl.Schema, columns: list[str], made: list[str]) -> list[str]
 
 def _known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
     for column in columns:
+        if not isinstance(column, str):
+            raise PrcError(f"{argument}= takes column names; got {column!r}")
         if column not in schema:
             hint = did_you_mean(column, schema)
             raise PrcError(f"{argument}= names the column {column!r}, which is not in the table; {hint}")

@@ -414,3 +414,57 @@ def test_models_of_any_dtype() -> None:
         found = other.prc.compare(model="model", id="id", eta=0.1, metrics=metrics.roc_auc)
         assert found.select("model_a", "model_b").row(0) == tuple(names)
         assert found.schema["model_a"] == other.schema["model"]
+
+
+_BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
+
+
+def _rows(n: int = 400) -> pl.DataFrame:
+    random = np.random.default_rng(3)
+    label = random.random(n) < 0.3
+    score = (random.normal(size=n) + label).round(1)
+    columns = {"id": np.arange(n), "label": label, "score": score, "weight": random.random(n)}
+    return pl.DataFrame(columns | {"other": (score + random.normal(size=n)).round(1)})
+
+
+def _long(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.prc.unpivot_scores(["score", "other"], name="model", score="s").rename({"s": "score"})
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("n", [400, 20_000])
+def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
+    frame = _rows(n).with_columns(same=pl.col("score").exp())
+    query = frame.lazy().prc.compare(["score", "same"], eta=[0.1, 1e-6, 1.0])
+    found = query.collect(engine=engine)
+    assert set(found["standard_error"]) == set(found["low"]) == set(found["high"]) == {0.0}
+    assert found["p_value"].null_count() == found.height
+
+
+def test_nor_by_bootstrap() -> None:
+    frame = _rows().with_columns(same=pl.col("score").exp())
+    found = frame.prc.compare(["score", "same"], eta=0.1, **_BOOTSTRAP)
+    assert set(found["standard_error"]) == {0.0}
+    assert found["p_value"].null_count() == found.height
+
+
+@pytest.mark.parametrize("options", [{}, _BOOTSTRAP])
+def test_what_has_no_two_models_is_refused(options: Any) -> None:
+    long = _long(_rows())
+    names: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, **options}
+    with pytest.raises(PrcError, match="no group has two"):
+        long.prc.compare(by="model", **names)
+    with pytest.raises(PrcError, match="no group has two"):
+        long.filter(pl.col("model") == "other").prc.compare(**names)
+    assert long.clear().prc.compare(**names).height == 0
+    # Beside groups that have two, one with a single model has no pair and no row.
+    halves = long.with_columns(half=pl.col("id") % 2)
+    found = halves.filter((pl.col("half") == 1) | (pl.col("model") == "other"))
+    assert set(found.prc.compare(by="half", **names)["half"]) == {1}
+
+
+def test_scores_are_names() -> None:
+    with pytest.raises(PrcError, match="takes column names"):
+        _rows().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]
+    with pytest.raises(PrcError, match="takes column names"):
+        _rows().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]

@@ -1,0 +1,59 @@
+"""What replicates do not depend on, and what they must not do, on particular tables."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_prcurve
+
+assert polars_prcurve
+
+_BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
+
+
+def _examples(n: int = 400) -> pl.DataFrame:
+    random = np.random.default_rng(3)
+    label = random.random(n) < 0.3
+    score = (random.normal(size=n) + label).round(1)
+    columns = {"id": np.arange(n), "label": label, "score": score, "weight": random.random(n)}
+    return pl.DataFrame(columns | {"other": (score + random.normal(size=n)).round(1)})
+
+
+def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
+    frame = _examples()
+    options = {"weight": "weight", "confidence": 0.95, **_BOOTSTRAP}
+    assert frame.prc.summary(0.1, **options).equals(frame.reverse().prc.summary(0.1, **options))
+
+
+@pytest.mark.parametrize("unit", [1e300, 1e-310])
+def test_weights_of_any_size_tell_the_same(unit: float) -> None:
+    frame = _examples().with_columns(weight=1.0)
+    options = {"weight": "weight", "confidence": 0.95, "metrics": "roc_auc", **_BOOTSTRAP}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = frame.with_columns(weight=unit).prc.summary(0.5, **options)
+    assert (
+        found["reliable"].to_list() == frame.prc.summary(0.5, **options)["reliable"].to_list() == [True]
+    )
+
+
+def test_intervals_hold_the_estimate() -> None:
+    random = np.random.default_rng(0)
+    n = 200
+    frame = pl.DataFrame(
+        {
+            "group": np.repeat(np.arange(n), 20),
+            "score": random.normal(size=20 * n),
+            "label": np.tile(np.arange(20) < 5, n),
+        }
+    )
+    options: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.5, **_BOOTSTRAP}
+    found = frame.prc.summary(0.1, by="group", **options)
+    assert found.filter(
+        (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))
+    ).is_empty()
