@@ -96,7 +96,9 @@ class Bootstrap(NamedTuple):
         """
         if table.weighted or {CLUSTER, EXAMPLE} & set(table.columns):
             rows = self.run(numbered_rows(table, found.groups), _WHY)
-            rows = rows.sort(GROUP, SCORE, descending=[False, True], maintain_order=True)
+            # Also by what they add, so that which rows are drawn does not depend on their order.
+            order = [GROUP, SCORE, POS, NEG]
+            rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
             for part, curves in _parts(rows, groups):
                 yield _units(part, curves)
             return
@@ -212,7 +214,7 @@ class Bootstrap(NamedTuple):
                 spread = np.nanstd(values, axis=0, ddof=1)
                 spread[np.nanmin(values, axis=0) == np.nanmax(values, axis=0)] = 0
             low, high, p_value = _corrected(rows, self.uncertainty.confidence)
-            p_value = np.where(spread > 0, p_value, np.nan)  # of no spread there is no test
+            p_value[spread == 0] = np.nan  # of no spread there is no test
             found = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
             columns = {
                 f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, numbers)[:, i]
@@ -236,7 +238,8 @@ def _corrected(
 
     Replicates hold some positives twice, which lifts them above the estimate: it is not their median.
     With as many standard deviations as that is off, ends are taken from further down or up, and with
-    few examples from further out (Hesterberg 2015).
+    few examples from further out (Hesterberg 2015). Where it is off by more than the interval is wide,
+    the estimate itself is the end.
     """
     import numpy as np
 
@@ -263,7 +266,8 @@ def _corrected(
         ]
         ends.append(at[0] + (place - lower) * (at[1] - at[0]))
     one_side = cdf((below(0.0) - 2 * off) / further)
-    return ends[0], ends[1], 2 * np.minimum(one_side, 1 - one_side)
+    low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
+    return low, high, 2 * np.minimum(one_side, 1 - one_side)
 
 
 def _further(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -75,8 +75,7 @@ class Units(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         import numpy as np
 
-        of_units = (np.bincount(self.unit, amounts) for amounts in (self.pos, self.neg))
-        pos, neg = (float(n.sum() ** 2 / max((n * n).sum(), 1e-300)) for n in of_units)
+        pos, neg = (_effective(np.bincount(self.unit, side)) for side in (self.pos, self.neg))
         return pos, neg
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> Draw:
@@ -92,6 +91,15 @@ class Units(NamedTuple):
             for side, amount in enumerate((self.pos, self.neg)):
                 drawn[side, replicate] = np.bincount(self.cell, often * amount, size)
         return drawn[0], drawn[1]
+
+
+def _effective(amounts: NDArray[Any]) -> float:
+    """How many equal amounts would tell as much."""
+    largest = amounts.max(initial=0.0)
+    if largest == 0:
+        return 0.0
+    shares = amounts / largest  # whose squares neither vanish nor overflow
+    return float(shares.sum() ** 2 / (shares * shares).sum())
 
 
 def _counts(random: np.random.Generator, cells: NDArray[np.int64], replicates: int) -> NDArray[np.int64]:
