@@ -637,8 +637,8 @@ class FramePrc(Listed, Generic[F]):
             raise PrcError("compare needs confidence=, a level such as 0.95")
         frame, example = self._lazy, id
         if scores is not None:
-            if model is not None or id is not None:
-                raise PrcError("scores= names the models; leave out model= and id=")
+            if model is not None or id is not None or not _is_default(score):
+                raise PrcError("scores= names the models; leave out model=, id= and score=")
             frame, score = wide.paired_scores(frame, scores, drop=missing == "drop")
             model, example = MODEL, EXAMPLE
         if model is None or example is None:
@@ -1008,6 +1008,10 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         return _run(query)
+
+
+def _is_default(score: Column) -> bool:
+    return isinstance(score, str) and score == "score"
 
 
 def _run(query: pl.LazyFrame, why: str = "") -> pl.DataFrame:

@@ -54,7 +54,10 @@ def published_precision(
     import numpy as np
 
     hits, positives, alarms, negatives = (np.asarray(n, float) for n in (tp, n_pos, fp, n_neg))
-    _possible((hits >= 0) & (hits <= positives) & (alarms >= 0) & (alarms <= negatives), "counts")
+    within = (hits >= 0) & (hits <= positives) & (alarms >= 0) & (alarms <= negatives)
+    _possible(
+        within & (positives > 0) & (negatives > 0), "0 <= tp <= n_pos and 0 <= fp <= n_neg, both > 0"
+    )
     with np.errstate(all="ignore"):
         recall, fpr = hits / positives, alarms / negatives
         variance = (1 - recall) / hits + (1 - fpr) / alarms
@@ -79,7 +82,7 @@ def published_average_precision(
     import numpy as np
 
     value, n = np.asarray(average_precision, float), np.asarray(n_pos, float)
-    _possible((value >= 0) & (value <= 1) & (n > 0), "average precisions")
+    _possible((value >= 0) & (value <= 1) & (n > 0), "an average precision in [0, 1] and n_pos > 0")
     with np.errstate(all="ignore"):
         return _on_logit_scale(value, 1 / np.sqrt(n * value * (1 - value)), confidence)
 
@@ -97,7 +100,8 @@ def published_roc_auc(
     import numpy as np
 
     value, pos, neg = (np.asarray(number, float) for number in (roc_auc, n_pos, n_neg))
-    _possible((value >= 0) & (value <= 1) & (pos > 0) & (neg > 0), "areas")
+    possible = (value >= 0) & (value <= 1) & (pos > 0) & (neg > 0)
+    _possible(possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")
     with np.errstate(all="ignore"):
         two_pos = value / (2 - value) - value**2  # covariances of two positives, of two negatives
         two_neg = 2 * value**2 / (1 + value) - value**2
@@ -105,11 +109,11 @@ def published_roc_auc(
         return _on_logit_scale(value, np.sqrt(variance) / (value * (1 - value)), confidence)
 
 
-def _possible(holds: Any, what: str) -> None:
+def _possible(holds: Any, expected: str) -> None:
     import numpy as np
 
     if wrong := int(np.sum(~np.asarray(holds))):
-        raise PrcError(f"{wrong} of the {what} given cannot be; expected shares in [0, 1] of counts > 0")
+        raise PrcError(f"expected {expected}; {wrong} of those given are not so")
 
 
 def _on_logit_scale(value: Any, deviation: Any, confidence: float) -> Estimate:

@@ -17,6 +17,9 @@ from polars_prcurve import (
     metrics,
     prc,
     precision_interval,
+    published_average_precision,
+    published_precision,
+    published_roc_auc,
     rate_interval,
     rectangle_level,
     sample_size,
@@ -485,3 +488,36 @@ def test_a_sample_of_that_size_is_enough(method: Any, rate: float, delta: float)
     for size, enough in ((n, True), (0.97 * n, False)):
         low, high = rate_interval(rate * size, size, 0.9, method)
         assert (high * (1 - delta) <= low * (1 + delta) * (1 + 1e-9)) is enough
+
+
+# Published numbers ----------------------------------------------------------------------------
+
+
+def test_published_numbers_are_numbers_or_arrays() -> None:
+    tp, fp = np.array([0, 60, 100]), np.array([10, 10, 0])
+    found = published_precision(tp, 100, fp, 10_000, [0.01, 0.01, 0.5])
+    one = published_precision(60, 100, 10, 10_000, 0.01)
+    assert isinstance(one.low, float) and one == pytest.approx([each[1] for each in found], rel=1e-15)
+    # Without true or without false positives the logit has no error to tell.
+    assert [list(np.isnan(each)) for each in found[1:]] == [[True, False, True]] * 3
+    assert list(found.value) == pytest.approx([0, metrics.precision(0.6, 0.001, 0.01), 1])
+    for area in (published_average_precision([0, 0.8, 1], 50), published_roc_auc([0, 0.8, 1], 50, 99)):
+        assert [list(np.isnan(each)) for each in area[1:]] == [[True, False, True]] * 3
+        assert area.low[1] < 0.8 < area.high[1]
+    wide, narrow = (published_roc_auc(0.8, 50, 99, confidence=level) for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: published_precision(60, 50, 1, 10, 0.1), "0 <= tp <= n_pos"),
+        (lambda: published_precision(0, 0, 1, 10, 0.1), "both > 0"),
+        (lambda: published_average_precision(1.1, 5), r"\[0, 1\]"),
+        (lambda: published_roc_auc(0.5, 0, 5), "n_pos > 0"),
+        (lambda: published_roc_auc(0.5, 3, 5, confidence=95), "confidence="),
+    ],
+)
+def test_published_numbers_that_cannot_be(call: Any, words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        call()
