@@ -497,7 +497,8 @@ def test_published_numbers_are_numbers_or_arrays() -> None:
     tp, fp = np.array([0, 60, 100]), np.array([10, 10, 0])
     found = published_precision(tp, 100, fp, 10_000, [0.01, 0.01, 0.5])
     one = published_precision(60, 100, 10, 10_000, 0.01)
-    assert isinstance(one.low, float) and one == pytest.approx([each[1] for each in found], rel=1e-15)
+    assert isinstance(one.low, float)
+    assert one == pytest.approx([each[1] for each in found], rel=1e-15)
     # Without true or without false positives the logit has no error to tell.
     assert [list(np.isnan(each)) for each in found[1:]] == [[True, False, True]] * 3
     assert list(found.value) == pytest.approx([0, metrics.precision(0.6, 0.001, 0.01), 1])
