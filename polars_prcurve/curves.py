@@ -104,6 +104,8 @@ class Curves(NamedTuple):
     ) -> pl.LazyFrame:
         """One total per key and metric."""
         frame = self.segments[on_hull]
+        if all(metric.needs == "rises" for metric in metrics.values()):
+            frame = frame.filter(pl.col(RISE) > 0)  # there may be others for others' sake
         if key == PAIR:
             at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, POS_FACTOR, NEG_FACTOR)
             frame = frame.join(at_eta, on=GROUP)
