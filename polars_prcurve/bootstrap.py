@@ -258,7 +258,7 @@ def _corrected(
     ordered = np.sort(values, axis=0)  # NaN last
     ends = []
     for level in (cdf(2 * off - z * further), cdf(2 * off + z * further)):
-        place = level * (known - 1)
+        place = (level * (known + 1) - 1).clip(0, known - 1)  # Davison and Hinkley 1997, section 5.2
         lower = np.floor(place).astype(np.int64)
         at = [
             np.take_along_axis(ordered, np.minimum(number, known - 1)[None], axis=0)[0]
