@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Bootstrap", "Estimates"]
 
-_WHY = 'method="bootstrap"'
 _CURVE, _REPLICATE, _NUMBER = (f"{RESERVED}{name}" for name in ("curve", "replicate", "number"))
 _CELLS = 2_000_000  # that are held at once
 
@@ -87,6 +86,9 @@ class Bootstrap(NamedTuple):
     uncertainty: Uncertainty
     run: Collect
 
+    def collected(self, query: pl.LazyFrame) -> pl.DataFrame:
+        return self.run(query, 'method="bootstrap"')
+
     def samples(
         self, table: ScoreTable, found: Parts, groups: Sequence[Sequence[int]]
     ) -> Iterator[Sample]:
@@ -95,7 +97,7 @@ class Bootstrap(NamedTuple):
         Its cells, or its rows if they have weights, clusters or a part in several curves.
         """
         if table.weighted or {CLUSTER, EXAMPLE} & set(table.columns):
-            rows = self.run(numbered_rows(table, found.groups), _WHY)
+            rows = self.collected(numbered_rows(table, found.groups))
             # Also by what they add, so that which rows are drawn does not depend on their order.
             order = [GROUP, SCORE, POS, NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
@@ -107,7 +109,7 @@ class Bootstrap(NamedTuple):
             frame = without_intermediate(frame)
         runs = {RUN_POS: POS, RUN_NEG: NEG}
         cells = frame.select(GROUP, *(pl.col(r) - pl.col(r).shift(1, fill_value=0) for r in runs))
-        rows = self.run(cells.cast(dict.fromkeys(runs, pl.Int64)), _WHY)
+        rows = self.collected(cells.cast(dict.fromkeys(runs, pl.Int64)))
         for part, _ in _parts(rows, groups):
             yield Cells(*(part[run].to_numpy() for run in runs))
 
@@ -192,7 +194,7 @@ class Bootstrap(NamedTuple):
             (pl.col(_REPLICATE) * len(pairs) + pl.col(_NUMBER)).cast(pl.UInt32).alias(PAIR),
         )
         at = at.drop(_REPLICATE, _NUMBER).join(curves.groups, on=GROUP, how="left")
-        found = self.run(curves.values(at, named).sort(PAIR).select(*named), _WHY)
+        found = self.collected(curves.values(at, named).sort(PAIR).select(*named))
         return found.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
 
     def errors(self, blocks: Iterable[tuple[dict[str, pl.Series], Estimates]]) -> pl.LazyFrame:

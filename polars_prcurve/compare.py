@@ -110,7 +110,7 @@ def compare_table(of: Comparison) -> pl.LazyFrame:
     if analytic:
         both = _analytic(of, both, numbered_rows(of.table, found.groups), curves, pairs)
     else:
-        errors = _bootstrapped(of, found, of.run(values, 'method="bootstrap"'))
+        errors = _bootstrapped(of, found, values)
         both = both.join(errors, on=[_sided(PAIR, side) for side in _SIDES], how="left")
     long = both.join(pl.LazyFrame({COPY: range(len(named))}), how="cross")
     long = long.sort(_BASE, _STEP, COPY, *(_sided(GROUP, side) for side in _SIDES))
@@ -202,12 +202,13 @@ def _squares(
     )
 
 
-def _bootstrapped(of: Comparison, found: Parts, values: pl.DataFrame) -> pl.LazyFrame:
+def _bootstrapped(of: Comparison, found: Parts, values: pl.LazyFrame) -> pl.LazyFrame:
     """The same from replicates of the examples, which all models share."""
-    groups = values.select(GROUP, _BASE).unique().sort(GROUP).partition_by(_BASE, maintain_order=True)
     bootstrap = Bootstrap(of.metrics, of.uncertainty, of.run)
+    whole = bootstrap.collected(values)
+    groups = whole.select(GROUP, _BASE).unique().sort(GROUP).partition_by(_BASE, maintain_order=True)
     samples = bootstrap.samples(of.table, found, [part[GROUP].to_list() for part in groups])
-    return bootstrap.errors(map(_differences, bootstrap.blocks(samples, values)))
+    return bootstrap.errors(map(_differences, bootstrap.blocks(samples, whole)))
 
 
 def _differences(block: Block) -> tuple[dict[str, pl.Series], Estimates]:

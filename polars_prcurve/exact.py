@@ -16,6 +16,7 @@ __all__ = [
     "exponent",
     "float_bits",
     "from_integer",
+    "one_zero",
     "sum_of_shares",
     "to_integer",
     "unit",
@@ -83,9 +84,10 @@ def _power_of_two(exponent: pl.Expr) -> pl.Expr:
 
 
 def float_bits(value: pl.Expr) -> pl.Expr:
-    """The bits of a float of any width, as an Int64 that is the same for both zeros.
+    """The bits of a float of any width, as an Int64 that is the same for both zeros."""
+    return one_zero(value.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
 
-    -0.0 has other bits than 0.0, and `+ 0.0` is optimized away: it is replaced.
-    """
-    value = value.cast(pl.Float64)
-    return pl.when(value == 0).then(0.0).otherwise(value).reinterpret(dtype=pl.Int64)
+
+def one_zero(value: pl.Expr) -> pl.Expr:
+    """A float with 0.0 in place of -0.0, whose bits are others; `+ 0.0` is optimized away."""
+    return pl.when(value == 0).then(0.0).otherwise(value)

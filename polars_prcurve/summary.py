@@ -8,6 +8,7 @@ sweep -> curves     segments of all groups, see `curves`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import polars as pl
 
@@ -52,15 +53,14 @@ def summary_table(
     found = counted(table, effective=analytic)
     curves = curves_of(table, found, metrics, collect=collect, with_last=analytic)
     pairs = curves.at(grid)
-    if uncertainty is None or not isinstance(table, ScoreTable):
-        values = curves.values(pairs, named)
-    elif analytic:
+    if uncertainty is not None and analytic:
         values = _analytic(curves, pairs, named, uncertainty.confidence)
     else:
-        values = checked_last(table, curves.values(pairs, named).sort(PAIR), *late_checks(table, grid))
-        values = _bootstrapped(table, found, values, Bootstrap(metrics, uncertainty, collect))
-    if uncertainty is None or analytic:
-        values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
+        values = curves.values(pairs, named)
+    values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
+    if uncertainty is not None and not analytic:
+        examples = cast("ScoreTable", table)  # of which alone an uncertainty is asked
+        values = _bootstrapped(examples, found, values, Bootstrap(metrics, uncertainty, collect))
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
     eta, *others = added_by_summary(errors=uncertainty is not None)
@@ -91,7 +91,7 @@ def _bootstrapped(
     table: ScoreTable, found: Parts, values: pl.LazyFrame, bootstrap: Bootstrap
 ) -> pl.LazyFrame:
     """The same columns beside the metrics at each pair, from replicates of the samples."""
-    whole = bootstrap.run(values, 'method="bootstrap"')
+    whole = bootstrap.collected(values)
     groups = whole[GROUP].unique().sort()
     samples = list(bootstrap.samples(table, found, [[group] for group in groups]))
     blocks = bootstrap.blocks(samples, whole)

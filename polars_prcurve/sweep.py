@@ -290,7 +290,7 @@ def numbered_rows(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     rows = rows.with_columns(amount.cast(pl.Float64).alias(name) for name, amount in amounts.items())
     rows = rows.filter((pl.col(POS) > 0) | (pl.col(NEG) > 0))
     if table.score_dtype.is_float():
-        rows = rows.with_columns(pl.when(pl.col(SCORE) == 0).then(0.0).otherwise(SCORE).alias(SCORE))
+        rows = rows.with_columns(exact.one_zero(pl.col(SCORE)).alias(SCORE))
     return rows
 
 

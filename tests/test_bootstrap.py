@@ -13,10 +13,10 @@ import polars_prcurve
 
 assert polars_prcurve
 
-_BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
+BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
 
 
-def _examples(n: int = 400) -> pl.DataFrame:
+def two_scores(n: int = 400) -> pl.DataFrame:
     random = np.random.default_rng(3)
     label = random.random(n) < 0.3
     score = (random.normal(size=n) + label).round(1)
@@ -25,15 +25,15 @@ def _examples(n: int = 400) -> pl.DataFrame:
 
 
 def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
-    frame = _examples()
-    options = {"weight": "weight", "confidence": 0.95, **_BOOTSTRAP}
+    frame = two_scores()
+    options = {"weight": "weight", "confidence": 0.95, **BOOTSTRAP}
     assert frame.prc.summary(0.1, **options).equals(frame.reverse().prc.summary(0.1, **options))
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-310])
 def test_weights_of_any_size_tell_the_same(unit: float) -> None:
-    frame = _examples().with_columns(weight=1.0)
-    options = {"weight": "weight", "confidence": 0.95, "metrics": "roc_auc", **_BOOTSTRAP}
+    frame = two_scores().with_columns(weight=1.0)
+    options = {"weight": "weight", "confidence": 0.95, "metrics": "roc_auc", **BOOTSTRAP}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = frame.with_columns(weight=unit).prc.summary(0.5, **options)
@@ -52,7 +52,7 @@ def test_intervals_hold_the_estimate() -> None:
             "label": np.tile(np.arange(20) < 5, n),
         }
     )
-    options: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.5, **_BOOTSTRAP}
+    options: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.5, **BOOTSTRAP}
     found = frame.prc.summary(0.1, by="group", **options)
     assert found.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))

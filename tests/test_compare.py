@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, bootstrap, metrics, prc
 from tests import oracle, oracle_errors
 from tests.strategies import SCORES, Table, tables
+from tests.test_bootstrap import BOOTSTRAP, two_scores
 from tests.test_intervals_of_summaries import AGAIN, assert_nearly
 from tests.test_properties import MODERATE, SMALL, _several, assert_same, examples
 from tests.test_summary import ALL
@@ -417,17 +418,6 @@ def test_models_of_any_dtype() -> None:
         assert found.schema["model_a"] == other.schema["model"]
 
 
-_BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
-
-
-def _rows(n: int = 400) -> pl.DataFrame:
-    random = np.random.default_rng(3)
-    label = random.random(n) < 0.3
-    score = (random.normal(size=n) + label).round(1)
-    columns = {"id": np.arange(n), "label": label, "score": score, "weight": random.random(n)}
-    return pl.DataFrame(columns | {"other": (score + random.normal(size=n)).round(1)})
-
-
 def _long(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.prc.unpivot_scores(["score", "other"], name="model", score="s").rename({"s": "score"})
 
@@ -435,7 +425,7 @@ def _long(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("n", [400, 20_000])
 def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
-    frame = _rows(n).with_columns(same=pl.col("score").exp())
+    frame = two_scores(n).with_columns(same=pl.col("score").exp())
     query = frame.lazy().prc.compare(["score", "same"], eta=[0.1, 1e-6, 1.0])
     found = query.collect(engine=engine)
     assert set(found["standard_error"]) == set(found["low"]) == set(found["high"]) == {0.0}
@@ -443,15 +433,15 @@ def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
 
 
 def test_nor_by_bootstrap() -> None:
-    frame = _rows().with_columns(same=pl.col("score").exp())
-    found = frame.prc.compare(["score", "same"], eta=0.1, **_BOOTSTRAP)
+    frame = two_scores().with_columns(same=pl.col("score").exp())
+    found = frame.prc.compare(["score", "same"], eta=0.1, **BOOTSTRAP)
     assert set(found["standard_error"]) == {0.0}
     assert found["p_value"].null_count() == found.height
 
 
-@pytest.mark.parametrize("options", [{}, _BOOTSTRAP])
+@pytest.mark.parametrize("options", [{}, BOOTSTRAP])
 def test_what_has_no_two_models_is_refused(options: Any) -> None:
-    long = _long(_rows())
+    long = _long(two_scores())
     names: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, **options}
     with pytest.raises(PrcError, match="no group has two"):
         long.prc.compare(by="model", **names)
@@ -466,6 +456,6 @@ def test_what_has_no_two_models_is_refused(options: Any) -> None:
 
 def test_scores_are_names() -> None:
     with pytest.raises(PrcError, match="takes column names"):
-        _rows().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]
+        two_scores().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]
     with pytest.raises(PrcError, match="takes column names"):
-        _rows().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]
+        two_scores().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]
