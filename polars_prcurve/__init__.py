@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.crossings import crossing, eta_for_f_beta, eta_for_precision
+from polars_prcurve.crossings import crossing
 from polars_prcurve.errors import PrcError
+from polars_prcurve.eta_for import eta_for_f_beta, eta_for_precision
 from polars_prcurve.intervals import rate_interval
 from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta

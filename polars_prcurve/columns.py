@@ -39,6 +39,7 @@ NEG_FACTOR = "_prc_neg_factor"
 
 FIRST = "_prc_first"  # the first row of a group
 FOUND = "_prc_found"  # the eta frame has a row for the group
+OWN = "_prc_own"  # the prevalence is the group's own
 FALLS = "_prc_falls"  # recall falls while fpr rises, in published rates
 PAIR = "_prc_pair"  # number of the group and prevalence
 ODDS = "_prc_odds"  # negatives to one positive

@@ -27,10 +27,8 @@ from polars_prcurve.columns import (
     GROUP,
     MODEL,
     NEG,
-    NEG_FACTOR,
     PAIR,
     POS,
-    POS_FACTOR,
     RESERVED,
     SCORE,
 )
@@ -82,7 +80,7 @@ class Comparison(NamedTuple):
 
     @property
     def by(self) -> dict[str, pl.DataType]:
-        return {name: dtype for name, dtype in self.table.by.items() if name != MODEL}
+        return self.table.others
 
     @property
     def base(self) -> pl.Expr:
@@ -101,7 +99,7 @@ def compare_table(of: Comparison) -> pl.LazyFrame:
     step = pl.col(PAIR) - pl.col(PAIR).min().over(GROUP)
     pairs = curves.at(of.grid).with_columns(step.alias(_STEP), of.base.alias(_BASE))
     values = curves.values(pairs, named)
-    tests = late_checks(of.table, of.grid) + ([_one_prevalence()] if of.grid.own else [])
+    tests = late_checks(of.table, of.grid)
     if not of.matched:
         values = values.join(_unmatched(of, found), how="cross")
         tests += [_of_two_models(), *_matching()]
@@ -222,20 +220,6 @@ def _differences(block: Block) -> tuple[dict[str, pl.Series], Estimates]:
 
 
 # Checks ---------------------------------------------------------------------------------------
-
-
-def _one_prevalence() -> Check:
-    own = (pl.col(POS_FACTOR) == 1) & (pl.col(NEG_FACTOR) == 1)
-    eta = pl.when(own).then("eta")
-    low, high = eta.min(), eta.max()
-    text = sentence(
-        "eta=None compares each group at its own prevalence, and those differ, from ",
-        low.cast(pl.String),
-        " to ",
-        high.cast(pl.String),
-        "; pass eta= as numbers, or as a frame with a prevalence per group",
-    )
-    return Check(low < high, text)
 
 
 def _of_two_models() -> Check:

@@ -1,86 +1,45 @@
-"""Prevalences at which something happens to an operating point, or between two of them."""
+"""Prevalences at which models trade places, and who is best in between.
+
+    sweep of each model -> curves    in memory, since they are asked at many prevalences
+                        -> values    of all models on a grid of prevalences
+    pairs of models     -> roots     where the difference of two changes sign
+    roots               -> leaders   from one overtaking to the next
+
+Operating points trade places where an equation says, so that no grid is needed.
+
+Source: Brabec et al. 2020, section 4.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_prcurve.bands import Collect
+from polars_prcurve.columns import FOUND, GROUP, PAIR
+from polars_prcurve.curve_metrics import CurveMetric
+from polars_prcurve.curves import curves_in_memory, numbered
 from polars_prcurve.errors import PrcError
-from polars_prcurve.point_metrics import PointMetric, evaluate, f_beta, point_metrics, where
+from polars_prcurve.inputs import Input
+from polars_prcurve.models import Models
+from polars_prcurve.operating_points import points_at_any_eta
+from polars_prcurve.point_metrics import PointMetric, point_metrics
+from polars_prcurve.prevalence import Grid
+from polars_prcurve.roots import Roots, expit, logit, sign_changes
+from polars_prcurve.targets import Judge, better
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from polars_prcurve.roots import Floats, Places, Values
 
-__all__ = ["crossing", "eta_for_f_beta", "eta_for_precision"]
+__all__ = ["CROSSINGS", "LEADERS", "Contest", "contest", "crossing", "crossings_of", "leaders_of"]
 
-
-@overload
-def eta_for_precision(recall: pl.Expr, fpr: pl.Expr, precision: pl.Expr | float) -> pl.Expr: ...
-@overload
-def eta_for_precision(recall: float, fpr: float, precision: float) -> float: ...
-@overload
-def eta_for_precision(
-    recall: ArrayLike, fpr: ArrayLike, precision: ArrayLike
-) -> float | NDArray[np.float64]: ...
-
-
-def eta_for_precision(recall: Any, fpr: Any, precision: Any) -> Any:
-    """The prevalence at which an operating point has this precision.
-
-    `p fpr / (p fpr + (1 - p) recall)`, the inverse of Williams 2021, eq. 2. NaN, or null from
-    expressions, where no prevalence or every one gives it (0/0).
-
-    Examples
-    --------
-    What prevalence do I need for 90 % precision, with recall 0.6 at fpr 0.001?
-
-    >>> round(eta_for_precision(0.6, 0.001, 0.9), 6)
-    0.014778
-    """
-
-    def solved(recall: Any, fpr: Any, precision: Any) -> Any:
-        above = precision * fpr
-        return above / (above + (1 - precision) * recall)
-
-    return evaluate("eta_for_precision", solved, {"recall": recall, "fpr": fpr, "precision": precision})
-
-
-@overload
-def eta_for_f_beta(
-    recall: pl.Expr, fpr: pl.Expr, value: pl.Expr | float, beta: float = 1
-) -> pl.Expr: ...
-@overload
-def eta_for_f_beta(recall: float, fpr: float, value: float, beta: float = 1) -> float: ...
-@overload
-def eta_for_f_beta(
-    recall: ArrayLike, fpr: ArrayLike, value: ArrayLike, beta: float = 1
-) -> float | NDArray[np.float64]: ...
-
-
-def eta_for_f_beta(recall: Any, fpr: Any, value: Any, beta: float = 1) -> Any:
-    """The prevalence at which an operating point has this F-beta.
-
-    NaN, or null from expressions, where it has it at no prevalence: F-beta at most reaches
-    `(1 + beta^2) recall / (recall + beta^2)`, at prevalence 1.
-
-    Examples
-    --------
-    >>> round(eta_for_f_beta(0.6, 0.001, 0.5), 6)
-    0.001248
-    """
-    f_beta(beta)  # refuses a beta that is not positive
-    b = float(beta) ** 2
-
-    def solved(recall: Any, fpr: Any, value: Any) -> Any:
-        above = value * fpr
-        below = (1 + b) * recall - value * (recall + b)
-        return where(below > 0, above / (above + below), math.nan)
-
-    return evaluate("eta_for_f_beta", solved, {"recall": recall, "fpr": fpr, "value": value})
+CROSSINGS = ("model_a", "model_b", "eta", "value")
+LEADERS = ("eta_low", "eta_high", "model")
+_ONE_PLACE = 1e-9
 
 
 def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
@@ -102,6 +61,8 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     for rate in (*a, *b):
         if not 0 <= rate <= 1:
             raise PrcError(f"a point is (recall, fpr), both in [0, 1]; got {a} and {b}")
+    if asked.ties is None:
+        raise PrcError(f"where points tie on {asked.name!r}, a metric of your own, has no closed form")
     found = sorted(set(_inside(asked.ties(a, b))))
     if len(found) > 1:
         values = " and ".join(f"{eta:.6g}" for eta in found)
@@ -111,3 +72,169 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
 
 def _inside(odds: Iterable[float]) -> Iterable[float]:
     return (r / (1 + r) for r in odds if 0 < r < math.inf)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Models of one or several `by` groups, and what they score at any prevalence."""
+
+    models: Models
+    values: Values
+    """From numbers of models and logits of prevalence to scores, of which the greater is better."""
+    sign: float
+    """What a score is the metric times."""
+    low: float
+    high: float
+    """Logits of prevalence."""
+    point: PointMetric | None = None
+    """What is scored is this, of points that stay where they are."""
+    points: list[tuple[float, float]] | None = None
+
+    def swaps(self) -> tuple[Places, Places, Floats]:
+        """Who is overtaken, by whom, and where."""
+        import numpy as np
+
+        a, b = self.models.pairs()
+        if self.point is None or self.point.ties is None:
+            pair, places, falling = sign_changes(self.values, a, b, self.low, self.high)
+        else:
+            pair, places, falling = self._solved(a, b)
+        first, second = a[pair], b[pair]
+        return np.where(falling, first, second), np.where(falling, second, first), places
+
+    def _solved(self, a: Places, b: Places) -> Roots:
+        """Where points trade places in closed form: the metric's equation may have several solutions,
+        and at some points only touch."""
+        import numpy as np
+
+        found = [
+            (pair, place, falling)
+            for pair in range(len(a))
+            for place, falling in self._ties(int(a[pair]), int(b[pair]))
+        ]
+        pair, place, falling = (np.array([root[i] for root in found]) for i in range(3))
+        return Roots(pair.astype(np.intp), place.astype(float), falling.astype(bool))
+
+    def _ties(self, a: int, b: int) -> Iterator[tuple[float, bool]]:
+        import numpy as np
+
+        if self.point is None or self.points is None or self.point.ties is None:
+            return
+        ties = {math.log(r) for r in self.point.ties(self.points[a], self.points[b]) if 0 < r < math.inf}
+        ends = [self.low, *sorted(x for x in ties if self.low < x < self.high), self.high]
+        middles = (np.array(ends[:-1]) + ends[1:]) / 2
+        many = np.full(len(middles), 1)
+        gaps = self.values(many * a, middles) - self.values(many * b, middles)
+        for place, below, above in zip(ends[1:-1], gaps, gaps[1:], strict=False):
+            if below * above < 0:
+                yield place, below > 0
+
+
+def contest(
+    table: Input,
+    judge: Judge,
+    eta_range: tuple[float, float],
+    *,
+    run: Collect,
+) -> Contest:
+    """Collect what the models of a table score, by a metric of curves, or one of points at a target."""
+    import numpy as np
+
+    metric, targets = judge
+    low, high = _logits(eta_range)
+    if not metric.depends_on_eta:
+        raise PrcError(f"{metric.name} does not depend on prevalence, so that no models trade places")
+    sign = better(metric)
+    if isinstance(metric, CurveMetric):
+        curves = curves_in_memory(table, [metric], collect=run)
+        models = run(curves.groups, "")
+        numbers = models[GROUP]
+        [name] = named = numbered([metric])
+
+        def of_curves(models: Places, places: Floats) -> Floats:
+            order = np.lexsort((places, models))
+            asked = pl.DataFrame({GROUP: numbers.gather(models[order]), "eta": expit(places[order])})
+            grid = Grid(asked.lazy(), {GROUP: pl.UInt32()})
+            pairs = curves.at(grid).filter(pl.col(FOUND).is_not_null())
+            values = run(curves.values(pairs, named).select(PAIR, name).sort(PAIR), "")
+            scores = np.empty(len(order))
+            scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
+            return scores
+
+        return Contest(Models(models.select(*table.by)), of_curves, sign, low, high)
+    found = run(points_at_any_eta(table, targets, [], collect=run), "")
+    rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+
+    def of_points(models: Places, places: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return metric.of_rates(rates[models, 0], rates[models, 1], expit(places)) * sign
+
+    points = [(recall, fpr) for recall, fpr in rates.tolist()]
+    return Contest(Models(found.select(*table.by)), of_points, sign, low, high, metric, points)
+
+
+def _logits(eta_range: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, eta_range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not 0 < low < high < 1:
+        raise PrcError(
+            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
+            "all models meet)"
+        )
+    return logit(low), logit(high)
+
+
+def crossings_of(found: Contest) -> pl.DataFrame:
+    """`by`, and CROSSINGS."""
+    import numpy as np
+
+    leads, follows, places = found.swaps()
+    order = np.lexsort((follows, leads, places, found.models.groups()[leads]))
+    leads, follows, places = leads[order], follows[order], places[order]
+    return found.models.table(
+        leads,
+        model_a=found.models.names(leads),
+        model_b=found.models.names(follows),
+        eta=expit(places),
+        value=found.values(leads, places) * found.sign,
+    )
+
+
+def leaders_of(found: Contest) -> pl.DataFrame:
+    """`by`, and LEADERS: of models that are equal, the first in order."""
+    import numpy as np
+
+    leads, follows, places = found.swaps()
+    base = found.models.groups()
+    rows: list[tuple[int, float, float]] = []
+    for group in np.unique(base):
+        models, swaps = np.flatnonzero(base == group), base[leads] == group
+        steps = sorted(zip(places[swaps], leads[swaps], follows[swaps], strict=True))
+        start = (found.low + (steps[0][0] if steps else found.high)) / 2
+        values = found.values(models, np.full(len(models), start))
+        if not np.isnan(values).all():
+            rows += _stretches(models[np.nanargmax(values)], steps, found.low, found.high)
+    models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
+    models = models.astype(np.intp)
+    names = found.models.names(models)
+    return found.models.table(models, eta_low=expit(low), eta_high=expit(high), model=names)
+
+
+def _stretches(
+    leader: int, steps: list[tuple[float, int, int]], low: float, high: float
+) -> Iterator[tuple[int, float, float]]:
+    """From one overtaking of the leader to the next; of those in one place to the last of them."""
+    while steps:
+        place = steps[0][0]
+        here = [(overtaken, by) for at, overtaken, by in steps if at - place <= _ONE_PLACE]
+        steps = steps[len(here) :]
+        ahead = leader
+        while (after := next((by for overtaken, by in here if overtaken == ahead), None)) is not None:
+            here.remove((ahead, after))
+            ahead = after
+        if ahead != leader:
+            yield leader, low, place
+            leader, low = ahead, place
+    yield leader, low, high

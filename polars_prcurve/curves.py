@@ -50,9 +50,24 @@ from polars_prcurve.influence import centred, with_influences
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import Grid, at_each_eta
-from polars_prcurve.sweep import Parts, class_sizes, from_row_before
+from polars_prcurve.sweep import (
+    Parts,
+    checked_last,
+    class_sizes,
+    counted,
+    from_row_before,
+    late_checks,
+)
 
-__all__ = ["Curves", "curves_of", "extents", "numbered", "segments_of", "with_hulls"]
+__all__ = [
+    "Curves",
+    "curves_in_memory",
+    "curves_of",
+    "extents",
+    "numbered",
+    "segments_of",
+    "with_hulls",
+]
 
 _WEIGHT = f"{RESERVED}weight"
 
@@ -169,8 +184,24 @@ def curves_of(
     rows = segments_of(table, found, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments = {on: frame.cache() for on, frame in with_hulls(rows, metrics, collect).items()}
+    return _curves(table, found.groups, segments)
+
+
+def _curves(table: Input, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]) -> Curves:
     values = partial(_point_values, table)
-    return Curves(found.groups, segments, class_sizes(table), _whole(table), values)
+    return Curves(groups, segments, class_sizes(table), _whole(table), values)
+
+
+def curves_in_memory(table: Input, metrics: Sequence[CurveMetric], *, collect: Collect) -> Curves:
+    """The same, checked and collected, for who asks again and again."""
+    found = counted(table)
+    checks = late_checks(table, Grid(pl.LazyFrame()))
+    groups = collect(checked_last(table, found.groups.sort(GROUP), *checks), "")
+    rows = collect(segments_of(table, found, metrics), "").lazy()
+    segments = {
+        on: collect(frame, "").lazy() for on, frame in with_hulls(rows, metrics, collect).items()
+    }
+    return _curves(table, groups.lazy(), segments)
 
 
 def with_hulls(

@@ -57,6 +57,11 @@ class Input:
     """The number of a group, from its `by` columns; see `group_number`."""
 
     @property
+    def others(self) -> dict[str, pl.DataType]:
+        """The group columns but for MODEL."""
+        return {name: dtype for name, dtype in self.by.items() if name != MODEL}
+
+    @property
     def rows(self) -> pl.LazyFrame:
         """The rows to count: `by` under the user's names, the rest under internal ones."""
         return self.frame.select(*self.by_exprs, **self.columns)

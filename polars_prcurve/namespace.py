@@ -17,8 +17,15 @@ from polars_prcurve.bands import Band as BandKind
 from polars_prcurve.bands import Bands, read_bands
 from polars_prcurve.columns import CLUSTER, COUNTS, EXAMPLE, MODEL, SCORE, SWEEP
 from polars_prcurve.compare import COMPARED, Comparison, compare_table
+from polars_prcurve.crossings import CROSSINGS, LEADERS, contest, crossings_of, leaders_of
 from polars_prcurve.curve import added_by_curve, curve_table
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics, partial_roc_auc_mcclish
+from polars_prcurve.dominance import (
+    DOMINANCE,
+    ROC_CROSSINGS,
+    dominance_table,
+    roc_crossings_table,
+)
 from polars_prcurve.errors import PrcError, raised_eagerly
 from polars_prcurve.expressions import (
     Evidence,
@@ -40,11 +47,12 @@ from polars_prcurve.operating_points import (
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
+from polars_prcurve.ranking import added_by_ranking, ranking_table
 from polars_prcurve.several import one_by_one
 from polars_prcurve.subsampling import SUBSAMPLES, subsample_table
 from polars_prcurve.summary import added_by_summary, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
-from polars_prcurve.targets import Several, read_targets
+from polars_prcurve.targets import Several, read_judge, read_targets
 from polars_prcurve.uncertainty import Method, read_uncertainty
 from polars_prcurve.widths import SizeMethod
 
@@ -657,12 +665,343 @@ class FramePrc(Listed, Generic[F]):
             missing=missing,
         )
         prepared = cast("ScoreTable", self._prepared(table))
-        by_others = {name: dtype for name, dtype in table.by.items() if name != MODEL}
-        grid, matched = read_eta(eta, by_others, COMPARED), scores is not None
+        grid, matched = read_eta(eta, table.others, COMPARED, shared=True), scores is not None
         query = compare_table(Comparison(prepared, grid, asked, uncertainty, matched, self._collected))
         if scores is not None:
             query = query.with_columns(pl.col("model_a", "model_b").cast(pl.String))
         return self._result(query)
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric = "average_precision",
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        precision: float | None = None,
+        predicted_positive_rate: float | None = None,
+        confidence: float | None = None,
+        id: Column | None = None,
+        method: Method = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Models in order, at every prevalence, and how sure the leader's lead is.
+
+        Which model is best depends on prevalence: recall and fpr of each are measured once, and their
+        order is found anew at each (Brabec et al. 2020, section 4).
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; None only if all groups share one prevalence.
+        model
+            The column that names the model, of any sortable dtype.
+        metric
+            A curve metric. Or a point metric, and a target at which to take it; without a target it
+            stands for its best value over all thresholds, `metrics.best(...)`.
+        threshold, recall, fpr, precision, predicted_positive_rate
+            One target, as in `operating_points`, for a point metric.
+        confidence
+            A level, such as 0.95, for how far each model is behind the leader.
+        id
+            What tells the examples of a group apart, if models scored the same ones. Errors are then
+            those of paired differences, as in `compare`. Without it each model counts as measured on
+            examples of its own, which for models of one test set is mostly too wide.
+        method, n_resamples, seed, cluster
+            As in `summary`, for `confidence`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and model, best first; equals by `model`, nulls last:
+
+        - `eta`: Float64
+        - `model`: as in the table
+        - `value`: Float64, null where the metric is undefined
+        - `rank`: Int64, from 1; equal values share the best rank that they cover, null for null
+        - with `confidence` also `behind`: Float64, by how much the leader, the first row, is better;
+          `low`, `high`: Float64, the interval of that, null for the leader; and `resolved`: Boolean,
+          whether `low` is above 0, and for the leader whether it is for all others; null where no
+          error is known
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.ranking(eta=[0.01, 0.9])
+        shape: (4, 4)
+        ┌──────┬───────┬──────────┬──────┐
+        │ eta  ┆ model ┆ value    ┆ rank │
+        └──────┴───────┴──────────┴──────┘
+        """
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        makes = added_by_ranking(lead=uncertainty is not None)
+        if id is not None and (uncertainty is None or counts is not None or rates is not None):
+            raise PrcError("id= pairs the examples of models; pass confidence=, and labels")
+        table = read_input(
+            self._lazy,
+            makes=makes,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            cluster=cluster,
+            model=model,
+            example=id,
+            missing=missing,
+        )
+        targets = {"threshold": threshold, "recall": recall, "fpr": fpr, "precision": precision}
+        targets |= {"predicted_positive_rate": predicted_positive_rate}
+        has_own = isinstance(table, ScoreTable)
+        grid = read_eta(eta, table.others, makes, has_own=has_own, shared=True)
+        judge = read_judge(metric, table, **targets)
+        if uncertainty is not None:
+            table = table.of_examples()
+        return self._result(
+            ranking_table(self._prepared(table), grid, judge, uncertainty, collect=self._collected)
+        )
+
+    def crossings(
+        self,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric = "average_precision",
+        eta_range: tuple[float, float] = (1e-6, 0.5),
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Every prevalence at which two models trade places; a LazyFrame is collected at the call.
+
+        Differences of all pairs of models are scanned at 401 prevalences or more, evenly spaced in
+        logit and at most 0.05 apart; near misses are looked at again on finer grids; and each change of
+        sign is solved to 1e-11 in logit. Models that are equal, or touch and part again, do not trade
+        places. Two changes within one step of the scan may stay unseen if the difference does not come
+        near zero on it: metrics that jump or bend with prevalence may do that, areas do not.
+
+        Parameters
+        ----------
+        model
+            The column that names the model, of any sortable dtype.
+        metric
+            A curve metric that depends on prevalence. Or a point metric, and a target at which to take
+            it; without a target it stands for its best value, `metrics.best(...)`.
+        eta_range
+            Between which prevalences to look, both above 0 and below 1: at 1 all models meet.
+        threshold, recall, fpr
+            One target, as in `operating_points`, for a point metric: the points stay where they are at
+            all prevalences, and trade places where an equation says (see `crossing`). A metric of your
+            own is scanned.
+
+        Returns
+        -------
+        One row per `by` group and trade, by group, `eta`, models:
+
+        - `model_a`, `model_b`: a is better just below `eta`, b just above
+        - `eta`: Float64, the upper end where they are equal over a stretch
+        - `value`: Float64, what both score there
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.crossings()
+        shape: (1, 4)
+        """
+        table = read_input(
+            self._lazy,
+            makes=CROSSINGS,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        judge = read_judge(metric, table, threshold=threshold, recall=recall, fpr=fpr)
+        return crossings_of(contest(self._prepared(table), judge, eta_range, run=_run))
+
+    def leaders(
+        self,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric = "average_precision",
+        eta_range: tuple[float, float] = (1e-6, 0.5),
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Which model is best from where to where; a LazyFrame is collected at the call.
+
+        Parameters
+        ----------
+        model, metric, eta_range, threshold, recall, fpr
+            As in `crossings`, which also says how changes are found.
+
+        Returns
+        -------
+        One row per `by` group and stretch of prevalence, rising; none where no model has a value:
+
+        - `eta_low`, `eta_high`: Float64, the ends
+        - `model`: the best in between; of models that are equal the first
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.leaders(eta_range=(0.001, 0.9))
+        shape: (2, 3)
+        """
+        table = read_input(
+            self._lazy,
+            makes=LEADERS,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        judge = read_judge(metric, table, threshold=threshold, recall=recall, fpr=fpr)
+        return leaders_of(contest(self._prepared(table), judge, eta_range, run=_run))
+
+    def dominance(
+        self,
+        *,
+        model: Column = "model",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Which model is best whatever the prevalence; a LazyFrame is collected at the call.
+
+        A model dominates another if its ROC curve, points joined by lines, is nowhere below the other's
+        and not the same. Then at every prevalence it is at least as good in `pr_auc`, `roc_auc`, their
+        kin on the hull, and `precision_at_recall` of any recall. Where no positive ties with a negative
+        and both have the same positives it is in `average_precision`, too.
+
+        Returns
+        -------
+        One row per `by` group and model, in order:
+
+        - `model`: as in the table
+        - `dominates`, `dominated_by`: lists of models, empty where there are none
+        - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
+          the convex hull of all curves of the group; null where the model lacks a class. Any threshold
+          of best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
+          2001) or raises no alarm or all. A model of best `average_precision` need not have one.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1]))
+        >>> df.prc.dominance()
+        shape: (2, 4)
+        """
+        table = read_input(
+            self._lazy,
+            makes=DOMINANCE,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        return dominance_table(self._prepared(table), run=_run)
+
+    def roc_crossings(
+        self,
+        *,
+        model: Column = "model",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Every point at which the ROC curves of two models cross; a LazyFrame is collected at the call.
+
+        The model above on the left finds the first positives at fewer false alarms, which is what counts
+        at low prevalence (Richardson et al. 2024); no crossing means that one dominates, or that both
+        are the same (see `dominance`).
+
+        Returns
+        -------
+        One row per `by` group and crossing of two curves, by group, `fpr`, `recall`, models:
+
+        - `model_a`, `model_b`: a is above before the point, b beyond it
+        - `fpr`, `recall`: Float64, of the point, on curves joined by lines; where the curves are one for
+          a stretch, of its end
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.roc_crossings()
+        shape: (1, 4)
+        """
+        table = read_input(
+            self._lazy,
+            makes=ROC_CROSSINGS,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        return roc_crossings_table(self._prepared(table), run=_run)
 
     def sample_size(
         self,

@@ -52,6 +52,7 @@ __all__ = [
     "RESOLUTION",
     "SIZES",
     "added_by_points",
+    "points_at_any_eta",
     "points_table",
     "resolution_table",
     "sizes_table",
@@ -133,7 +134,7 @@ def sizes_table(
     collect: Collect,
 ) -> pl.LazyFrame:
     """`by`, and SIZES: the rates at each target, the examples there are, and those needed."""
-    points = _at_any_eta(table, targets, [], collect=collect)
+    points = points_at_any_eta(table, targets, [], collect=collect)
     needed: dict[str, Any] = {"n_pos_needed": "recall", "n_neg_needed": "fpr"}
     if method in EXACT:
         found = collect(points, f'method="{method}"')
@@ -153,13 +154,13 @@ def resolution_table(
 ) -> pl.LazyFrame:
     """`by`, and RESOLUTION: the rates at each target, the examples, and where they suffice."""
     rates = [point.recall, point.fpr]
-    points = _at_any_eta(table, targets, rates, collect=collect, bands=bands)
+    points = points_at_any_eta(table, targets, rates, collect=collect, bands=bands)
     ends = (pl.col(f"{rate.name}_{end}") for rate in rates for end in ("low", "high"))
     eta = smallest_eta(*ends, delta=delta)
     return points.with_columns(eta=eta).select(*table.by, *RESOLUTION)
 
 
-def _at_any_eta(
+def points_at_any_eta(
     table: Input,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],

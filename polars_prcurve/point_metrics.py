@@ -99,8 +99,9 @@ class PointMetric:
     source: str = field(default="", repr=False)
     falls_with_fpr: bool = True
     """At the same recall a point of lower fpr is at least as good."""
-    ties: Callable[[Point, Point], list[float]] = field(default=lambda a, b: [], repr=False)
-    """The odds `eta / (1 - eta)` at which two points have the same value, unless always."""
+    ties: Callable[[Point, Point], list[float]] | None = field(default=lambda a, b: [], repr=False)
+    """The odds `eta / (1 - eta)` at which two points have the same value, unless always; None if no
+    equation says."""
     eta: float | None = None
     """A prevalence the metric is tied to, whatever the table says (`balanced_precision`)."""
     limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, repr=False)
@@ -289,13 +290,6 @@ def _markedness_ties(a: Point, b: Point) -> list[float]:
     return [*_over(q, x), *_over(z, q)]
 
 
-def _no_closed_form(name: str) -> Callable[[Point, Point], list[float]]:
-    def ties(a: Point, b: Point) -> list[float]:
-        raise PrcError(f"where points tie on {name!r}, a metric of your own, has no closed form")
-
-    return ties
-
-
 def _ratio(of: Cell, to: Cell) -> Cell:
     """`of / (of + to)`: the shape of most metrics."""
     return of / (of + to)
@@ -381,7 +375,7 @@ def point(
         direction=direction,
         source="user",
         falls_with_fpr=False,
-        ties=_no_closed_form(name),
+        ties=None,
     )
 
 

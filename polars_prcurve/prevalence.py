@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.columns import COPY, FOUND, GROUP, NEG_FACTOR, POS_FACTOR, RESERVED
+from polars_prcurve.columns import COPY, FOUND, GROUP, NEG_FACTOR, OWN, POS_FACTOR, RESERVED
 from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly, sentence
 from polars_prcurve.grouping import join_groups
 
@@ -113,26 +113,32 @@ class Grid:
     """Further columns of a user's frame that go along into the result."""
     single: bool = False
     """There is exactly one prevalence per group."""
-    own: bool = False
-    """A prevalence in the list is None."""
+    shared: bool = False
+    """Groups that have their own prevalence must all have the same."""
     copies: int = 1
     """How often each prevalence is repeated, numbered in COPY."""
 
 
 def read_eta(
-    eta: Eta, by: Mapping[str, pl.DataType], makes: Iterable[str], *, has_own: bool = True
+    eta: Eta,
+    by: Mapping[str, pl.DataType],
+    makes: Iterable[str],
+    *,
+    has_own: bool = True,
+    shared: bool = False,
 ) -> Grid:
     """Check the prevalences as far as the call can tell.
 
-    Without `has_own` a group has no prevalence of its own: published rates bring no counts.
+    Without `has_own` a group has no prevalence of its own: published rates bring no counts. Where they
+    are `shared`, models are to be compared, and those of different groups are one.
     """
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        return _read_frame(eta, by, set(makes), has_own)
+        return replace(_read_frame(eta, by, set(makes), has_own), shared=shared)
     values = eta_list(eta)
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    return Grid(frame, single=len(values) == 1, own=None in values)
+    return Grid(frame, single=len(values) == 1, shared=shared)
 
 
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
@@ -233,7 +239,9 @@ def at_each_eta(
     else:
         pairs = groups.join(grid.frame, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
-    pairs = pairs.with_columns(eta.fill_null(n_pos / (n_pos + n_neg)), *factors(eta, own, n_pos, n_neg))
+    pairs = pairs.with_columns(
+        eta.fill_null(n_pos / (n_pos + n_neg)), *factors(eta, own, n_pos, n_neg), own.alias(OWN)
+    )
     if grid.copies > 1:
         pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
         return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)
@@ -243,6 +251,20 @@ def at_each_eta(
 def every_group_has_eta(grid: Grid, first: pl.Expr) -> list[Check]:
     """That a frame of prevalences has a row for each group, counted at its first row."""
     return [_without_row(grid, pl.col(FOUND).is_null() & first)] if grid.keys else []
+
+
+def one_prevalence() -> Check:
+    """That groups which have their own prevalence all have the same, to compare models at."""
+    eta = pl.when(OWN).then("eta")
+    low, high = eta.min(), eta.max()
+    text = sentence(
+        "eta=None compares each group at its own prevalence, and those differ, from ",
+        low.cast(pl.String),
+        " to ",
+        high.cast(pl.String),
+        "; pass eta= as numbers, or as a frame with a prevalence per group",
+    )
+    return Check(low < high, text)
 
 
 def _without_row(grid: Grid, missing: pl.Expr) -> Check:

@@ -47,7 +47,7 @@ from polars_prcurve.errors import Check, PrcError, guard, sentence
 from polars_prcurve.grouping import join_groups
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import in_order
-from polars_prcurve.prevalence import Grid, at_each_eta, every_group_has_eta
+from polars_prcurve.prevalence import Grid, at_each_eta, every_group_has_eta, one_prevalence
 
 __all__ = [
     "Thresholds",
@@ -155,6 +155,8 @@ def checked_last(table: Input, frame: pl.LazyFrame, *others: Check) -> pl.LazyFr
 def late_checks(table: Input, grid: Grid) -> list[Check]:
     """What `checked_last` is to look at besides tallies."""
     found = every_group_has_eta(grid, pl.col(FIRST))
+    if grid.shared:
+        found.append(one_prevalence())
     if not isinstance(table, ScoreTable):
         found.append(_falling(pl.when(FIRST).then(FALLS).otherwise(0).sum()))
     return found

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import point_metrics as point
 from polars_prcurve.columns import RESERVED, SCORE
-from polars_prcurve.curve_metrics import Rows
+from polars_prcurve.curve_metrics import CurveMetric, Rows, best, curve_metrics
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.ordering import rising_code
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.sweep import exact_scores
 
-__all__ = ["ROW", "Several", "Target", "chosen_row", "read_targets"]
+__all__ = ["ROW", "Judge", "Several", "Target", "better", "chosen_row", "read_judge", "read_targets"]
 
 Several: TypeAlias = float | Sequence[float] | None
 Choice: TypeAlias = Callable[[Rows], pl.Expr]
@@ -71,6 +71,38 @@ def read_targets(
             "predicted_positive_rate= or maximize=; operating_points takes threshold=, too"
         )
     return targets
+
+
+class Judge(NamedTuple):
+    """What models are judged by."""
+
+    metric: CurveMetric | PointMetric
+    targets: list[Target]
+    """One, for a metric of points."""
+
+
+def read_judge(metric: str | PointMetric | CurveMetric, table: Input, **targets: Any) -> Judge:
+    """A metric of curves, or one of points at a target.
+
+    A metric of points without a target stands for its best value.
+    """
+    found = [] if all(t is None for t in targets.values()) else read_targets(table, **targets)
+    if len(found) > 1:
+        raise PrcError(f"models are judged at one target; got {len(found)} of them")
+    if isinstance(metric, PointMetric) or metric in point.POINT_METRICS:
+        [of] = point_metrics(metric)
+        return Judge(of if found else best(of), found)
+    [of_curve] = curve_metrics(metric)
+    if found:
+        raise PrcError(f"{of_curve.name} is of a whole curve; leave out {found[0].criterion}=")
+    return Judge(of_curve, found)
+
+
+def better(metric: CurveMetric | PointMetric) -> float:
+    """1 if the greater value is the better, -1 if the less is."""
+    if metric.direction == "none":
+        raise PrcError(f"{metric.name} has no direction, so that no model is better by it")
+    return 1.0 if metric.direction == "maximize" else -1.0
 
 
 def _first(test: Choice) -> Choice:

@@ -14,18 +14,19 @@ MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PA
 
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
-    {"errors", "columns", "exact", "baselines", "resampling"},
-    {"checks", "grouping", "point_metrics", "several", "hull"},
+    {"errors", "columns", "exact", "baselines", "resampling", "roots"},
+    {"checks", "grouping", "point_metrics", "several", "hull", "models"},
     {"intervals"},
     {"bands", "published", "uncertainty"},
     {"widths"},
-    {"inputs", "prevalence", "ordering", "curve_metrics", "crossings"},
+    {"inputs", "prevalence", "ordering", "curve_metrics", "eta_for"},
     {"sweep", "wide", "metrics"},
     {"curve", "targets"},
     {"influence"},
     {"expressions", "curves", "analytic"},
     {"bootstrap"},
     {"summary", "compare", "operating_points", "subsampling"},
+    {"ranking", "crossings", "dominance"},
     {"charts"},
     {"plots"},
     {"namespace"},
