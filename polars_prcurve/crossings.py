@@ -167,7 +167,8 @@ def contest(
 
     def of_points(models: Places, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            return metric.of_rates(rates[models, 0], rates[models, 1], expit(places)) * sign
+            scores: Floats = metric.of_rates(rates[models, 0], rates[models, 1], expit(places)) * sign
+        return scores
 
     points = [(recall, fpr) for recall, fpr in rates.tolist()]
     return Contest(Models(found.select(*table.by)), of_points, sign, low, high, metric, points)

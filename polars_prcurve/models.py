@@ -40,11 +40,10 @@ class Models:
 
         groups = self.groups()
         starts = np.flatnonzero(np.diff(groups, prepend=0))
-        ends = np.append(starts[1:], len(groups))
-        pairs = [
-            np.triu_indices(end - start, 1) + start for start, end in zip(starts, ends, strict=True)
-        ]
-        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
+        sizes = np.diff(starts, append=len(groups))
+        pairs = [np.array(np.triu_indices(n, 1)) + at for n, at in zip(sizes, starts, strict=True)]
+        first, second = np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1)
+        return first, second
 
     def table(self, rows: Places, **columns: Any) -> pl.DataFrame:
         """`by` of some rows, and columns: names of models by their numbers, or values."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Places: TypeAlias = NDArray[np.intp]
     Values: TypeAlias = Callable[[Places, Floats], Floats]
     Gap: TypeAlias = Callable[[Places, Floats], Floats]
+    _End: TypeAlias = tuple[Floats, Floats]
 
 __all__ = ["Roots", "expit", "logit", "sign_changes"]
 
@@ -75,8 +76,8 @@ def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) 
         pair = np.arange(start, min(start + _AT_ONCE, len(a)))
         gaps = _difference(scanned[rows_a[pair]], scanned[rows_b[pair]])
         found += list(_brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps))
-    brackets = _Brackets(*(np.concatenate([f[i] for f in found] or [[]]) for i in range(5)))
-    brackets = brackets._replace(pair=brackets.pair.astype(np.intp))
+    rows = np.concatenate([np.empty((5, 0)), *(np.array(some) for some in found)], axis=1)
+    brackets = _Brackets(rows[0].astype(np.intp), *rows[1:])
     return Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0)
 
 
@@ -134,7 +135,8 @@ def _solved(gap: Gap, brackets: _Brackets) -> Floats:
     """The change of sign in each bracket, to within _SOLVED."""
     import numpy as np
 
-    pair, b, a, at_b, at_a = (part.copy() for part in brackets)
+    pair = brackets.pair
+    b, a, at_b, at_a = (end.copy() for end in brackets[1:])
     c, at_c, share = b.copy(), at_b.copy(), np.full(len(b), 0.5)
     falling = np.sign(at_b)
     todo = np.arange(len(b))
@@ -150,12 +152,11 @@ def _solved(gap: Gap, brackets: _Brackets) -> Floats:
         a[todo], at_a[todo] = place, value
         width = np.abs(b[todo] - a[todo])
         todo = todo[width > _SOLVED]
-        ends = ((x[todo], at_x[todo]) for x, at_x in ((a, at_a), (b, at_b), (c, at_c)))
-        share[todo] = _next(*ends)
+        share[todo] = _next((a[todo], at_a[todo]), (b[todo], at_b[todo]), (c[todo], at_c[todo]))
     return np.where(np.abs(at_a) < np.abs(at_b), a, b)
 
 
-def _next(*ends: tuple[Floats, Floats]) -> Floats:
+def _next(*ends: _End) -> Floats:
     """How far from a to b to look next, c being where b or a was before."""
     import numpy as np
 

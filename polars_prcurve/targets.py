@@ -89,7 +89,7 @@ def read_judge(metric: str | PointMetric | CurveMetric, table: Input, **targets:
     found = [] if all(t is None for t in targets.values()) else read_targets(table, **targets)
     if len(found) > 1:
         raise PrcError(f"models are judged at one target; got {len(found)} of them")
-    if isinstance(metric, PointMetric) or metric in point.POINT_METRICS:
+    if isinstance(metric, PointMetric) or (isinstance(metric, str) and metric in point.POINT_METRICS):
         [of] = point_metrics(metric)
         return Judge(of if found else best(of), found)
     [of_curve] = curve_metrics(metric)
