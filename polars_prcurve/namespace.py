@@ -731,9 +731,9 @@ class FramePrc(Listed, Generic[F]):
         - `value`: Float64, null where the metric is undefined
         - `rank`: Int64, from 1; equal values share the best rank that they cover, null for null
         - with `confidence` also `behind`: Float64, by how much the leader, the first row, is better;
-          `low`, `high`: Float64, the interval of that, null for the leader; and `resolved`: Boolean,
-          whether `low` is above 0, and for the leader whether it is for all others; null where no
-          error is known
+          `low`, `high`: Float64, the interval of that, null for the leader; `resolved`: Boolean, whether
+          `low` is above 0; and `reliable`: Boolean, whether the intervals of both are, as in `summary`.
+          The latter two for the leader: whether it holds for all others. Null where no error is known
 
         Examples
         --------
@@ -743,6 +743,13 @@ class FramePrc(Listed, Generic[F]):
         shape: (4, 4)
         ┌──────┬───────┬──────────┬──────┐
         │ eta  ┆ model ┆ value    ┆ rank │
+        │ ---  ┆ ---   ┆ ---      ┆ ---  │
+        │ f64  ┆ str   ┆ f64      ┆ i64  │
+        ╞══════╪═══════╪══════════╪══════╡
+        │ 0.01 ┆ a     ┆ 0.67     ┆ 1    │
+        │ 0.01 ┆ b     ┆ 0.349738 ┆ 2    │
+        │ 0.9  ┆ b     ┆ 0.970551 ┆ 1    │
+        │ 0.9  ┆ a     ┆ 0.966667 ┆ 2    │
         └──────┴───────┴──────────┴──────┘
         """
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
@@ -827,8 +834,15 @@ class FramePrc(Listed, Generic[F]):
         --------
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
-        >>> df.prc.crossings()
+        >>> df.prc.crossings(eta_range=(0.001, 0.9))
         shape: (1, 4)
+        ┌─────────┬─────────┬──────────┬──────────┐
+        │ model_a ┆ model_b ┆ eta      ┆ value    │
+        │ ---     ┆ ---     ┆ ---      ┆ ---      │
+        │ str     ┆ str     ┆ f64      ┆ f64      │
+        ╞═════════╪═════════╪══════════╪══════════╡
+        │ a       ┆ b       ┆ 0.707107 ┆ 0.902369 │
+        └─────────┴─────────┴──────────┴──────────┘
         """
         table = read_input(
             self._lazy,
@@ -884,6 +898,14 @@ class FramePrc(Listed, Generic[F]):
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.leaders(eta_range=(0.001, 0.9))
         shape: (2, 3)
+        ┌──────────┬──────────┬───────┐
+        │ eta_low  ┆ eta_high ┆ model │
+        │ ---      ┆ ---      ┆ ---   │
+        │ f64      ┆ f64      ┆ str   │
+        ╞══════════╪══════════╪═══════╡
+        │ 0.001    ┆ 0.707107 ┆ a     │
+        │ 0.707107 ┆ 0.9      ┆ b     │
+        └──────────┴──────────┴───────┘
         """
         table = read_input(
             self._lazy,
@@ -938,6 +960,14 @@ class FramePrc(Listed, Generic[F]):
         >>> df = df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1]))
         >>> df.prc.dominance()
         shape: (2, 4)
+        ┌───────┬───────────┬──────────────┬─────────┐
+        │ model ┆ dominates ┆ dominated_by ┆ on_hull │
+        │ ---   ┆ ---       ┆ ---          ┆ ---     │
+        │ str   ┆ list[str] ┆ list[str]    ┆ bool    │
+        ╞═══════╪═══════════╪══════════════╪═════════╡
+        │ a     ┆ ["b"]     ┆ []           ┆ true    │
+        │ b     ┆ []        ┆ ["a"]        ┆ false   │
+        └───────┴───────────┴──────────────┴─────────┘
         """
         table = read_input(
             self._lazy,
@@ -987,6 +1017,13 @@ class FramePrc(Listed, Generic[F]):
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.roc_crossings()
         shape: (1, 4)
+        ┌─────────┬─────────┬──────────┬──────────┐
+        │ model_a ┆ model_b ┆ fpr      ┆ recall   │
+        │ ---     ┆ ---     ┆ ---      ┆ ---      │
+        │ str     ┆ str     ┆ f64      ┆ f64      │
+        ╞═════════╪═════════╪══════════╪══════════╡
+        │ a       ┆ b       ┆ 0.333333 ┆ 0.666667 │
+        └─────────┴─────────┴──────────┴──────────┘
         """
         table = read_input(
             self._lazy,

@@ -36,7 +36,7 @@ _LEADER = f"{RESERVED}leader"
 _HALF = f"{RESERVED}half"
 _OTHER = f"{RESERVED}other"
 _ROW = f"{RESERVED}row"
-_LEAD = ("behind", "low", "high", "resolved")
+_LEAD = ("behind", "low", "high", "resolved", "reliable")
 
 
 def added_by_ranking(*, lead: bool) -> tuple[str, ...]:
@@ -62,12 +62,9 @@ def ranking_table(
             raise PrcError(f"there is no confidence= for {metric.name} at a target; leave it out")
         points = points_table(table, grid, targets, [metric.alias("value")], collect=collect)
         return _ranked(table, points, sign).select(chosen)
-    paired = EXAMPLE in table.columns
-    values = summary_table(
-        table, grid, [metric], collect=collect, uncertainty=None if paired else uncertainty
-    )
+    values = summary_table(table, grid, [metric], collect=collect, uncertainty=uncertainty)
     ranks = _ranked(table, values, sign)
-    if uncertainty is not None and paired:
+    if uncertainty is not None and EXAMPLE in table.columns:
         examples = cast("ScoreTable", table)  # of which alone there is one
         of = Comparison(examples, grid, [metric], uncertainty, matched=False, run=collect)
         ranks = _with_paired_lead(table, ranks, compare_table(of), sign)
@@ -122,18 +119,23 @@ def _with_paired_lead(
         )
     ]
     on = {**table.others, _STEP: pl.Int64(), _LEADER: table.by[MODEL], MODEL: table.by[MODEL]}
-    ranks = join_groups(ranks, pl.concat(both), on, how="left").sort(_ROW)
+    ranks = join_groups(ranks.drop("low", "high"), pl.concat(both), on, how="left").sort(_ROW)
     return _resolved(ranks, keys)
 
 
 def _resolved(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Add whether each model is behind the leader for sure; of the leader, whether all others are."""
+    """Add whether each model is behind the leader for sure, and whether both errors may be relied on;
+    of the leader, whether that holds for all others."""
     leads = pl.int_range(pl.len()).over(keys) == 0
     ranks = ranks.with_columns((pl.col("value").is_not_null() & ~leads).alias(_OTHER))
     ranks = ranks.with_columns(pl.when(_OTHER).then(pl.col("low", "high")))
     ranks = ranks.with_columns((pl.col("low") > 0).alias("resolved"))
-    no, sure = (~pl.col("resolved")).any().over(keys), pl.col("resolved").sum().over(keys)
+    both = pl.col("reliable") & pl.col("reliable").first().over(keys)
+    ranks = ranks.with_columns(pl.when(_OTHER).then(both).alias("reliable"))
     others = pl.col(_OTHER).sum().over(keys)
-    of_leader = pl.when(no).then(pl.lit(False)).when((sure == others) & (others > 0)).then(pl.lit(True))
-    ranks = ranks.with_columns(of_leader.alias(_LEADER))
-    return ranks.with_columns(resolved=pl.when(_OTHER).then("resolved").when(leads).then(_LEADER))
+    for name in ("resolved", "reliable"):
+        no, yes = (~pl.col(name)).any().over(keys), pl.col(name).sum().over(keys)
+        all_others = pl.when(no).then(pl.lit(False)).when((yes == others) & (yes > 0)).then(pl.lit(True))
+        ranks = ranks.with_columns(all_others.alias(_LEADER))
+        ranks = ranks.with_columns(pl.when(_OTHER).then(name).when(leads).then(_LEADER).alias(name))
+    return ranks
