@@ -52,6 +52,8 @@ class Data:
     decimals: int | None = None
     string_keys: bool = False
     weights: bool = False
+    unlike: bool = False
+    """Groups are models that are good at different ends of the curve."""
     rows: int | None = None
     """Else what --rows says."""
 
@@ -62,6 +64,7 @@ STRINGS = Data(string_keys=True)
 HALF = Data(positives=0.5)
 TIES = Data(decimals=3)
 WEIGHTED = Data(weights=True)
+MODELS = Data(groups=50, unlike=True)
 SMALL = Data(groups=1, rows=1_000)
 RESAMPLED = Data(groups=1, rows=100_000)
 RESAMPLED_HALF = Data(groups=1, rows=100_000, positives=0.5)
@@ -73,6 +76,12 @@ def score_table(data: Data) -> pl.DataFrame:
     label = rng.random(data.rows) < data.positives
     score = rng.normal(size=data.rows) + label
     frame = pl.DataFrame({"g": rng.integers(0, data.groups, data.rows), "score": score, "label": label})
+    if data.unlike:
+        shift, spread = rng.uniform(0, 2, data.groups), rng.uniform(0.5, 2, data.groups)
+        of_positives = pl.lit(pl.Series(shift)).gather("g") + pl.col("score") * pl.lit(
+            pl.Series(spread)
+        ).gather("g")
+        frame = frame.with_columns(score=pl.when("label").then(of_positives).otherwise("score"))
     if data.decimals is not None:
         frame = frame.with_columns(pl.col("score").round(data.decimals))
     if data.string_keys:
@@ -205,6 +214,18 @@ def sklearn_bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 10) -> Run:
     return run
 
 
+def ranking_at_200(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.ranking([float(eta) for eta in np.geomspace(1e-6, 0.5, 200)], model="g")
+
+
+def crossings(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.crossings(model="g")
+
+
+def leaders(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.leaders(model="g")
+
+
 def sort_score(df: pl.DataFrame) -> Run:
     score = df.select("score")
     return lambda: score.sort("score")
@@ -333,6 +354,14 @@ def _intervals() -> Iterator[Case]:
         yield Case("intervals", f"scikit-learn (1 %, scaled) / {name}", theirs, ours, ">= 30")
 
 
+def _models() -> Iterator[Case]:
+    text = {"ranking at 200 prevalences": (ranking_at_200, "<= 3"), "leaders": (leaders, "<= 10")}
+    text["crossings of all 1 225 pairs"] = (crossings, "<= 10")
+    for name, (run, aim) in text.items():
+        sweep_of_all = Entry(sweep, MODELS)
+        yield Case("models", f"50 models: {name} / sweep", Entry(run, MODELS), sweep_of_all, aim)
+
+
 def _roc_areas() -> Iterator[Case]:
     for data, text in ((PLAIN, ""), (MANY, "100 000 groups: ")):
         for rival, run in (("polarbearings", bearings_roc_auc), ("polars_ds", polars_ds_roc_auc)):
@@ -430,6 +459,7 @@ CASES = [
     ),
     *_roc_areas(),
     *_intervals(),
+    *_models(),
     *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
@@ -578,6 +608,26 @@ def bootstrap_error(df: pl.DataFrame) -> float:
     return df.prc.summary(0.1, metrics="average_precision", **options)["standard_error"].item()
 
 
+def check_crossings(df: pl.DataFrame) -> None:
+    """By scikit-learn's areas, models tie at each crossing and have changed places beyond it."""
+    parts = {key: (p["label"].to_numpy(), p["score"].to_numpy()) for (key,), p in df.group_by("g")}
+
+    def area(model: int, eta: float) -> float:
+        label, score = parts[model]
+        weight = np.where(label, eta / label.sum(), (1 - eta) / (~label).sum())
+        return float(average_precision_score(label, score, sample_weight=weight))
+
+    found = crossings(df)()
+    expect(not found.is_empty(), "models that trade places")
+    for a, b, eta, value in found.iter_rows():
+        expect(math.isclose(area(a, eta), value, rel_tol=1e-9), "scikit-learn, at a crossing")
+        below, at, above = (area(a, eta * x) - area(b, eta * x) for x in (1 - 1e-6, 1, 1 + 1e-6))
+        expect(above < at < below and above < 0 < below, "scikit-learn, around a crossing")
+    for low, high, model in leaders(df)().iter_rows():
+        eta = math.sqrt(low * high)
+        expect(model == max(parts, key=lambda other: area(other, eta)), "the best by scikit-learn")
+
+
 def check_weights(df: pl.DataFrame) -> None:
     """Sums of weights are those of scikit-learn, and the order of the rows changes no bit."""
     ours = sweep_weighted(df)()
@@ -616,6 +666,7 @@ def check(rows: int) -> None:
         check_counts(score_table(replace(data, groups=groups, rows=rows)))
         check_areas(score_table(replace(data, groups=groups, rows=rows)))
     check_errors()
+    check_crossings(score_table(replace(MODELS, groups=8, rows=20_000)))
     for groups in (10, 1_000):
         check_weights(score_table(replace(WEIGHTED, groups=groups, rows=rows)))
         check_weights(score_table(replace(WEIGHTED, decimals=1, groups=groups, rows=rows)))
