@@ -626,8 +626,9 @@ def integrated(
 
     `prior` is as for `integrated_average_precision`, or `("beta", a, b)` for the beta
     distribution, cut off at `low` and `high`. Null where the metric is null in between. Good to
-    1e-12 for areas under the PR curve; to two digits or three for what has corners in eta, where
-    another row takes over: `auprg`, `best(f1)`. It costs as much as the metric at 60 to 300
+    1e-12 for areas under the PR curve; to four digits or five for what has corners in eta, where
+    another row takes over (`auprg`, `best(f1)`), to two or three for what jumps there
+    (`recall_at_precision`). It costs as much as the metric at 60 to 300
     prevalences; there is no expression for it.
     """
     import numpy as np
