@@ -15,6 +15,8 @@ import pytest
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, charts, eta_grid
+from polars_prcurve.charts.curves import read_sweep
+from polars_prcurve.charts.points import steps
 from polars_prcurve.namespace import LazyFramePrc
 from polars_prcurve.plots import PlotPrc
 
@@ -214,7 +216,7 @@ def test_more_than_5000_rows_draw():
 def test_thinning_is_flagged_and_keeps_the_outline(log_x):
     frame = scores(pos=8_000, neg=40_000, digits=12)
     table = frame.prc.curve(eta=0.01)
-    full = charts._steps(charts._read("pr_curve", table, "precision").rows, "precision")
+    full = steps(read_sweep("pr_curve", table, ["precision"]).rows, "precision")
     chart = charts.pr_curve(table)
     drawn = points(chart, "recall", "precision")
     assert len(drawn) < 2010 < len(full)

@@ -1,0 +1,17 @@
+"""Charts: each function takes a table of this package and returns a plain Altair chart.
+
+    table -> curves     checked, put in order, under safe names: `curves`, `along_eta`
+          -> channels   which of their columns are colour and which are panels
+          -> points     what is drawn, reduced without changing the picture
+          -> drawing    layers, panels, axes and titles
+
+One short module per chart puts these together.
+"""
+
+from __future__ import annotations
+
+from polars_prcurve.charts.drawing import Chart
+from polars_prcurve.charts.pr import pr_curve
+from polars_prcurve.charts.roc import roc_curve
+
+__all__ = ["Chart", "pr_curve", "roc_curve"]
