@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import polars as pl
+
+from polars_prcurve.curve_metrics import CurveMetric, curve_metrics
 from polars_prcurve.errors import raised_eagerly
+from polars_prcurve.prevalence import eta_grid
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
 
+    from polars_prcurve.bands import Band as BandKind
     from polars_prcurve.charts import Chart
     from polars_prcurve.inputs import Column, Columns, Missing
+    from polars_prcurve.intervals import RateMethod
     from polars_prcurve.namespace import LazyFramePrc
     from polars_prcurve.prevalence import Eta
+    from polars_prcurve.targets import Several
 
 __all__ = ["Listed", "PlotPrc"]
 
@@ -80,20 +87,8 @@ class PlotPrc(Listed):
         """
         from polars_prcurve import charts
 
-        query = self._prc.curve(
-            eta,
-            metrics=(y,),
-            drop_intermediate=True,
-            by=by,
-            score=score,
-            label=label,
-            pos_label=pos_label,
-            weight=weight,
-            counts=counts,
-            rates=rates,
-            missing=missing,
-        )
-        return charts.pr_curve(_collected(query), y=y, color=color, facet=facet, title=title)
+        query = self._prc.curve(eta, metrics=(y,), drop_intermediate=True, **_of_table(locals()))
+        return charts.pr_curve(_collected(query), y=y, **_of_looks(locals()))
 
     def roc_curve(
         self,
@@ -131,18 +126,156 @@ class PlotPrc(Listed):
         """
         from polars_prcurve import charts
 
-        query = self._prc.sweep(
-            drop_intermediate=True,
-            by=by,
-            score=score,
-            label=label,
-            pos_label=pos_label,
-            weight=weight,
-            counts=counts,
-            rates=rates,
-            missing=missing,
+        query = self._prc.sweep(drop_intermediate=True, **_of_table(locals()))
+        return charts.roc_curve(_collected(query), log_x=log_x, **_of_looks(locals()))
+
+    def metric_by_eta(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] = "average_precision",
+        model: Column | None = None,
+        confidence: float | None = None,
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the summary at each prevalence, and draw metrics by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `summary`, but if left out `eta_grid()`.
+        metrics, confidence
+            As in `summary`, analytic; for the bootstrap pass a table of `summary` to
+            `charts.metric_by_eta`.
+        model
+            The column that names the model, as in `crossings`: it is the first group column. Of one
+            metric that depends on prevalence, and of 2 to 8 models, the trades of places are found and
+            drawn, too.
+        color, facet, title
+            As in `charts.metric_by_eta`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.metric_by_eta`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.metric_by_eta().to_dict()["title"]["text"]
+        ['Average precision by prevalence']
+        """
+        from polars_prcurve import charts
+
+        given = _of_table(locals())
+        groups: dict[str, Any] = given if model is None else given | {"by": _first(model, by)}
+        at = eta_grid() if eta is None else eta
+        query = self._prc.summary(at, metrics=metrics, confidence=confidence, **groups)
+        table, crossings = _collected(query), None
+        asked = curve_metrics(metrics)
+        if model is not None and len(asked) == 1 and asked[0].depends_on_eta:
+            crossings = self._crossings(table, model, asked[0], given)
+        looks = _of_looks(locals())
+        return charts.metric_by_eta(table, crossings=crossings, confidence=confidence, **looks)
+
+    def _crossings(
+        self, table: pl.DataFrame, model: Column, metric: CurveMetric, given: dict[str, Any]
+    ) -> pl.DataFrame | None:
+        """Where models trade places within the prevalences of the table, if models are few."""
+        etas = table["eta"].filter(table["eta"].is_between(0, 1, closed="none")).unique().sort()
+        if not 2 <= table[table.columns[0]].n_unique() <= _FEW_MODELS or len(etas) < 2:
+            return None
+        return self._prc.crossings(model=model, metric=metric, eta_range=(etas[0], etas[-1]), **given)
+
+    def p3_curve(
+        self,
+        eta: Eta = None,
+        *,
+        threshold: Any = None,
+        recall: Several = None,
+        fpr: Several = None,
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect operating points at each prevalence, and draw their precision by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `operating_points`, but if left out `eta_grid()`.
+        threshold, recall, fpr
+            What is fixed, as in `operating_points`.
+        confidence, interval, band
+            As in `operating_points`; a beta interval needs a table of `operating_points` and
+            `charts.p3_curve`.
+        color, facet, title
+            As in `charts.p3_curve`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.p3_curve`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.p3_curve(recall=[0.5, 1], confidence=0.95).to_dict()["title"]["text"]
+        ['Precision by prevalence']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.operating_points(
+            eta_grid() if eta is None else eta,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            metrics=("precision",),
+            confidence=confidence,
+            interval=interval,
+            band=band,
+            **_of_table(locals()),
         )
-        return charts.roc_curve(_collected(query), log_x=log_x, color=color, facet=facet, title=title)
+        return charts.p3_curve(_collected(query), confidence=confidence, **_of_looks(locals()))
+
+
+_FEW_MODELS = 8
+_TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "missing")
+
+
+def _of_table(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Of a method's arguments those that say what the table holds."""
+    return {name: arguments[name] for name in _TABLE if name in arguments}
+
+
+def _of_looks(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: arguments[name] for name in ("color", "facet", "title")}
+
+
+def _first(model: Column, by: Columns) -> list[Column]:
+    others: list[Column] = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
+    return [model, *others]
 
 
 def _collected(query: pl.LazyFrame) -> pl.DataFrame:

@@ -84,8 +84,8 @@ def labels(chart, channel) -> list[str]:
 def channels(chart) -> tuple[str | None, str | None]:
     """Titles of colour and of panels."""
     spec = chart.to_dict()
-    color = inner(chart)["layer"][1]["encoding"].get("color", {}).get("title")
-    return color, spec.get("facet", {}).get("title")
+    color = layer(chart, "line")["encoding"]["color"] if labels(chart, "color") else {}
+    return color.get("title"), spec.get("facet", {}).get("title")
 
 
 def png(chart) -> bytes:
@@ -547,9 +547,226 @@ def test_altair_is_not_imported_with_the_package():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+# Along prevalence -----------------------------------------------------------------------------
+
+GRID = [0.001, 0.01, 0.1, 0.5]
+
+
+def trading() -> pl.DataFrame:
+    """Two models, of which one finds few positives for sure and one finds most of them late."""
+    draw = np.random.default_rng(5)
+    label = np.r_[np.ones(200), np.zeros(1800)].astype(int)
+    sure = np.where((label == 1) & (draw.random(2000) < 0.5), 5.0, 0.0) + draw.normal(size=2000)
+    late = 2.2 * label + draw.normal(size=2000)
+    wide = pl.DataFrame({"label": label, "sure": sure.round(2), "late": late.round(2)})
+    return wide.prc.unpivot_scores(["sure", "late"], name="model")
+
+
+def layer(chart, mark) -> dict:
+    return next(one for one in inner(chart)["layer"] if one["mark"]["type"] == mark)
+
+
+def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
+    table = grouped("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
+    chart = charts.metric_by_eta(table, confidence=0.95)
+    drawn = [
+        (row["color"][0], row["eta"], row["value"], row["low"], row["high"]) for row in records(chart)
+    ]
+    expected = table.select("model", "eta", "value", "low", "high").sort("model", "eta").rows()
+    for found, wanted in zip(drawn, expected, strict=True):
+        assert found == (wanted[0], *(pytest.approx(number, rel=1e-5) for number in wanted[1:]))
+    x, y = (layer(chart, "line")["encoding"][axis] for axis in "xy")
+    assert (x["scale"]["type"], x["scale"]["domain"]) == ("log", [0.001, 0.5])
+    assert x["axis"]["values"] == [0.001, 0.01, 0.1]
+    assert (y["title"], y["scale"]["domain"]) == ("Average precision", [0, 1])
+    assert layer(chart, "area")["encoding"]["y2"]["field"] == "high"
+    assert layer(chart, "point")["mark"]["opacity"] == 1, "few prevalences are seen"
+    assert "Shaded: intervals of 95 %" in subtitle(chart)
+    assert {row["prevalence"] for row in records(chart)} >= {"0.001 (1 in 1 000)"}
+
+
+def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
+    frame = grouped("ab", neg=180)
+    table = frame.prc.summary(GRID, metrics="roc_auc", by="model")
+    chart = charts.metric_by_eta(table)
+    assert [row["eta"] for row in records(chart, "own")] == [0.1, pytest.approx(21 / 201, rel=1e-5)]
+    assert "own prevalence, 0.1 (1 in 10) to 0.1045 (1 in 9.6)" in subtitle(chart)
+    assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "own")
+    points_ = frame.prc.operating_points(GRID, recall=0.5, by="model")
+    assert [row["eta"] for row in records(charts.p3_curve(points_), "own")] == [
+        0.1,
+        pytest.approx(21 / 201, rel=1e-5),
+    ]
+
+
+def test_wide_and_long_operating_points_are_one_chart():
+    frame, asked = grouped("ab"), {"recall": [0.5, 0.9], "maximize": "f1", "by": "model"}
+    for options in ({}, {"confidence": 0.95}):
+        metrics_ = {"metrics": ("precision", "f1"), **asked, **options}
+        wide = frame.prc.operating_points(GRID, **metrics_)
+        long = frame.prc.operating_points(GRID, **metrics_, long=True)
+        chart = charts.metric_by_eta(wide)
+        assert chart.to_dict() == charts.metric_by_eta(long).to_dict()
+        assert channels(chart)[1] == "target · metric"
+        assert labels(chart, "facet")[:2] == ["maximize(f1) · f1", "maximize(f1) · precision"]
+    only = charts.p3_curve(wide)
+    assert labels(only, "facet") == ["maximize(f1)", "recall 0.5", "recall 0.9"]
+    assert len(records(only)) == 2 * 3 * len(GRID)
+
+
+def test_p3_curve_follows_from_one_recall_and_fpr():
+    frame = scores(pos=100, neg=900)
+    table = frame.prc.operating_points(eta_grid(), recall=0.6, confidence=0.95)
+    chart = charts.p3_curve(table, confidence=0.95)
+    recall, fpr = table["recall"][0], table["fpr"][0]
+    for row in records(chart):
+        eta = row["eta"]
+        assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
+    assert "Target: recall 0.6 | Shaded: intervals of 95 % for a fixed threshold" in subtitle(chart)
+    assert len(table) > 12
+    assert layer(chart, "point")["mark"]["opacity"] == 0
+
+
+@pytest.mark.parametrize("groups", [[], ["site"]])
+def test_crossings_are_circles_with_words(groups):
+    frame = trading().with_columns(site=pl.lit("x"))
+    frame = pl.concat([frame, frame.with_columns(site=pl.lit("y"))])
+    frame = frame if groups else frame.filter(site="x").drop("site")
+    found = frame.prc.crossings(by=groups)
+    table = frame.prc.summary(eta_grid(), metrics="average_precision", by=["model", *groups])
+    chart = charts.metric_by_eta(table, crossings=found)
+    circles = records(chart, "crossing")
+    assert len(circles) == found.height == (2 if groups else 1)
+    assert circles[0]["eta"] == pytest.approx(found["eta"][0], rel=1e-5)
+    assert circles[0]["value"] == pytest.approx(found["value"][0], rel=1e-5)
+    assert (circles[0]["below"], circles[0]["above"]) == ("sure", "late")
+    assert [row.get("facet") for row in circles] == (["x", "y"] if groups else [None])
+    assert "Circles: two models trade places" in subtitle(chart)
+    by_model = charts.metric_by_eta(table, crossings=found, facet="model")
+    assert {row["facet"].split(" · ")[0] for row in records(by_model, "crossing")} == {"late", "sure"}
+    assert plot(frame).metric_by_eta(model="model", by=groups).to_dict() == chart.to_dict()
+    assert not records(
+        charts.metric_by_eta(table.filter(pl.col("eta") > 0.2), crossings=found), "crossing"
+    )
+    assert png(by_model).startswith(PNG)
+
+
+def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
+    table = scores().prc.summary([0, *GRID], metrics="average_precision")
+    spoilt = table.with_columns(value=pl.when(pl.col("eta") != 0.01).then("value"))
+    chart = charts.metric_by_eta(spoilt)
+    assert [("value" in row, row["eta"]) for row in records(chart)] == [
+        (True, 0.001),
+        (False, 0.01),
+        (True, 0.1),
+        (True, 0.5),
+    ]
+    assert "Not drawn: prevalence 0" in subtitle(chart)
+    missed = scores().prc.operating_points(GRID, precision=[0.5, 1.0])
+    assert charts.metric_by_eta(missed).to_json()
+
+
+def test_metrics_beyond_1_have_axes_of_their_own():
+    table = grouped("ab").prc.operating_points(GRID, fpr=0.2, by="model", metrics=("precision", "lift"))
+    chart = charts.metric_by_eta(table)
+    assert chart.to_dict()["resolve"] == {"scale": {"y": "independent"}}
+    assert layer(chart, "line")["encoding"]["y"]["scale"] == {"zero": False}
+    assert channels(chart) == ("model", "metric")
+    ten = grouped("abcdefghij").prc.operating_points(GRID, fpr=[0.1, 0.2], by="model")
+    assert channels(charts.p3_curve(ten)) == ("target", "model")
+
+
+# Every chart ----------------------------------------------------------------------------------
+
+DRAW = {
+    "metric_by_eta": lambda frame, by: charts.metric_by_eta(
+        frame.prc.summary(GRID, metrics="average_precision", by=by, confidence=0.95)
+    ),
+    "p3_curve": lambda frame, by: charts.p3_curve(
+        frame.prc.operating_points(GRID, recall=[0.5, 0.8], by=by, confidence=0.95)
+    ),
+}
+every_chart = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
+FIELDS = {
+    *("part", "curve", "order", "hover", "facet", "color", "threshold", "tp", "fp", "recall"),
+    *("precision", "fpr", "x", "prevalence", "test_set", "eta", "value", "low", "high", "reliable"),
+}
+
+
+def all_records(chart) -> list[dict]:
+    [data] = chart.to_dict()["datasets"].values()
+    return data
+
+
+def check_data(chart) -> None:
+    text = chart.to_json()
+    json.loads(text, parse_constant=pytest.fail)
+    assert chart.config is alt.Undefined
+    for row in all_records(chart):
+        assert set(row) <= FIELDS
+        assert all(value is not None for value in row.values())
+    if len(labels(chart, "facet")) < 100:
+        assert vl_convert.vegalite_to_svg(text).startswith("<svg")
+
+
+@every_chart
+def test_charts_of_a_few_groups(draw):
+    frame = grouped(["b", None, "null"])
+    chart = draw(frame, "model")
+    assert [label.split(" (")[0] for label in labels(chart, "color")] == ["null", "b", '"null"']
+    check_data(chart)
+    assert alt.Chart.from_json(chart.to_json()).to_dict() == chart.to_dict()
+    assert draw(frame.sample(fraction=1, shuffle=True, seed=1), "model").to_json() == chart.to_json()
+    assert png(chart | draw(frame, "model")).startswith(PNG)
+
+
+@every_chart
+def test_charts_of_hostile_names(draw):
+    for column in set(HOSTILE) - {"", "*", "^regex$"}:  # patterns, which no method takes
+        chart = draw(grouped(HOSTILE[:2], neg=5).rename({"model": column}), column)
+        assert {name for row in all_records(chart) for name in row} <= FIELDS
+        page = chart.to_html()
+        assert "<script>alert" not in page
+        assert "<!--" not in page
+    chart = draw(grouped(HOSTILE[3:5]), "model")
+    check_data(chart)
+    page = chart.to_html()
+    assert "<script>alert" not in page
+    assert "<!--" not in page
+
+
+@every_chart
+def test_charts_of_what_is_hardly_there(draw):
+    one_class = pl.DataFrame({"score": [1.0, 2.0], "label": [1, 1], "model": "pos"})
+    for rows in (0, 1, 10):
+        tied = pl.DataFrame(
+            {"score": [0.5] * rows, "label": [i % 2 for i in range(rows)], "model": ["a"] * rows},
+            schema={"score": pl.Float64, "label": pl.Int64, "model": pl.String},
+        )
+        chart = draw(tied, "model")
+        check_data(chart)
+        assert rows or "no rows" in subtitle(chart)
+    chart = draw(one_class, "model")
+    check_data(chart)
+    assert "Not drawn, one class only: pos" in subtitle(chart)
+    chart = draw(pl.concat([scores(model="ok"), one_class]), "model")
+    assert labels(chart, "color") == ["ok"]
+    assert "Not drawn, one class only: pos" in subtitle(chart)
+
+
+@every_chart
+def test_charts_of_200_groups(draw):
+    frame = pl.concat(scores(seed=i, pos=2 + i % 3, neg=5, digits=1, c=i) for i in range(200))
+    chart = draw(frame, "c")
+    assert len(labels(chart, "facet")) == 200
+    check_data(chart)
+
+
 # Refusals -------------------------------------------------------------------------------------
 
 TABLE = grouped("ab").prc.curve(eta=0.1, by="model", thresholds=3)
+SUMMARY = grouped("ab").prc.summary(0.1, by="model")
+TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value": [0.5]})
 
 
 @pytest.mark.parametrize(
@@ -567,6 +784,17 @@ TABLE = grouped("ab").prc.curve(eta=0.1, by="model", thresholds=3)
         (lambda: charts.roc_curve(scores().prc.sweep(), color="g"), "the table has no group column"),
         (lambda: charts.pr_curve(TABLE, color="model", facet="model"), "both name 'model'"),
         (lambda: charts.pr_curve(TABLE.drop("model")), "do not fit in one curve"),
+        (lambda: charts.metric_by_eta(TABLE), "neither metric and value, nor criterion"),
+        (lambda: charts.metric_by_eta(SUMMARY.lazy()), "collect it first"),
+        (lambda: charts.metric_by_eta(SUMMARY.drop("model")), "several values at one prevalence"),
+        (lambda: charts.metric_by_eta(SUMMARY, crossings=TABLE), "lacks model_a, model_b, value"),
+        (lambda: charts.metric_by_eta(SUMMARY, crossings=TRADES), "table has several, filter it"),
+        (
+            lambda: charts.metric_by_eta(SUMMARY[:1].drop("model"), crossings=TRADES),
+            "the groups here are",
+        ),
+        (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "there are: model, metric"),
+        (lambda: charts.p3_curve(SUMMARY), r'pass metrics=\("precision",\)'),
     ],
 )
 def test_refusals_say_what_to_do(call, message):
@@ -615,4 +843,4 @@ def test_plot_raises_as_the_eager_methods_do():
 
 
 def test_plot_lists_its_methods():
-    assert repr(plot(scores())) == "<PlotPrc with pr_curve, roc_curve>"
+    assert repr(plot(scores())) == "<PlotPrc with metric_by_eta, p3_curve, pr_curve, roc_curve>"

@@ -10,8 +10,9 @@ One short module per chart puts these together.
 
 from __future__ import annotations
 
+from polars_prcurve.charts.by_eta import metric_by_eta, p3_curve
 from polars_prcurve.charts.drawing import Chart
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.roc import roc_curve
 
-__all__ = ["Chart", "pr_curve", "roc_curve"]
+__all__ = ["Chart", "metric_by_eta", "p3_curve", "pr_curve", "roc_curve"]

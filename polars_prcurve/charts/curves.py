@@ -77,9 +77,9 @@ def number_curves(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     return frame.with_columns(number.alias("curve"))
 
 
-def curves_of(frame: pl.DataFrame, names: dict[str, str], defined: Sequence[str]) -> Curves:
-    """Curves with a row where all of `defined` are; `frame` has `curve`, `n_pos` and `n_neg`, too."""
-    rows = frame.drop_nulls(defined)
+def curves_of(frame: pl.DataFrame, names: dict[str, str], kept: pl.Expr) -> Curves:
+    """Curves of the rows that are kept; `frame` has `curve`, `n_pos` and `n_neg`, too."""
+    rows = frame.filter(kept)
     of_each = [field for field in names if field in frame.columns]
     each = frame.group_by("curve", maintain_order=True).agg(
         pl.col(of_each).first(), pl.col("n_pos", "n_neg").drop_nulls().first()
@@ -115,8 +115,9 @@ def read_sweep(
     names = _fields(table.columns, with_eta=bool(values))
     groups = [field for field in names if field.startswith("group")]
     frame = _in_order(table, names, [*groups, *(["eta"] if values else [])], [*values, *more])
-    _check_curves(frame.drop_nulls(["recall", *(values or ["fpr"])]))
-    return curves_of(frame, names, ["recall", *(values or ["fpr"])])
+    defined = ["recall", *(values or ["fpr"])]
+    _check_curves(frame.drop_nulls(defined))
+    return curves_of(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
 
 
 def _in_order(

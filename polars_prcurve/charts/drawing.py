@@ -33,6 +33,7 @@ SWEPT = (
 """What is told of a threshold."""
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 _DASHES = ([1, 0], [6, 2], [2, 2], [9, 2, 2, 2], [14, 3])
+_POWERS = "format(datum.value, datum.value < 0.0009 ? '~e' : '~g')"
 _LINES = r"split(datum.label, '\n')"
 
 
@@ -57,6 +58,8 @@ class Look:
     """Whether the points are seen."""
     height: float = 1.0
     """Of a panel, as a share of its width."""
+    free_y: bool = False
+    """Whether each panel has a y axis of its own."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,16 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
     width = size if looks[0].height == 1 else round(1.4 * size)
     head = _head(words, width=panels * width)
     inline = alt.InlineData(values=data)
-    drawn = []
+    drawn: list[alt.LayerChart | alt.FacetChart] = []
     for one in looks:
         layered = alt.LayerChart(data=inline, layer=_layers(one, data, of))
         layered = layered.properties(width=width, height=round(width * one.height))
-        drawn.append(layered if of.facet is None else _in_panels(layered, of.facet, panels, width))
+        if of.facet is None:
+            drawn.append(layered)
+        else:
+            split = _split(of.facet, panels, width)
+            faceted: alt.FacetChart = layered.facet(split, columns=panels)
+            drawn.append(faceted.resolve_scale(y="independent") if one.free_y else faceted)
     whole: Chart = drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn).resolve_scale(x="shared")
     return whole.properties(**head)
 
@@ -116,10 +124,9 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     return [*layers, *look.above, points]
 
 
-def _in_panels(layered: alt.LayerChart, facet: Channel, panels: int, width: int) -> alt.FacetChart:
+def _split(facet: Channel, panels: int, width: int) -> alt.Facet:
     header = alt.Header(labelExpr=_LINES, labelLimit=width, titleLimit=panels * width)
-    split = alt.Facet("facet:N", title=facet.title, sort=facet.labels, header=header)
-    return layered.facet(split, columns=panels)
+    return alt.Facet("facet:N", title=facet.title, sort=facet.labels, header=header)
 
 
 def _head(words: Words, *, width: int) -> dict[str, Any]:
@@ -143,7 +150,7 @@ def _shades(channel: Channel) -> list[Any]:
     """Colour, and for groups a dash as well; few enough legend entries to read."""
     labels = channel.labels
     names = labels[:: math.ceil(len(labels) / 12)] if channel.fields == ["eta"] else labels
-    legend = alt.Legend(values=names, symbolType="stroke", labelLimit=220)
+    legend = alt.Legend(values=names, symbolType="stroke", symbolOpacity=1, labelLimit=220)
     if channel.fields == ["eta"]:
         viridis = alt.SchemeParams(name="viridis", extent=[0, 0.9])
         scale = alt.Scale(domain=labels, scheme=viridis)
@@ -190,4 +197,4 @@ def log_axis(kind: type[Axis], field: str, title: str, low: float, high: float =
     ticks = [float(f"{k}e{power}") for power in powers for k in ((1, 2, 5) if few else (1,))]
     within = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
     scale = alt.Scale(type="log", domain=[rounded(low), rounded(high)], nice=False)
-    return kind(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=within, format="~g"))
+    return kind(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=within, labelExpr=_POWERS))

@@ -13,6 +13,7 @@ __all__ = [
     "metric_title",
     "one_in",
     "rounded",
+    "said",
     "said_count",
     "said_range",
     "said_share",
@@ -59,7 +60,7 @@ def one_in(eta: float) -> str:
 
 
 def said_threshold(value: Any) -> str | None:
-    return None if value is None else _label("threshold", value)
+    return None if value is None else said("threshold", value)
 
 
 def metric_title(name: str) -> str:
@@ -72,17 +73,18 @@ def labels(keys: pl.DataFrame, fields: list[str]) -> list[str]:
     """One label per row, all different: a null and the text "null" are two groups."""
     made: dict[str, None] = {}
     for row in keys.select(fields).iter_rows():
-        label = " · ".join(_label(*pair) for pair in zip(fields, row, strict=True))
+        label = " · ".join(said(*pair) for pair in zip(fields, row, strict=True))
         others = (f"{label} ({number})" for number in count(2))
         made[label if label not in made else next(name for name in others if name not in made)] = None
     return list(made)
 
 
-def _label(field: str, value: Any) -> str:
+def said(field: str, value: Any) -> str:
+    """A value of a column as text."""
     if field == "eta":
         return said_share(value)
     if field == "target":
-        return " ".join(_label("", part) for part in value.values() if part is not None)
+        return " ".join(said("", part) for part in value.values() if part is not None)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if value in ("", "null"):
