@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from polars_prcurve.inputs import Column, Columns, Missing
     from polars_prcurve.intervals import RateMethod
     from polars_prcurve.namespace import LazyFramePrc
+    from polars_prcurve.point_metrics import PointMetric
     from polars_prcurve.prevalence import Eta
+    from polars_prcurve.sweep import Thresholds
     from polars_prcurve.targets import Several
 
 __all__ = ["Listed", "PlotPrc"]
@@ -94,6 +96,8 @@ class PlotPrc(Listed):
         self,
         *,
         log_x: bool = False,
+        eta: float | None = None,
+        precisions: Sequence[float] = (0.1, 0.5, 0.9),
         color: str | None = None,
         facet: str | None = None,
         title: str | None = None,
@@ -110,7 +114,7 @@ class PlotPrc(Listed):
 
         Parameters
         ----------
-        log_x, color, facet, title
+        log_x, eta, precisions, color, facet, title
             As in `charts.roc_curve`.
 
         Returns
@@ -127,7 +131,189 @@ class PlotPrc(Listed):
         from polars_prcurve import charts
 
         query = self._prc.sweep(drop_intermediate=True, **_of_table(locals()))
-        return charts.roc_curve(_collected(query), log_x=log_x, **_of_looks(locals()))
+        table, looks = _collected(query), _of_looks(locals())
+        return charts.roc_curve(table, log_x=log_x, eta=eta, precisions=precisions, **looks)
+
+    def prg_curve(
+        self,
+        eta: Eta = None,
+        *,
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the curve at each prevalence, and draw precision gain by recall gain.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        color, facet, title
+            As in `charts.prg_curve`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.prg_curve`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.prg_curve(eta=0.1).to_dict()["title"]["text"]
+        ['Precision-recall-gain curve']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.curve(eta, drop_intermediate=True, **_of_table(locals()))
+        return charts.prg_curve(_collected(query), **_of_looks(locals()))
+
+    def threshold_curve(
+        self,
+        eta: Eta = None,
+        *,
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the whole curve, a row per distinct score, and draw what each threshold does.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        color, facet, title
+            As in `charts.threshold_curve`.
+
+        Returns
+        -------
+        Altair charts above each other; see `charts.threshold_curve`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
+        ['Precision, recall and alerts by threshold']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.curve(eta, **_of_table(locals()))
+        return charts.threshold_curve(_collected(query), **_of_looks(locals()))
+
+    def ribbon(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Leave out negatives again and again, and draw the precision that is found.
+
+        Parameters
+        ----------
+        eta, n_repeats, seed, thresholds
+            As in `subsample_negatives`.
+        color, facet, title
+            As in `charts.ribbon`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.ribbon`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
+        >>> chart.to_dict()["title"]["text"]
+        ['Precision-recall curve of fewer negatives']
+        """
+        from polars_prcurve import charts
+
+        table = self._prc.subsample_negatives(
+            eta, n_repeats=n_repeats, seed=seed, thresholds=thresholds, **_of_table(locals())
+        )
+        return charts.ribbon(table, **_of_looks(locals()))
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric = "average_precision",
+        confidence: float | None = None,
+        id: Column | None = None,
+        color: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the ranking at each prevalence, and draw ranks by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `ranking`, but if left out `eta_grid()`.
+        model, metric, confidence, id
+            As in `ranking`.
+        color, facet, title
+            As in `charts.ranking`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.ranking`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.plot.ranking().to_dict()["title"]["text"]
+        ['Ranking by prevalence']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.ranking(
+            eta_grid() if eta is None else eta,
+            model=model,
+            metric=metric,
+            confidence=confidence,
+            id=id,
+            **_of_table(locals()),
+        )
+        return charts.ranking(_collected(query), confidence=confidence, **_of_looks(locals()))
 
     def metric_by_eta(
         self,

@@ -68,8 +68,9 @@ def points(chart, x, y, curve=0) -> list[tuple[float, float]]:
 
 
 def inner(chart) -> dict:
-    """The layered part of the spec, with or without panels around it."""
+    """The layered part of the spec, with or without panels around it; of several the first."""
     spec = chart.to_dict()
+    spec = spec.get("vconcat", [spec])[0]
     return spec.get("spec", spec)
 
 
@@ -676,6 +677,197 @@ def test_metrics_beyond_1_have_axes_of_their_own():
     assert channels(charts.p3_curve(ten)) == ("target", "model")
 
 
+# Ranks ----------------------------------------------------------------------------------------
+
+
+def test_ranking_draws_the_ranks_best_on_top():
+    frame = trading().with_row_index("row").with_columns(pl.col("row") % 2000)
+    table = frame.prc.ranking(GRID, confidence=0.95, id="row")
+    chart = charts.ranking(table, confidence=0.95)
+    drawn = [(row["color"], row["eta"], row["rank"]) for row in records(chart)]
+    assert drawn == table.sort("model", "eta").select("model", "eta", "rank").rows()
+    y = layer(chart, "line")["encoding"]["y"]
+    broad, line = (one for one in inner(chart)["layer"] if one["mark"]["type"] == "line")
+    assert (broad["encoding"]["y"]["field"], line["encoding"]["y"]["field"]) == ("sure", "rank")
+    assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
+    assert y["field"] == "sure"
+    sure = [(row["color"], row["eta"], row["rank"]) for row in records(chart) if "sure" in row]
+    resolved = table.filter("resolved").sort("model", "eta").select("model", "eta", "rank")
+    assert sure == resolved.rows()
+    assert 0 < len(sure) < len(drawn)
+    assert "Broad: behind the first for sure, or ahead of all (95 %)" in subtitle(chart)
+    assert {row["resolved"] for row in records(chart)} == {"yes", "no"}
+    grid = plot(frame).ranking(confidence=0.95, id="row")
+    assert len(records(grid)) == 2 * len(eta_grid())
+    assert png(chart).startswith(PNG)
+
+
+def test_equal_models_share_a_rank_and_undefined_ones_have_none():
+    frame = pl.concat([scores(model="a"), scores(model="b"), scores(seed=1, model=None)])
+    frame = pl.concat([frame, pl.DataFrame({"score": [1.0], "label": [1], "model": "pos"})])
+    chart = charts.ranking(frame.prc.ranking(GRID))
+    at = {row["color"]: row["rank"] for row in records(chart) if row["eta"] == 0.1}
+    assert at["a"] == at["b"]
+    assert list(at) == ["null", "a", "b"]
+    assert "Not drawn, undefined: pos" in subtitle(chart)
+    for table in (frame.clear().prc.ranking(GRID), frame.prc.ranking([0.1]), frame.prc.ranking([0, 1])):
+        check_data(charts.ranking(table))
+
+
+def test_of_many_models_the_highest_are_coloured():
+    frame = pl.concat(scores(seed=i, pos=9, neg=30, model=i, site=i % 2) for i in range(200))
+    chart = charts.ranking(frame.prc.ranking(GRID))
+    check_data(chart)
+    color = layer(chart, "line")["encoding"]["color"]
+    assert len(color["legend"]["values"]) == 8
+    assert color["scale"]["range"].count("#D0D0D0") == 192
+    first = {row["color"] for row in records(chart) if row["rank"] == 1}
+    assert first <= set(color["legend"]["values"])
+    assert "Coloured: the 8 that come highest; grey: 192 others" in subtitle(chart)
+    by_site = charts.ranking(frame.prc.ranking(GRID, by="site"))
+    assert channels(by_site) == ("model", "site")
+    assert labels(by_site, "facet") == ["0", "1"]
+    assert channels(charts.ranking(frame.filter(model=0).prc.ranking(GRID), facet="model")) == (
+        None,
+        "model",
+    )
+
+
+@pytest.mark.parametrize("column", sorted(set(HOSTILE) - {"", "*", "^regex$"}))
+def test_ranking_of_hostile_names(column):
+    frame = grouped(HOSTILE[3:5], neg=5).with_columns(pl.lit(column).alias(column))
+    chart = charts.ranking(frame.prc.ranking([0.1, 0.5], by=column))
+    assert {name for row in all_records(chart) for name in row} <= FIELDS | {"rank"}
+    page = chart.to_html()
+    assert "<script>alert" not in page
+    assert "<!--" not in page
+
+
+# By threshold ---------------------------------------------------------------------------------
+
+
+def test_threshold_curve_draws_steps_down_the_thresholds():
+    table = scores().prc.curve(eta=0.01)
+    chart = charts.threshold_curve(table)
+    drawn = [(row["x"], row["precision"], row["recall"], row["alerts"]) for row in records(chart)]
+    alerts = 1000 * (0.01 * pl.col("recall") + 0.99 * pl.col("fpr"))
+    expected = table.select("threshold", "precision", "recall", alerts.alias("alerts")).rows()
+    assert np.allclose(drawn, expected, rtol=1e-5)
+    panels = chart.to_dict()["vconcat"]
+    lines = [one for panel in panels for one in panel["layer"] if one["mark"]["type"] == "line"]
+    assert [line["encoding"]["y"]["field"] for line in lines] == ["precision", "recall", "alerts"]
+    assert {line["mark"]["interpolate"] for line in lines} == {"step-after"}
+    assert lines[2]["encoding"]["y"]["scale"]["type"] == "log"
+    assert chart.to_dict()["resolve"] == {"scale": {"x": "shared"}}
+    assert subtitle(chart) == "Prevalence eta = 0.01 (1 in 100) | Test set: 40 positives : 160 negatives"
+    assert png(chart & chart).startswith(PNG)
+    assert plot(scores()).threshold_curve(0.01).to_dict() == chart.to_dict()
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Boolean, pl.Decimal(10, 2), pl.Float32, pl.UInt64])
+def test_threshold_curve_of_any_dtype(dtype):
+    frame = pl.DataFrame({"score": [1, 1, 0, 0], "label": [1, 0, 1, 0]}).cast({"score": dtype})
+    chart = charts.threshold_curve(frame.prc.curve(0.1))
+    assert [row["x"] for row in records(chart)] == [1, 0]
+    check_data(chart)
+
+
+def test_threshold_curve_says_what_it_leaves_out():
+    frame = pl.DataFrame({"score": [math.inf, 2.0, 1.0, -math.inf], "label": [1, 0, 1, 0]})
+    chart = charts.threshold_curve(frame.prc.curve(0.1))
+    assert [row["x"] for row in records(chart)] == [2, 1]
+    assert "Not drawn: infinite thresholds" in subtitle(chart)
+    long = scores(pos=500, neg=9000, digits=12)
+    chart = charts.threshold_curve(long.prc.curve(0.1, by=pl.lit("a").alias("model")))
+    assert len(records(chart)) < 2010
+    assert "Drawn from" in chart.to_dict()["description"]
+
+
+# Gains ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [None, 0.05, 0.5])
+def test_prg_curve_draws_the_gains_and_starts_on_the_axis(eta):
+    frame = scores(pos=80, neg=120)
+    table = frame.prc.curve(eta, metrics=("precision_gain", "recall_gain"))
+    chart = charts.prg_curve(table)
+    drawn = points(chart, "recall_gain", "precision_gain")
+    inside = table.filter(pl.col("recall_gain") >= 0).select("recall_gain", "precision_gain").rows()
+    assert drawn[0][0] == 0
+    for point in drawn[1:]:
+        assert np.isclose(np.array(inside), point, rtol=1e-4, atol=1e-5).all(axis=1).any()
+    left = table.height - len(inside)
+    assert f"Points outside: {left} of recall below eta" in subtitle(chart)
+    line = layer(chart, "line")
+    assert (line["mark"]["interpolate"], line["mark"]["clip"]) == ("linear", True)
+    assert [line["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 1], [0, 1]]
+
+
+def test_the_area_under_the_drawn_prg_curve_is_auprg():
+    frame = scores(pos=80, neg=120)
+    drawn = points(charts.prg_curve(frame.prc.curve(0.2)), "recall_gain", "precision_gain")
+    area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(drawn))
+    assert area == pytest.approx(frame.prc.summary(0.2, metrics="auprg")["value"][0], abs=1e-4)
+
+
+def test_prg_curve_counts_what_is_worse_than_chance():
+    frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": [0, 0, 1, 1]})
+    chart = charts.prg_curve(frame.prc.curve())
+    assert "2 worse than chance" not in subtitle(chart)
+    assert min(row["precision_gain"] for row in records(chart)) == -1
+    assert "Points outside: 2 of recall below eta, 1 worse than chance" in subtitle(chart)
+    for eta in (0, 1):
+        check_data(charts.prg_curve(frame.prc.curve(eta)))
+
+
+# Ribbons --------------------------------------------------------------------------------------
+
+
+def test_ribbon_draws_the_samples_around_the_line():
+    table = scores(pos=60, neg=600).prc.subsample_negatives(0.5, n_repeats=9, seed=1)
+    chart = charts.ribbon(table)
+    areas = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "area"]
+    assert [(one["encoding"]["y"]["field"], one["encoding"]["y2"]["field"]) for one in areas] == [
+        ("low", "high"),
+        ("q1", "q3"),
+    ]
+    assert {one["mark"]["interpolate"] for one in areas} == {"step-before"}
+    known = {round(row["recall"], 5): row for row in table.rows(named=True)}
+    for row in records(chart)[1:]:
+        exact = known[round(row["recall"], 5)]
+        for name in ("precision", "low", "q1", "q3", "high"):
+            assert row[name] == pytest.approx(exact[name], rel=1e-5)
+    assert records(chart)[0]["recall"] == 0
+    assert "Ribbons: samples of 60 negatives, light all, dark half" in subtitle(chart)
+    again = plot(scores(pos=60, neg=600)).ribbon(0.5, n_repeats=9, seed=1)
+    assert again.to_dict() == chart.to_dict()
+
+
+# Lines of equal precision ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_roc_curve_shows_where_precision_is_equal(log_x):
+    table = grouped("ab").prc.sweep(by="model")
+    chart = charts.roc_curve(table, log_x=log_x, eta=0.1, precisions=(0.05, 0.5))
+    lines = records(chart, "equal")
+    for row in lines:
+        precision = (0.5, 0.05)[row["equal"]]
+        if row["x"]:
+            found = 0.1 * row["recall"] / (0.1 * row["recall"] + 0.9 * row["x"])
+            assert found == pytest.approx(precision, rel=1e-4)
+    assert max(row["recall"] for row in lines if row["equal"] == 0) == 1
+    assert max(row["x"] for row in lines if row["equal"] == 1) == 1
+    assert [row["words"] for row in records(chart, "label")] == ["PPV 0.5", "PPV 0.05"]
+    assert "Grey: equal precision, 0.5, 0.05 | at eta = 0.1 (1 in 10)" in subtitle(chart)
+    panels = charts.roc_curve(table, log_x=log_x, eta=0.1, facet="model", precisions=(0.5,))
+    assert [row["facet"] for row in records(panels, "label")] == ["a", "b"]
+    assert png(panels).startswith(PNG)
+    rare = charts.roc_curve(table, log_x=log_x, eta=1e-6)
+    assert len(records(rare, "label")) == (0 if log_x else 3)
+    assert ("left of the axis: 0.9, 0.5, 0.1" in subtitle(rare)) == log_x
+
+
 # Every chart ----------------------------------------------------------------------------------
 
 DRAW = {
@@ -685,11 +877,29 @@ DRAW = {
     "p3_curve": lambda frame, by: charts.p3_curve(
         frame.prc.operating_points(GRID, recall=[0.5, 0.8], by=by, confidence=0.95)
     ),
+    "threshold_curve": lambda frame, by: charts.threshold_curve(frame.prc.curve(0.1, by=by)),
+    "prg_curve": lambda frame, by: charts.prg_curve(frame.prc.curve(0.1, by=by)),
+    "ribbon": lambda frame, by: charts.ribbon(
+        frame.prc.subsample_negatives(0.75, n_repeats=5, seed=1, by=by)
+    ),
+    "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
 every_chart = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 FIELDS = {
     *("part", "curve", "order", "hover", "facet", "color", "threshold", "tp", "fp", "recall"),
     *("precision", "fpr", "x", "prevalence", "test_set", "eta", "value", "low", "high", "reliable"),
+    *(
+        "behind",
+        "resolved",
+        "sure",
+        "q1",
+        "q3",
+        "alerts",
+        "recall_gain",
+        "precision_gain",
+        "equal",
+        "words",
+    ),
 }
 
 
@@ -766,6 +976,7 @@ def test_charts_of_200_groups(draw):
 
 TABLE = grouped("ab").prc.curve(eta=0.1, by="model", thresholds=3)
 SUMMARY = grouped("ab").prc.summary(0.1, by="model")
+RATES = pl.DataFrame({"tpr": [0.5], "fpr": [0.1]}).prc.curve(eta=0.1, rates=("tpr", "fpr"))
 TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value": [0.5]})
 
 
@@ -794,6 +1005,15 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
             "the groups here are",
         ),
         (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "there are: model, metric"),
+        (lambda: charts.roc_curve(TABLE, eta=1), "between 0 and 1, both excluded; got 1"),
+        (lambda: charts.roc_curve(TABLE, eta=0.1, precisions=(0,)), "precisions= of roc_curve lies"),
+        (lambda: charts.prg_curve(TABLE.drop("eta")), "lacks eta"),
+        (
+            lambda: charts.ribbon(TABLE),
+            "table that subsample_negatives returns.* lacks low, q1, q3, high",
+        ),
+        (lambda: charts.ranking(TABLE), "lacks value, rank"),
+        (lambda: charts.threshold_curve(RATES), "needs thresholds, and some are null"),
         (lambda: charts.p3_curve(SUMMARY), r'pass metrics=\("precision",\)'),
     ],
 )
@@ -843,4 +1063,7 @@ def test_plot_raises_as_the_eager_methods_do():
 
 
 def test_plot_lists_its_methods():
-    assert repr(plot(scores())) == "<PlotPrc with metric_by_eta, p3_curve, pr_curve, roc_curve>"
+    assert (
+        repr(plot(scores()))
+        == "<PlotPrc with " + ", ".join(sorted(set(charts.__all__) - {"Chart"})) + ">"
+    )

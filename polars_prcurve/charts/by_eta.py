@@ -176,7 +176,7 @@ class _Lines:
             height=0.65,
             free_y=free,
         )
-        fields: list[str] = [name for name in ("eta", "value", "low", "high") if name in rows.columns]
+        fields = [name for name in ("eta", "value", "low", "high") if name in rows.columns]
         told = [name for name in _TOLD if name in (*rows.columns, "prevalence", "test_set")]
         rows = rows.with_columns(pl.col(pl.Boolean).replace_strict({True: "yes", False: "no"}))
         data = [*own, *records(self.curves, self.channels, rows, fields, told), *trades]

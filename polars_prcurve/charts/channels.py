@@ -30,6 +30,8 @@ class Channel:
     of_curve: list[str]
     last: int
     """How many values the last field has."""
+    shown: list[str] | None = None
+    """The labels that have a colour, if not all."""
 
 
 @dataclass(frozen=True)

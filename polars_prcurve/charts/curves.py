@@ -99,22 +99,22 @@ def read_sweep(
     table: object,
     values: Sequence[str] = (),
     *,
+    by_eta: bool = True,
     made_by: str = "curve",
     more: Sequence[str] = (),
 ) -> Curves:
-    """Check, rename, sort and number. With `values`, the metrics that are drawn, a curve is of one
-    prevalence; without, a ROC curve is of all. `more` are further numbers of each row."""
-    metrics = made_by == "curve"
-    needed = [*(["eta"] if values else []), *SWEEP, *([] if metrics else [*values, *more])]
+    """Check, rename, sort and number. `values` are the metrics that are drawn, and `more` are further
+    numbers of each row. A curve is of one prevalence, or, not `by_eta`, of all."""
+    needed = [*(["eta"] if by_eta else []), *SWEEP, *more]
     table = check_table(chart, table, made_by, needed)
     for name in values:
         if name not in table.columns:
             todo = f'pass metrics=("{name}",) to curve'
             todo = "leave out long=True" if "metric" in table.columns else todo
             raise PrcError(f"{chart} draws the column {name!r}, which the table lacks; {todo}")
-    names = _fields(table.columns, with_eta=bool(values))
+    names = _fields(table.columns, with_eta=by_eta)
     groups = [field for field in names if field.startswith("group")]
-    frame = _in_order(table, names, [*groups, *(["eta"] if values else [])], [*values, *more])
+    frame = _in_order(table, names, [*groups, *(["eta"] if by_eta else [])], [*values, *more])
     defined = ["recall", *(values or ["fpr"])]
     _check_curves(frame.drop_nulls(defined))
     return curves_of(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
@@ -196,7 +196,8 @@ def said_sizes(curves: Curves) -> list[str]:
 def _said_left_out(each: pl.DataFrame, fields: list[str]) -> str:
     if each.is_empty():
         return ""
-    single = each.select(((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).all()).item()
+    one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+    single = each.select(one_class.all()).item()
     missing = each.unique(fields, maintain_order=True) if fields else each
     names = labels(missing, fields) if fields else ["the whole table"]
     names = [textwrap.shorten(name, 40, placeholder="…") for name in names]

@@ -33,6 +33,7 @@ SWEPT = (
 """What is told of a threshold."""
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 _DASHES = ([1, 0], [6, 2], [2, 2], [9, 2, 2, 2], [14, 3])
+_OTHERS: tuple[str, list[int]] = ("#D0D0D0", [1, 0])
 _POWERS = "format(datum.value, datum.value < 0.0009 ? '~e' : '~g')"
 _LINES = r"split(datum.label, '\n')"
 
@@ -49,15 +50,15 @@ class Look:
     """Layers under the lines, of records that are no curve: see `part`."""
     above: tuple[alt.Chart, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
-    """Pairs of fields between which there is a shade."""
-    width: float = 1.8
-    """Of the lines."""
-    thick: str = ""
-    """A field that holds y where the line is thick."""
+    """Pairs of fields between which there is a shade, each darker than the one before."""
+    broad: str = ""
+    """A field that holds y where there is a broad pale line as well."""
     dots: bool = False
     """Whether the points are seen."""
     height: float = 1.0
     """Of a panel, as a share of its width."""
+    clip: bool = False
+    """Whether lines leave the chart."""
     free_y: bool = False
     """Whether each panel has a y axis of its own."""
 
@@ -90,10 +91,12 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
         if of.facet is None:
             drawn.append(layered)
         else:
-            split = _split(of.facet, panels, width)
+            split = _split(of.facet, panels, width, headed=not drawn)
             faceted: alt.FacetChart = layered.facet(split, columns=panels)
             drawn.append(faceted.resolve_scale(y="independent") if one.free_y else faceted)
-    whole: Chart = drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn).resolve_scale(x="shared")
+    whole: Chart = (
+        drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=12).resolve_scale(x="shared")
+    )
     return whole.properties(**head)
 
 
@@ -102,21 +105,25 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     known = {name for row in data for name in row}
     detail = alt.Detail("curve:N")
     layers = [*look.below]
-    for low, high in look.bands:
+    for number, (low, high) in enumerate(look.bands):
         if low in known and high in known:
-            area = alt.Chart().mark_area(interpolate=look.interpolate, opacity=0.2, strokeWidth=0)
+            area = alt.Chart().mark_area(
+                interpolate=look.interpolate, opacity=0.2 + 0.15 * number, strokeWidth=0
+            )
             area = area.encode(look.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *shades[:1])
             layers.append(part(area, "curve"))
-    for field, width in ((None, look.width), (look.thick, 2.5 * look.width)):
-        if field in known or field is None:
-            y = look.y if field is None else alt.Y(f"{field}:Q")
-            line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=width, clip=True)
-            layers.append(part(line.encode(look.x, y, alt.Order("order:Q"), detail, *shades), "curve"))
+    order = alt.Order("order:Q")
+    if look.broad in known:
+        broad = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=9, opacity=0.35)
+        broad = broad.encode(look.x, alt.Y(f"{look.broad}:Q"), order, detail, *shades[:1])
+        layers.append(part(broad, "curve"))
+    line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8, clip=look.clip)
+    layers.append(part(line.encode(look.x, look.y, order, detail, *shades), "curve"))
     told = [*look.tooltip, alt.Tooltip("test_set:N", title="test set")]
     told = [field for field in told if str(field.shorthand).split(":", maxsplit=1)[0] in known]
     if of.color:
         told.insert(0, alt.Tooltip("color:N", title=of.color.title))
-    points = alt.Chart().mark_point(opacity=0, size=60, filled=True, aria=False)
+    points = alt.Chart().mark_point(opacity=0, size=60, filled=True, aria=False, clip=look.clip)
     points = points.encode(look.x, look.y, tooltip=told).transform_filter("datum.hover === 1")
     if look.dots:
         dots = alt.Chart().mark_point(size=25, filled=True, opacity=1)
@@ -124,9 +131,10 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     return [*layers, *look.above, points]
 
 
-def _split(facet: Channel, panels: int, width: int) -> alt.Facet:
+def _split(facet: Channel, panels: int, width: int, *, headed: bool) -> alt.Facet:
     header = alt.Header(labelExpr=_LINES, labelLimit=width, titleLimit=panels * width)
-    return alt.Facet("facet:N", title=facet.title, sort=facet.labels, header=header)
+    title = facet.title if headed else None
+    return alt.Facet("facet:N", title=title, sort=facet.labels, header=header)
 
 
 def _head(words: Words, *, width: int) -> dict[str, Any]:
@@ -149,15 +157,18 @@ def _head(words: Words, *, width: int) -> dict[str, Any]:
 def _shades(channel: Channel) -> list[Any]:
     """Colour, and for groups a dash as well; few enough legend entries to read."""
     labels = channel.labels
-    names = labels[:: math.ceil(len(labels) / 12)] if channel.fields == ["eta"] else labels
+    names = (
+        labels[:: math.ceil(len(labels) / 12)] if channel.fields == ["eta"] else channel.shown or labels
+    )
     legend = alt.Legend(values=names, symbolType="stroke", symbolOpacity=1, labelLimit=220)
     if channel.fields == ["eta"]:
         viridis = alt.SchemeParams(name="viridis", extent=[0, 0.9])
         scale = alt.Scale(domain=labels, scheme=viridis)
         return [alt.Color("color:O", title=channel.title, scale=scale, legend=legend)]
-    turns = range(len(labels))
-    colors = [_COLORS[i % len(_COLORS)] for i in turns]
-    dashes = [_DASHES[(i + i // len(_COLORS)) % len(_DASHES)] for i in turns]
+    looks = dict.fromkeys(labels, _OTHERS)
+    for i, label in enumerate(channel.shown or labels):
+        looks[label] = _COLORS[i % len(_COLORS)], _DASHES[(i + i // len(_COLORS)) % len(_DASHES)]
+    colors, dashes = ([look[k] for look in looks.values()] for k in (0, 1))
     return [
         alt.Color(
             "color:N", title=channel.title, scale=alt.Scale(domain=labels, range=colors), legend=legend

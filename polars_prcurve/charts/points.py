@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -92,7 +92,7 @@ def said_thinned(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
 
 
 def records(
-    curves: Curves, channels: Channels, points: pl.DataFrame, drawn: list[str], told: list[str]
+    curves: Curves, channels: Channels, points: pl.DataFrame, drawn: Sequence[str], told: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """The points as Vega reads them: no null, 6 digits; what tooltips need only where they are."""
     place = pl.int_range(pl.len()).over("curve")
