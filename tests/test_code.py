@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from polars_prcurve import charts
+
 pytestmark = pytest.mark.extras
 
 ROOT = Path(__file__).parent.parent
@@ -58,3 +60,17 @@ def test_the_quickstart_writes_its_charts(tmp_path: Path) -> None:
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {f"{name}.{kind}" for name in names for kind in ("html", "png", "svg")}
     assert all(path.stat().st_size > 5_000 for path in tmp_path.iterdir())
+
+
+def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "gallery.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    written = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    kept = {path.name for path in (ROOT / "docs" / "images").iterdir()}
+    assert set(written) == kept == {f"{name}.png" for name in set(charts.__all__) - {"Chart"}}
+    assert max(written.values()) < 60_000

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, prc
+from polars_prcurve.plots import PlotPrc
 
 DF = pl.DataFrame({"score": [0.9, 0.4, 0.4, 0.1], "label": [1, 0, 1, 0]})
 
@@ -74,7 +75,7 @@ def test_the_repr_lists_the_methods(door: object) -> None:
 
 METHODS = [
     (door, name)
-    for door in (DataFramePrc, LazyFramePrc, ExprPrc)
+    for door in (DataFramePrc, LazyFramePrc, ExprPrc, PlotPrc)
     for name, value in inspect.getmembers(door, callable)
     if not name.startswith("_")
 ]

@@ -51,8 +51,8 @@ class Look:
     above: tuple[alt.Chart, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
     """Pairs of fields between which there is a shade, each darker than the one before."""
-    broad: str = ""
-    """A field that holds y where there is a broad pale line as well."""
+    pale: str = ""
+    """A field that holds y where the line has a broad pale one beneath it."""
     dots: bool = False
     """Whether the points are seen."""
     height: float = 1.0
@@ -113,10 +113,10 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
             area = area.encode(look.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *shades[:1])
             layers.append(part(area, "curve"))
     order = alt.Order("order:Q")
-    if look.broad in known:
-        broad = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=9, opacity=0.35)
-        broad = broad.encode(look.x, alt.Y(f"{look.broad}:Q"), order, detail, *shades[:1])
-        layers.append(part(broad, "curve"))
+    if look.pale in known:
+        pale = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=9, opacity=0.35)
+        pale = pale.encode(look.x, alt.Y(f"{look.pale}:Q"), order, detail, *shades[:1])
+        layers.append(part(pale, "curve"))
     line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8, clip=look.clip)
     layers.append(part(line.encode(look.x, look.y, order, detail, *shades), "curve"))
     told = [*look.tooltip, alt.Tooltip("test_set:N", title="test set")]

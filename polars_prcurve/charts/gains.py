@@ -56,7 +56,7 @@ def prg_curve(
     """
     curves = read_sweep("prg_curve", table)
     channels = channels_of(curves, color, facet)
-    points, left = _gains(curves)
+    points, left, worse = _gains(curves)
     drawn = thinned(points, pl.col("recall_gain"), pl.col("precision_gain"))
     x = share_axis(alt.X, "recall_gain", "Recall gain")
     y = share_axis(alt.Y, "precision_gain", "Precision gain")
@@ -69,18 +69,17 @@ def prg_curve(
         interpolate="linear",
         tooltip=_TOOLTIP,
         below=(part(alt.Chart().mark_rule(**CHANCE).encode(y), "chance"),),
-        clip=True,
+        clip=bool((points["precision_gain"] < 0).any()),
     )
     told = ["threshold", "tp", "fp", "recall", "prevalence", "test_set"]
     data = [*chance, *records(curves, channels, drawn, ["recall_gain", "precision_gain"], told)]
-    worse = points.filter(~pl.col("made") & (pl.col("precision_gain") < -1e-9)).height
     outside = [f"{said_count(left)} of recall below eta"] if left else []
     outside += [f"{said_count(worse)} worse than chance"] if worse else []
     words = Words(
         title or "Precision-recall-gain curve",
         (
             *said_eta(curves),
-            *([f"Points outside: {', '.join(outside)}"] if outside else []),
+            *([f"Points outside: {'; '.join(outside)}"] if outside else []),
             *said_sizes(curves),
         ),
         said_thinned(points, drawn),
@@ -88,8 +87,11 @@ def prg_curve(
     return chart(look, data, channels, words)
 
 
-def _gains(curves: Curves) -> tuple[pl.DataFrame, int]:
-    """The points from recall eta on, and how many are left of it. Precision gain is 1 - fpr / recall."""
+def _gains(curves: Curves) -> tuple[pl.DataFrame, int, int]:
+    """The points from recall eta on, how many are left of it, and how many are worse than chance.
+
+    Precision gain is 1 - fpr / recall, whatever eta is.
+    """
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
     points = from_origin(curves.rows).join(
         curves.each.select("curve", "eta"), on="curve", maintain_order="left"
@@ -106,4 +108,4 @@ def _gains(curves: Curves) -> tuple[pl.DataFrame, int]:
     gained = kept.with_columns(
         recall_gain=1 - eta / (1 - eta) * (1 - recall) / recall, precision_gain=1 - fpr / recall
     )
-    return gained, left
+    return gained, left, inside.filter(fpr > recall).height

@@ -41,9 +41,9 @@ def ranking(
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
     Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are straight
-    between the prevalences of the table, on a log axis. With `confidence` in the table a line is broad
-    where the model is behind the first for sure, or is first and ahead of all others for sure. Of more
-    than 8 models those that come highest are coloured, and the others grey.
+    between the prevalences of the table, on a log axis. If the table says what is `resolved`, a line
+    has a pale band where the model is behind the first for sure, or is first and ahead of all others
+    for sure. Of more than 8 models those that come highest are coloured, and the others grey.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def ranking(
         y=y,
         interpolate="linear",
         tooltip=_TOOLTIP,
-        broad="sure",
+        pale="sure",
         dots=rows["eta"].n_unique() <= _FEW,
         height=0.65,
     )
@@ -96,7 +96,9 @@ def ranking(
     fields = [name for name in ("eta", "rank", "sure") if name in rows.columns]
     data = list(records(curves, channels, rows.with_columns(yes_no), fields, [*told, "prevalence"]))
     level = "" if confidence is None else f" ({100 * confidence:.6g} %)"
-    sure = f"Broad: behind the first for sure, or ahead of all{level}"
+    doubt = "reliable" in curves.rows.columns and not curves.rows["reliable"].all()
+    sure = f"Pale band: behind the first for sure, or ahead of all{level}"
+    sure += "; not all of it reliable" if doubt else ""
     subtitle = ("Rank 1 is best", *([sure] if "sure" in fields else []), *grey)
     words = Words(
         title or "Ranking by prevalence", (*subtitle, *said_sizes(curves), *no_place(table)), ""
