@@ -663,6 +663,8 @@ def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
         (True, 0.5),
     ]
     assert "Not drawn: prevalence 0" in subtitle(chart)
+    one_each = grouped(range(20)).prc.summary(metrics="roc_auc", by="model")
+    assert layer(charts.metric_by_eta(one_each), "point")["mark"]["opacity"] == 1, "a line has one point"
     missed = scores().prc.operating_points(GRID, precision=[0.5, 1.0])
     assert charts.metric_by_eta(missed).to_json()
 

@@ -13,9 +13,10 @@ from polars_prcurve.charts.drawing import log_axis
 from polars_prcurve.columns import SWEEP
 from polars_prcurve.errors import PrcError
 
-__all__ = ["eta_axis", "no_place", "read_lines", "within"]
+__all__ = ["eta_axis", "lines_of", "no_place", "read_lines", "sparse", "with_yes_and_no", "within"]
 
 _NO_METRICS = ("alerts", "true_alerts", "missed")
+_FEW = 12
 _TOLD = ("threshold", "tp", "fp", "recall", "fpr")
 
 
@@ -37,8 +38,9 @@ def read_lines(chart: str, table: object, only: str | None = None) -> Curves:
     frame = pl.concat(frames, how="diagonal")
     if only:
         frame = frame.filter(pl.col("metric") == only)
-        if only not in [*rest, *frame["metric"]]:
-            raise PrcError(f'{chart} draws {only}, which the table lacks; pass metrics=("{only}",)')
+        if frame.is_empty() and len(table):
+            todo = f'pass metrics=("{only}",) to operating_points'
+            raise PrcError(f"{chart} draws {only}, which the table lacks; {todo}")
     return lines_of(frame, names, ["value"])
 
 
@@ -105,6 +107,17 @@ def eta_axis(rows: pl.DataFrame) -> tuple[alt.X, float, float]:
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
     return log_axis(alt.X, "eta", "Prevalence eta", low, high), low, high
+
+
+def sparse(rows: pl.DataFrame) -> bool:
+    """Whether every line has so few prevalences that each is to be seen."""
+    return bool(rows.select((pl.len().over("curve") <= _FEW).all()).item())
+
+
+def with_yes_and_no(rows: pl.DataFrame) -> pl.DataFrame:
+    """`resolved` and `reliable` as tooltips say it."""
+    names = [name for name in ("resolved", "reliable") if name in rows.columns]
+    return rows.with_columns(pl.col(names).replace_strict({True: "yes", False: "no"}))
 
 
 def within(eta: float | None, low: float, high: float) -> bool:

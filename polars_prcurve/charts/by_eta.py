@@ -8,7 +8,14 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.along_eta import eta_axis, no_place, read_lines, within
+from polars_prcurve.charts.along_eta import (
+    eta_axis,
+    no_place,
+    read_lines,
+    sparse,
+    with_yes_and_no,
+    within,
+)
 from polars_prcurve.charts.channels import Channels, channels_of
 from polars_prcurve.charts.curves import Curves, check_table, said_sizes
 from polars_prcurve.charts.drawing import CHANCE, SWEPT, Chart, Look, Words, chart, part
@@ -18,7 +25,6 @@ from polars_prcurve.errors import PrcError
 
 __all__ = ["metric_by_eta", "p3_curve"]
 
-_FEW = 12  # prevalences, up to which each is seen as a dot
 _TOOLTIP = (
     alt.Tooltip("prevalence:N"),
     alt.Tooltip("value:Q", format=".4~g"),
@@ -172,14 +178,14 @@ class _Lines:
             below=(part(rule, "own"),),
             above=(_circles(x, y),) if trades else (),
             bands=(("low", "high"),),
-            dots=rows["eta"].n_unique() <= _FEW,
+            dots=sparse(rows),
             height=0.65,
             free_y=free,
         )
         fields = [name for name in ("eta", "value", "low", "high") if name in rows.columns]
         told = [name for name in _TOLD if name in (*rows.columns, "prevalence", "test_set")]
-        rows = rows.with_columns(pl.col(pl.Boolean).replace_strict({True: "yes", False: "no"}))
-        data = [*own, *records(self.curves, self.channels, rows, fields, told), *trades]
+        lines = records(self.curves, self.channels, with_yes_and_no(rows), fields, told)
+        data = [*own, *lines, *trades]
         words = Words(title, self._subtitle(bool(own), bool(trades)), "")
         return chart(look, data, self.channels, words)
 

@@ -128,7 +128,7 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     if look.dots:
         dots = alt.Chart().mark_point(size=25, filled=True, opacity=1)
         layers.append(part(dots.encode(look.x, look.y, *shades[:1]), "curve"))
-    return [*layers, *look.above, points]
+    return [*layers, points, *look.above]
 
 
 def _split(facet: Channel, panels: int, width: int, *, headed: bool) -> alt.Facet:

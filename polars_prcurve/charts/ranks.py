@@ -8,7 +8,7 @@ from dataclasses import replace
 import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.along_eta import eta_axis, lines_of, no_place
+from polars_prcurve.charts.along_eta import eta_axis, lines_of, no_place, sparse, with_yes_and_no
 from polars_prcurve.charts.channels import MOST_COLORS, Channels, channels_of
 from polars_prcurve.charts.curves import Curves, check_table, group_fields, said_sizes
 from polars_prcurve.charts.drawing import Chart, Look, Words, chart
@@ -16,7 +16,6 @@ from polars_prcurve.charts.points import records
 
 __all__ = ["ranking"]
 
-_FEW = 12  # prevalences, up to which each is seen as a dot
 _LEAD = ("behind", "low", "high", "resolved", "reliable")
 _TOOLTIP = (
     alt.Tooltip("prevalence:N"),
@@ -73,7 +72,6 @@ def ranking(
     channels, grey = _highlighted(curves, whole)
     rows, last = curves.rows, curves.rows["rank"].max()
     lowest = last if isinstance(last, int) else 1
-    yes_no = pl.col(pl.Boolean).replace_strict({True: "yes", False: "no"})
     x, _, _ = eta_axis(rows)
     y = alt.Y(
         "rank:Q",
@@ -87,14 +85,14 @@ def ranking(
         interpolate="linear",
         tooltip=_TOOLTIP,
         pale="sure",
-        dots=rows["eta"].n_unique() <= _FEW,
+        dots=sparse(rows),
         height=0.65,
     )
     told = [name for name in ("value", *_LEAD) if name in rows.columns]
     if "resolved" in rows.columns:
         rows = rows.with_columns(pl.when("resolved").then("rank").alias("sure"))
     fields = [name for name in ("eta", "rank", "sure") if name in rows.columns]
-    data = list(records(curves, channels, rows.with_columns(yes_no), fields, [*told, "prevalence"]))
+    data = list(records(curves, channels, with_yes_and_no(rows), fields, [*told, "prevalence"]))
     level = "" if confidence is None else f" ({100 * confidence:.6g} %)"
     doubt = "reliable" in curves.rows.columns and not curves.rows["reliable"].all()
     sure = f"Pale band: behind the first for sure, or ahead of all{level}"

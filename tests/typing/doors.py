@@ -15,6 +15,7 @@ from polars_prcurve import (
     metrics,
     prc,
 )
+from polars_prcurve.charts import Chart
 
 df = pl.DataFrame({"score": [0.9], "label": [1]})
 
@@ -45,6 +46,9 @@ assert_type(prc(pl.col("score")).precision("label", eta=0.01), pl.Expr)
 assert_type(prc(pl.col("score")).curve("label", eta=[0.5, None]), pl.Expr)
 assert_type(prc(pl.col("score")).average_precision("label", eta=pl.col("eta").first()), pl.Expr)
 assert_type(prc(pl.col("score")).roc_auc("label", max_fpr=0.1), pl.Expr)
+
+assert_type(prc(df).plot.threshold_curve(eta=0.1, by="model"), Chart)
+assert_type(prc(df.lazy()).plot.ranking(eta=[0.1, 0.5], id="row"), Chart)
 
 assert_type(metrics.best(metrics.f1), metrics.CurveMetric)
 assert_type(eta_for_precision(0.6, 0.001, 0.9), float)
