@@ -330,15 +330,25 @@ def test_a_null_group_is_not_the_text_null():
 
 @pytest.mark.parametrize(
     "values",
-    [[True, False, None], [1, 2], [0.1, math.nan, None], [0.12345678, 0.12345679], [[1], [2]]],
+    [
+        [math.nan, 1.5],
+        [True, False, None],
+        [1, 2],
+        [0.1, math.nan, None],
+        [0.12345678, 0.12345679],
+        [[1], [2]],
+    ],
 )
 def test_groups_of_any_dtype(values):
     frame = pl.concat(
         [scores(seed=i).with_columns(pl.lit(value).alias("g")) for i, value in enumerate(values)],
         how="vertical_relaxed",
     )
-    chart = charts.roc_curve(frame.prc.sweep(by="g"))
-    assert len(labels(chart, "color")) == len(values)
+    for chart in (
+        charts.roc_curve(frame.prc.sweep(by="g")),
+        charts.metric_by_eta(frame.prc.summary(GRID, metrics="roc_auc", by="g")),
+    ):
+        assert len(labels(chart, "color")) == len(values)
 
 
 # What is odd ----------------------------------------------------------------------------------

@@ -94,11 +94,10 @@ def _assigned(curves: Curves, color: list[str], facet: list[str]) -> tuple[list[
 
 def _channel(curves: Curves, fields: list[str], note: str, *, eta: bool) -> Channel:
     """The columns of a channel; `note` says how what is known of a label is put behind it."""
-    index = curves.each.select(fields).unique().sort(fields).with_row_index("label")
-    numbers = curves.each.join(index, on=fields, how="left", nulls_equal=True, maintain_order="left")[
-        "label"
-    ]
-    names = labels(index, fields)
+    index = curves.each.select(fields).with_row_index("at").sort(fields, maintain_order=True)
+    index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # no join: NaN meets no NaN
+    numbers = index.sort("at")["label"]
+    names = labels(index.unique("label", keep="first", maintain_order=True), fields)
     for number, label in enumerate(names):
         known = _known(curves, curves.each.filter(numbers == number), eta=eta and "eta" not in fields)
         names[number] = label + (note.format(known) if known else "")
