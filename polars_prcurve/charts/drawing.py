@@ -57,8 +57,6 @@ class Look:
     """Whether the points are seen."""
     height: float = 1.0
     """Of a panel, as a share of its width."""
-    clip: bool = False
-    """Whether lines leave the chart."""
     free_y: bool = False
     """Whether each panel has a y axis of its own."""
 
@@ -117,13 +115,13 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
         pale = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=9, opacity=0.35)
         pale = pale.encode(look.x, alt.Y(f"{look.pale}:Q"), order, detail, *shades[:1])
         layers.append(part(pale, "curve"))
-    line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8, clip=look.clip)
+    line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8)
     layers.append(part(line.encode(look.x, look.y, order, detail, *shades), "curve"))
     told = [*look.tooltip, alt.Tooltip("test_set:N", title="test set")]
     told = [field for field in told if str(field.shorthand).split(":", maxsplit=1)[0] in known]
     if of.color:
         told.insert(0, alt.Tooltip("color:N", title=of.color.title))
-    points = alt.Chart().mark_point(opacity=0, size=60, filled=True, aria=False, clip=look.clip)
+    points = alt.Chart().mark_point(opacity=0, size=60, filled=True, aria=False)
     points = points.encode(look.x, look.y, tooltip=told).transform_filter("datum.hover === 1")
     if look.dots:
         dots = alt.Chart().mark_point(size=25, filled=True, opacity=1)

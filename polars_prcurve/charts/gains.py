@@ -69,7 +69,6 @@ def prg_curve(
         interpolate="linear",
         tooltip=_TOOLTIP,
         below=(part(alt.Chart().mark_rule(**CHANCE).encode(y), "chance"),),
-        clip=bool((points["precision_gain"] < 0).any()),
     )
     told = ["threshold", "tp", "fp", "recall", "prevalence", "test_set"]
     data = [*chance, *records(curves, channels, drawn, ["recall_gain", "precision_gain"], told)]
@@ -108,4 +107,17 @@ def _gains(curves: Curves) -> tuple[pl.DataFrame, int, int]:
     gained = kept.with_columns(
         recall_gain=1 - eta / (1 - eta) * (1 - recall) / recall, precision_gain=1 - fpr / recall
     )
-    return gained, left, inside.filter(fpr > recall).height
+    return _above(gained), left, inside.filter(fpr > recall).height
+
+
+def _above(points: pl.DataFrame) -> pl.DataFrame:
+    """Cut lines where they go below precision gain 0; points below lose it, which makes a gap."""
+    gain, along = pl.col("precision_gain"), pl.col("recall_gain")
+    points = points.with_row_index("place").with_columns(pl.col("place").cast(pl.Float64))
+    before, start = (number.shift(1).over("curve") for number in (gain, along))
+    on_axis = start + (along - start) * before / (before - gain)
+    cut = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
+    cut = cut.filter((gain < 0) != (before < 0))
+    cut = cut.select("curve", "place", recall_gain="on_axis", precision_gain=0.0, made=True)
+    kept = points.with_columns(pl.when(gain >= 0).then(gain))
+    return pl.concat([kept, cut], how="diagonal").sort("place")

@@ -175,7 +175,7 @@ def _grey_labels(x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _said_slopes(eta: float | None, slopes: dict[float, float], edge: float) -> list[str]:
-    if eta is None:
+    if eta is None or not slopes:
         return []
     outside = [f"{p:.4g}" for p, slope in slopes.items() if edge * slope >= 1]
     beyond = f"; left of the axis: {', '.join(outside)}" if outside else ""
