@@ -103,10 +103,11 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     known = {name for row in data for name in row}
     detail = alt.Detail("curve:N")
     layers = [*look.below]
+    faint = min(0.2, 0.6 / len(of.color.labels)) if of.color else 0.2  # many bands hide lines
     for number, (low, high) in enumerate(look.bands):
         if low in known and high in known:
             area = alt.Chart().mark_area(
-                interpolate=look.interpolate, opacity=0.2 + 0.15 * number, strokeWidth=0
+                interpolate=look.interpolate, opacity=faint * (1 + 0.75 * number), strokeWidth=0
             )
             area = area.encode(look.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *shades[:1])
             layers.append(part(area, "curve"))
