@@ -34,7 +34,15 @@ from polars_prcurve.expressions import (
     read_prevalence,
 )
 from polars_prcurve.grouping import Span, group_number, wide_keys
-from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
+from polars_prcurve.inputs import (
+    Column,
+    Columns,
+    Input,
+    Missing,
+    ScoreTable,
+    read_input,
+    read_posteriors,
+)
 from polars_prcurve.intervals import RateMethod, one_confidence
 from polars_prcurve.operating_points import (
     RESOLUTION,
@@ -47,8 +55,9 @@ from polars_prcurve.operating_points import (
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
+from polars_prcurve.prior_shift import ESTIMATES, estimates_table, shift_prior
 from polars_prcurve.ranking import added_by_ranking, ranking_table
-from polars_prcurve.several import one_by_one
+from polars_prcurve.several import for_each
 from polars_prcurve.subsampling import SUBSAMPLES, subsample_table
 from polars_prcurve.summary import added_by_summary, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
@@ -56,7 +65,15 @@ from polars_prcurve.targets import Several, read_judge, read_targets
 from polars_prcurve.uncertainty import Method, read_uncertainty
 from polars_prcurve.widths import SizeMethod
 
-__all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
+__all__ = [
+    "DataFramePrc",
+    "ExprPrc",
+    "FramePrc",
+    "LazyFramePrc",
+    "estimate_prevalence",
+    "prc",
+    "register",
+]
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
@@ -1253,6 +1270,59 @@ class FramePrc(Listed, Generic[F]):
         )
         return _run(query)
 
+    def estimate_prevalence(
+        self,
+        eta_train: float,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        missing: Missing = "raise",
+        tolerance: float = 1e-12,
+        max_iterations: int = 10_000,
+    ) -> pl.DataFrame:
+        """Find the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+        From posteriors that are calibrated at prevalence `eta_train`, if the field differs from
+        training in the share of positives alone. The prevalence of greatest likelihood, by EM: the
+        mean posterior, moved to that mean, again and again (Saerens et al. 2002).
+
+        Parameters
+        ----------
+        eta_train
+            The prevalence that the posteriors were trained for, between 0 and 1.
+        score
+            The column of posteriors, all in [0, 1].
+        tolerance, max_iterations
+            A group is done as soon as its estimate changes by less than `tolerance`.
+
+        Returns
+        -------
+        One row per `by` group (null first), which the argument `eta` of other methods takes:
+
+        - `eta`: Float64, the estimate
+        - `n`: Int64, rows of the group
+        - `iterations`: Int64, how often the mean was taken
+        - `converged`: Boolean, whether `tolerance` was reached; towards 0 and 1 it is slow
+
+        Examples
+        --------
+        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        shape: (1, 4)
+        ┌──────────┬─────┬────────────┬───────────┐
+        │ eta      ┆ n   ┆ iterations ┆ converged │
+        │ ---      ┆ --- ┆ ---        ┆ ---       │
+        │ f64      ┆ i64 ┆ i64        ┆ bool      │
+        ╞══════════╪═════╪════════════╪═══════════╡
+        │ 0.335914 ┆ 10  ┆ 67         ┆ true      │
+        └──────────┴─────┴────────────┴───────────┘
+        """
+        table = read_posteriors(self._lazy, makes=ESTIMATES, by=by, score=score, missing=missing)
+        query = estimates_table(
+            table, eta_train, tolerance=tolerance, max_iterations=max_iterations, collect=_run
+        )
+        return _run(query)
+
     def unpivot_scores(
         self,
         scores: Sequence[str],
@@ -1432,11 +1502,12 @@ class ExprPrc(Listed):
         eta: object = None,
     ) -> pl.Expr:
         """A value of the score, or of each score if the expression names several."""
-        values = [
-            value(read_evidence(score, label, weight=weight, pos_label=pos_label, eta=eta))
-            for score in one_by_one(self._expr)
-        ]
-        return values[0] if len(values) == 1 else pl.struct(*values).struct.field("*")
+        return for_each(
+            self._expr,
+            lambda score: value(
+                read_evidence(score, label, weight=weight, pos_label=pos_label, eta=eta)
+            ),
+        )
 
     def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as much.
@@ -1694,6 +1765,30 @@ class ExprPrc(Listed):
         at = read_one_prevalence(eta)
         return self._of(label, weight, pos_label, lambda score: score.threshold(targets[0], at), eta)
 
+    def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
+        """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
+
+        From `eta_train`, the prevalence that they were trained for, to `eta` (Williams 2021, eq. 3),
+        each a number or an expression, between 0 and 1. 0 and 1 stay, and null stays null. A NaN or a
+        value outside [0, 1] stops the query, in any row.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"p": [0.2, 0.5, 0.9], "eta": [0.5, 0.1, 0.01]})
+        >>> df.with_columns(moved=pl.col("p").prc.shift_prior(0.5, pl.col("eta")))
+        shape: (3, 3)
+        ┌─────┬──────┬──────────┐
+        │ p   ┆ eta  ┆ moved    │
+        │ --- ┆ ---  ┆ ---      │
+        │ f64 ┆ f64  ┆ f64      │
+        ╞═════╪══════╪══════════╡
+        │ 0.2 ┆ 0.5  ┆ 0.2      │
+        │ 0.5 ┆ 0.1  ┆ 0.1      │
+        │ 0.9 ┆ 0.01 ┆ 0.083333 │
+        └─────┴──────┴──────────┘
+        """
+        return shift_prior(self._expr, eta_train, eta)
+
 
 class ArrowTable(Protocol):
     """Anything that exports an Arrow stream: a pyarrow table, a DuckDB relation, ..."""
@@ -1733,6 +1828,36 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
     raise PrcError(
         "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
         f"stream; got {type(x).__name__}"
+    )
+
+
+def estimate_prevalence(
+    frame: pl.DataFrame | pl.LazyFrame | ArrowTable,
+    score: Column,
+    eta_train: float,
+    by: Columns = None,
+    *,
+    missing: Missing = "raise",
+    tolerance: float = 1e-12,
+    max_iterations: int = 10_000,
+) -> pl.DataFrame:
+    """Find the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+    The frame method of the same name as a function.
+
+    Examples
+    --------
+    >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+    >>> round(estimate_prevalence(field, "p", eta_train=0.5)["eta"].item(), 6)
+    0.335914
+    """
+    return prc(frame).estimate_prevalence(
+        eta_train,
+        by=by,
+        score=score,
+        missing=missing,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
     )
 
 

@@ -20,7 +20,7 @@ LAYERS = [
     {"bands", "published", "uncertainty"},
     {"widths"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "eta_for"},
-    {"sweep", "wide", "metrics"},
+    {"sweep", "wide", "metrics", "prior_shift"},
     {"curve", "targets"},
     {"influence"},
     {"expressions", "curves", "analytic"},
