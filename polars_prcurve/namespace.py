@@ -1851,6 +1851,8 @@ def estimate_prevalence(
     >>> round(estimate_prevalence(field, "p", eta_train=0.5)["eta"].item(), 6)
     0.335914
     """
+    if isinstance(frame, pl.Expr):
+        raise PrcError(f"estimate_prevalence() takes a table; got the expression {frame}")
     return prc(frame).estimate_prevalence(
         eta_train,
         by=by,

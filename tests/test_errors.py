@@ -10,7 +10,15 @@ import polars as pl
 import pytest
 
 import polars_prcurve
-from polars_prcurve import PrcError, eta_from_ratio, eta_grid, metrics, prc
+from polars_prcurve import (
+    PrcError,
+    estimate_prevalence,
+    eta_from_ratio,
+    eta_grid,
+    metrics,
+    prc,
+    shift_prior,
+)
 
 ROWS = 5_000
 GOOD = pl.DataFrame(
@@ -116,6 +124,31 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.sweep(score=pl.col("score").cast(pl.Int64), thresholds=[1, 1.5]),
         "holds 1.5",
     ),
+    "estimate: misspelt score": (
+        lambda p: p.estimate_prevalence(0.5, score="scroe"),
+        "score= names the column 'scroe'.*'score'",
+    ),
+    "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
+    "estimate: by clash": (
+        lambda p: p.estimate_prevalence(0.5, by=pl.col("g").alias("n")),
+        "by= holds a column 'n'.*rename",
+    ),
+    "estimate: eta_train 1": (
+        lambda p: p.estimate_prevalence(1),
+        r"eta_train= must lie between 0 and 1, both excluded.*got 1.0",
+    ),
+    "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
+    "estimate: eta_train text": (
+        lambda p: p.estimate_prevalence("1:100"),
+        "eta_train= takes a number between 0 and 1; got '1:100'",
+    ),
+    "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
+    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
+    "estimate: tolerance 0": (lambda p: p.estimate_prevalence(0.5, tolerance=0), "tolerance=.*got 0"),
+    "estimate: no iteration": (
+        lambda p: p.estimate_prevalence(0.5, max_iterations=0),
+        "max_iterations= is a whole number, at least 1; got 0",
+    ),
     "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
     "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
     "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
@@ -150,6 +183,18 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         (lambda: metrics.precision(0.5, 1.5, 0.1), r"fpr must lie in \[0, 1\]; got 1.5"),
         (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
         (lambda: metrics.precision(0.5, 0.5), "pass eta"),
+        (lambda: shift_prior(1.5, 0.5, 0.1), r"p must lie in \[0, 1\]; got 1.5"),
+        (lambda: shift_prior(0.5, 0, 0.1), "eta_train= must lie between 0 and 1.*got 0.0"),
+        (lambda: shift_prior([0.5], 0.5, [0.1, 1]), "eta= must lie between 0 and 1.*got 1.0"),
+        (lambda: shift_prior(0.5, float("nan"), 0.1), "eta_train= must lie.*got nan"),
+        (lambda: shift_prior(0.5, 0.5, "market"), "eta= takes numbers between 0 and 1; got 'market'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, 10), "eta= must lie between 0 and 1.*got 10.0"),
+        (lambda: pl.col("p").prc.shift_prior("eta", 0.1), "eta_train= takes a number.*got 'eta'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, pl.col("a", "b")), "eta= takes one column"),
+        (lambda: pl.all().prc.shift_prior(0.5, 0.1), "name the scores"),
+        (lambda: shift_prior(pl.col("p"), 0.5, [0.1]), r"eta= takes a number.*got \[0.1\]"),
+        (lambda: estimate_prevalence([1], "p", 0.5), "got list"),  # type: ignore[arg-type]
+        (lambda: estimate_prevalence(pl.col("p"), "p", 0.5), "takes a table; got the expr"),  # type: ignore[arg-type]
         (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
         (lambda: pl.col("score").prc.roc_auc(pl.col("a", "b")), "label= takes one column"),
         (lambda: pl.col("score").prc.tp("label", weight=pl.all()), "weight= takes one column"),

@@ -23,6 +23,7 @@ from polars_prcurve import (
     PrcError,
     bootstrap,
     crossing,
+    estimate_prevalence,
     eta_for_f_beta,
     eta_for_precision,
     eta_from_ratio,
@@ -36,6 +37,7 @@ from polars_prcurve import (
     rate_interval,
     ratio_from_eta,
     sample_size,
+    shift_prior,
 )
 from polars_prcurve.resampling import Cells
 from polars_prcurve.subsampling import subsampled_precision
@@ -554,6 +556,42 @@ def point_crossing(case: Case) -> None:
 
 
 # Edges ----------------------------------------------------------------------------------------
+
+
+# Prior shift ----------------------------------------------------------------------------------
+
+
+@checks("prior_shift")
+def prior_shift(case: Case) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    priors = inputs["eta_train"], inputs["eta"]
+    assert_close(case, shift_prior(np.array(inputs["p"]), *priors), expected["p"])
+    table = pl.DataFrame({"p": inputs["p"]})
+    assert_close(case, table.select(prc(pl.col("p")).shift_prior(*priors))["p"], expected["p"])
+    back = shift_prior(0.5, *reversed(priors))
+    assert_close(case, [back], [expected["threshold_for_half"]])
+    odds = [ratio_from_eta(eta) for eta in priors]
+    assert_close(case, [math.log(odds[1] / odds[0])], [expected["logit_shift"]])
+
+
+@checks("prior_shift_sweep")
+def prior_shift_sweep(case: Case) -> None:
+    inputs = case["inputs"]
+    table = pl.DataFrame({"score": inputs["p"], "label": inputs["label"]})
+    shifted = prc(pl.col("score")).shift_prior(inputs["eta_train"], inputs["eta"])
+    swept = prc(table.with_columns(shifted)).sweep()
+    for name in ("threshold", "tp", "fp"):
+        assert_close(case, swept[name], [row[name] for row in case["expected"]])
+
+
+@checks("saerens_em")
+def saerens_em(case: Case) -> None:
+    table = pl.DataFrame({"p": case["inputs"]["p"]})
+    for name, value in case["expected"].items():
+        steps = 10_000 if name == "eta_hat" else int(name.split("_")[2])
+        found = estimate_prevalence(table, "p", case["inputs"]["eta_train"], max_iterations=steps)
+        assert_close(case, found["eta"], [value])
+        assert found["converged"].item() == (name == "eta_hat")
 
 
 # Uncertainty ----------------------------------------------------------------------------------
