@@ -163,7 +163,8 @@ def _estimates(
     """ESTIMATES of each group, by EM for all groups at once: eta becomes the mean posterior at eta.
 
     `p` are the distinct posteriors of the groups, one group after the other, `n` how often each
-    occurs, and `sizes` how many there are in each group.
+    occurs, and `sizes` how many there are in each group. What the posteriors have against a positive,
+    apart from its prevalence, is computed once.
     """
     import numpy as np
 
@@ -173,16 +174,19 @@ def _estimates(
     eta, iterations = np.full(len(sizes), start), np.zeros(len(sizes), dtype=np.int64)
     converged = np.zeros(len(sizes), dtype=bool)
     total = rows
+    with np.errstate(divide="ignore", over="ignore"):
+        against = (1 - p) / p * (start / (1 - start))
     for step in range(1, steps + 1):
         if left.size == 0:
             break
-        with np.errstate(all="ignore"):
-            shifted = _shifted(p, start, np.repeat(eta[left], sizes))
-        new = np.add.reduceat(n * shifted, firsts) / total
+        with np.errstate(divide="ignore", over="ignore"):
+            odds = np.repeat((1 - eta[left]) / eta[left], sizes)
+            new = np.add.reduceat(n / (1 + against * odds), firsts) / total
         done = np.abs(new - eta[left]) < tolerance
         eta[left], iterations[left], converged[left] = new, step, done
         if done.any():
             others = np.repeat(~done, sizes)
-            p, n, left, sizes, total = p[others], n[others], left[~done], sizes[~done], total[~done]
+            against, n = against[others], n[others]
+            left, sizes, total = left[~done], sizes[~done], total[~done]
             firsts = np.cumsum(sizes) - sizes
     return eta, rows.astype(np.int64), iterations, converged
