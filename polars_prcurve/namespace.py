@@ -15,6 +15,7 @@ import polars as pl
 from polars_prcurve import wide
 from polars_prcurve.bands import Band as BandKind
 from polars_prcurve.bands import Bands, read_bands
+from polars_prcurve.binormal import BINORMAL, Smooth, binormal_table, read_smooth
 from polars_prcurve.columns import CLUSTER, COUNTS, EXAMPLE, MODEL, SCORE, SWEEP
 from polars_prcurve.compare import COMPARED, Comparison, compare_table
 from polars_prcurve.crossings import CROSSINGS, LEADERS, contest, crossings_of, leaders_of
@@ -260,6 +261,7 @@ class FramePrc(Listed, Generic[F]):
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
+        smooth: Smooth = None,
         long: bool = False,
         drop_intermediate: bool = False,
         thresholds: Thresholds = None,
@@ -295,6 +297,9 @@ class FramePrc(Listed, Generic[F]):
             for a DataFrame only.
         band
             `"mover"` holds the level on average; `"rectangle"` at least, but is wider.
+        smooth
+            `"binormal"`: recall and fpr are those of the model that `binormal` fits, at the same
+            thresholds; counts are null.
         long
             One row per metric, `metric` and `value` (and `low`, `high`), in place of columns per metric.
         drop_intermediate, thresholds
@@ -335,6 +340,7 @@ class FramePrc(Listed, Generic[F]):
         """
         asked = point_metrics(metrics)
         bands = read_bands(confidence, interval, band, asked)
+        read_smooth(smooth, confidence=confidence, rates=rates)
         makes = added_by_curve(asked, long=long, bands=bands is not None)
         table = read_input(
             self._lazy,
@@ -357,6 +363,7 @@ class FramePrc(Listed, Generic[F]):
             drop_intermediate=drop_intermediate,
             thresholds=thresholds,
             bands=bands,
+            smooth=smooth is not None,
             long=long,
         )
         return self._result(query)
@@ -497,6 +504,7 @@ class FramePrc(Listed, Generic[F]):
         n_resamples: int = 1000,
         seed: int | None = None,
         cluster: Column | None = None,
+        smooth: Smooth = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -529,6 +537,11 @@ class FramePrc(Listed, Generic[F]):
         cluster
             Rows of one cluster, a patient or a card, are drawn together by the bootstrap, whole clusters
             of a group, whatever their labels.
+        smooth
+            `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence:
+            `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`, `roc_auc`,
+            `precision_at_recall(...)`, `integrated_average_precision(...)` and `integrated(...)` of
+            those. Without `confidence`. A fitted curve has no steps, so the first three areas are one.
 
         Returns
         -------
@@ -566,7 +579,7 @@ class FramePrc(Listed, Generic[F]):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        asked = curve_metrics(metrics)
+        asked = read_smooth(smooth, curve_metrics(metrics), confidence=confidence, rates=rates)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
         makes = added_by_summary(errors=uncertainty is not None)
         table = read_input(
@@ -589,8 +602,74 @@ class FramePrc(Listed, Generic[F]):
             asked,
             collect=self._collected,
             uncertainty=uncertainty,
+            smooth=smooth is not None,
         )
         return self._result(query)
+
+    def binormal(
+        self,
+        ddof: int = 0,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Fit a normal distribution to the scores of each class, by maximum likelihood.
+
+        Where positives are few, a curve of two normal distributions is steadier than the steps of the
+        sample, if scores are normal (Brodersen et al. 2010). `curve` and `summary` are of this model
+        with `smooth="binormal"`. With z = (mu_pos - threshold) / sigma_pos recall is Phi(z), fpr is
+        Phi((mu_neg - threshold) / sigma_neg), and precision as everywhere.
+
+        Parameters
+        ----------
+        ddof
+            Variances are divided by n - ddof: 0 for maximum likelihood, 1 for an unbiased variance.
+
+        Returns
+        -------
+        One row per `by` group, null first:
+
+        - `mu_pos`, `sigma_pos`, `mu_neg`, `sigma_neg`: Float64, mean and standard deviation of the
+          scores of a class, as floats. Both null where a class has fewer than two distinct scores, an
+          infinite one, or no more than `ddof` examples. With weights they are weighted, and n is
+          `sum(w)**2 / sum(w**2)`; with `counts` it is the count.
+        - `alpha` = n_pos / (n_pos + n_neg): Float64, null in a group where nothing counts
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null
+          where a mean is
+
+        The same to the last bit whatever the order of the rows.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.binormal().select("mu_pos", "sigma_pos", "mu_neg", "alpha", "roc_auc")
+        shape: (1, 5)
+        ┌────────┬───────────┬────────┬───────┬──────────┐
+        │ mu_pos ┆ sigma_pos ┆ mu_neg ┆ alpha ┆ roc_auc  │
+        │ ---    ┆ ---       ┆ ---    ┆ ---   ┆ ---      │
+        │ f64    ┆ f64       ┆ f64    ┆ f64   ┆ f64      │
+        ╞════════╪═══════════╪════════╪═══════╪══════════╡
+        │ 0.55   ┆ 0.35      ┆ 0.45   ┆ 0.5   ┆ 0.580054 │
+        └────────┴───────────┴────────┴───────┴──────────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=BINORMAL,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return self._result(binormal_table(self._prepared(table), ddof=ddof))
 
     def compare(
         self,

@@ -21,6 +21,7 @@ LAYERS = [
     {"widths"},
     {"inputs", "prevalence", "ordering", "curve_metrics", "eta_for"},
     {"sweep", "wide", "metrics", "prior_shift"},
+    {"binormal"},
     {"curve", "targets"},
     {"influence"},
     {"expressions", "curves", "analytic"},

@@ -149,6 +149,32 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.estimate_prevalence(0.5, max_iterations=0),
         "max_iterations= is a whole number, at least 1; got 0",
     ),
+    "smooth of another kind": (
+        lambda p: p.curve(0.1, smooth="loess"),
+        "smooth= is \"binormal\" or None; got 'loess'",
+    ),
+    "smooth and confidence": (
+        lambda p: p.curve(0.1, smooth="binormal", confidence=0.9),
+        "no interval here; leave out",
+    ),
+    "smooth areas and confidence": (
+        lambda p: p.summary(0.1, smooth="binormal", confidence=0.9, method="bootstrap"),
+        "no interval here; leave out",
+    ),
+    "smooth and rates": (
+        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score")),
+        "no scores that a model could be fitted to",
+    ),
+    "smooth of a metric of rows": (
+        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg"),
+        r"auprg is not known of a fitted model; .*precision_at_recall\(...\)",
+    ),
+    "smooth mean of a metric of rows": (
+        lambda p: p.summary(smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5)),
+        r"integrated\(auprg, .* is not known of a fitted model",
+    ),
+    "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
+    "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
     "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
     "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
     "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
@@ -279,6 +305,9 @@ METHODS: dict[str, Callable[..., Any]] = {
     "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", **how),
     "summary without eta": lambda p, **how: p.summary(0.1, by="g", metrics="roc_auc", **how),
     "summary with errors": lambda p, **how: p.summary([0.1, 0.2], by="g", confidence=0.9, **how),
+    "summary, smooth": lambda p, **how: p.summary([0.1, 0.2], by="g", smooth="binormal", **how),
+    "curve, smooth": lambda p, **how: p.curve([0.1, 0.2], by="g", smooth="binormal", **how),
+    "binormal": lambda p, **how: p.binormal(1, by="g", **how),
     "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], **how),
     "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
     "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
@@ -297,10 +326,13 @@ SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 }
 
 
+SMOOTH = ("summary, smooth", "curve, smooth")
+
+
 def _allowed(case: str, method: str) -> bool:
     how = WHEN_RUN[case][1]
     if "rates" in how:
-        return method not in ("counts", "summary with errors", "compare")
+        return method not in ("counts", "summary with errors", "compare", "binormal", *SMOOTH)
     return not ("counts" in how and method in ("summary with errors", "compare"))
 
 
@@ -339,6 +371,7 @@ def test_an_error_never_locks_the_engine() -> None:
             bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3),
             METHODS["summary with errors"](bad.prc),
             METHODS["compare"](bad.prc),
+            *(METHODS[name](bad.prc) for name in ("binormal", *SMOOTH)),
             GOOD.lazy().prc.summary(etas, by="g"),
             GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1),
             GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g"),

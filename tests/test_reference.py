@@ -12,6 +12,7 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -819,6 +820,55 @@ def edge_of_a_table(case: Case) -> None:
     assert_summary(case, asked, case["expected"], eta)
     if "n_thresholds" in case["expected"]:
         assert swept.height == case["expected"]["n_thresholds"]
+
+
+@checks("binormal")
+def binormal(case: Case) -> None:
+    """By a table of two scores a class, whose mean and deviation are those of the case."""
+    inputs, expected = case["inputs"], case["expected"]
+    places = {name: (inputs[f"mu_{name}"], inputs[f"sd_{name}"]) for name in ("pos", "neg")}
+    rows = [
+        (mu + side * sigma, kind == "pos") for kind, (mu, sigma) in places.items() for side in (-1, 1)
+    ]
+    df = pl.DataFrame(rows, schema=["score", "label"], orient="row")
+    alpha, recalls = inputs["alpha"], inputs["tpr"]
+    fitted = df.prc.binormal()
+    assert_close(case, fitted.row(0)[:4], [*places["pos"], *places["neg"]])
+    assert_close(case, [fitted["roc_auc"].item()], [expected["auc"]])
+    asked = ["average_precision", "roc_auc", *(metrics.precision_at_recall(r) for r in recalls)]
+    found = df.prc.summary(alpha, metrics=asked, smooth="binormal")["value"]
+    assert_close(case, found, [expected["ap"], expected["auc"], *expected["ppv"]])
+    mu, sigma = places["pos"]
+    at = {mu - sigma * NormalDist().inv_cdf(r): place for place, r in enumerate(recalls) if r < 1}
+    curve = df.prc.curve(alpha, thresholds=list(at), smooth="binormal")
+    points = {name: [expected[name][place] for place in at.values()] for name in ("fpr", "ppv")}
+    assert_close(case, curve["recall"], [r for r in recalls if r < 1])
+    assert_close(case, curve["fpr"], points["fpr"])
+    assert_close(case, curve["precision"], points["ppv"])
+
+
+@checks("binormal_fit")
+def binormal_fit(case: Case) -> None:
+    df, arguments = score_table(case)
+    expected, names = case["expected"], ["mu_pos", "sd_pos", "mu_neg", "sd_neg", "alpha"]
+    found = df.prc.binormal(**arguments)
+    assert_close(case, found.row(0)[:5], [expected[name] for name in names])
+    assert_close(case, [found["roc_auc"].item()], [expected["auc"]])
+    [unbiased] = df.prc.binormal(1, **arguments).rows(named=True)
+    sigmas = unbiased["sigma_pos"], unbiased["sigma_neg"]
+    assert_close(case, sigmas, [expected["sd_pos_ddof1"], expected["sd_neg_ddof1"]])
+    for eta, name in ((None, "ap"), (0.5, "ap_alpha_half")):
+        area = df.prc.summary(eta, metrics="average_precision", smooth="binormal", **arguments)
+        assert_close(case, area["value"], [expected[name]])
+    # Of the unbiased fit, by a table whose own fit it is.
+    again = [
+        (unbiased[f"mu_{kind}"] + side * unbiased[f"sigma_{kind}"], kind == "pos", unbiased[f"n_{kind}"])
+        for kind in ("pos", "neg")
+        for side in (-1, 1)
+    ]
+    two = pl.DataFrame(again, schema=["score", "label", "w"], orient="row")
+    area = two.prc.summary(metrics="average_precision", smooth="binormal", weight="w")
+    assert_close(case, area["value"], [expected["ap_ddof1"]])
 
 
 @checks("edge_origin")
