@@ -17,6 +17,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 from itertools import count, repeat
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import altair as alt
@@ -28,13 +29,14 @@ from polars_prcurve.errors import PrcError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Chart", "pr_curve", "roc_curve"]
+__all__ = ["Chart", "normal_quantiles", "pr_curve", "roc_curve"]
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart
 
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 _DASHES = ([1, 0], [6, 2], [2, 2], [9, 2, 2, 2], [14, 3])
 _CHANCE: dict[str, Any] = {"color": "#888888", "strokeDash": [4, 4], "strokeWidth": 1}
+_IS_CHANCE = "datum.part === 'chance'"
 _MOST_ETA_PANELS = 9
 _MOST_POINTS = 2000  # per curve
 _PIXELS = 500  # columns in which a curve of more points is thinned
@@ -95,7 +97,7 @@ def pr_curve(
     look = _Look(
         x=alt.X("recall:Q", title="Recall", scale=alt.Scale(domain=[0, 1])),
         y=axis,
-        chance=alt.Chart().mark_rule(**_CHANCE).encode(axis),
+        below=alt.Chart().mark_rule(**_CHANCE).encode(axis).transform_filter(_IS_CHANCE),
         interpolate="step-before",
         tooltip=(*_SWEPT, alt.Tooltip(f"{y}:Q", format=".4~g"), alt.Tooltip("prevalence:N")),
     )
@@ -165,7 +167,10 @@ def roc_curve(
     look = _Look(
         x=x,
         y=y,
-        chance=alt.Chart().mark_line(**_CHANCE).encode(x, y, alt.Order("x:Q")),
+        below=alt.Chart()
+        .mark_line(**_CHANCE)
+        .encode(x, y, alt.Order("x:Q"))
+        .transform_filter(_IS_CHANCE),
         interpolate="linear",
         tooltip=(*_SWEPT, alt.Tooltip("fpr:Q", format=".4~g")),
     )
@@ -176,6 +181,58 @@ def roc_curve(
         _said_thinned(points, drawn),
     )
     return _chart(look, data, channels, words)
+
+
+def normal_quantiles(table: pl.DataFrame, *, title: str | None = None) -> Chart:
+    """Scores by normal quantile, class by class: straight where the scores of a class are normal.
+
+    Whether a binormal model may be trusted, see `binormal`. A point is a score; across is where a
+    normal distribution of mean 0 and deviation 1 has as large a share above it, ties by halves. The
+    lines are the fit, mu + sigma x. Groups are panels, each with a scale of its own for scores.
+
+    Parameters
+    ----------
+    table
+        What `sweep` returns, with all its rows: the `by` columns, then the columns of `sweep`. Of many
+        scores some 200 of each class are drawn, dense in the tails.
+    title
+        In place of the chart's own title; the subtitle stays.
+
+    Returns
+    -------
+    A layered Altair chart, or a faceted one if there are panels.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> normal_quantiles(df.prc.sweep()).to_dict()["title"]["subtitle"]
+    ['Straight where scores are normal; lines: the fit', 'Test set: 2 positives : 2 negatives']
+    """
+    curves = _read("normal_quantiles", table, None)
+    if curves.rows["threshold"].null_count():
+        raise PrcError("normal_quantiles draws thresholds, and published rates have none")
+    classes = _by_class(curves)
+    points = _quantiles(classes.rows)
+    channels = _class_channels(classes)
+    drawn = _thinned_by_quantile(points)
+    x = alt.X("x:Q", title="Normal quantile")
+    y = alt.Y("y:Q", title="Score", scale=alt.Scale(zero=False))
+    dots = alt.Chart().mark_point(filled=True, size=16, opacity=0.6)
+    shade = _shades(channels.color)[:1] if channels.color else []
+    look = _Look(
+        x=x,
+        y=y,
+        below=dots.encode(x, y, *shade).transform_filter("datum.part === 'sample'"),
+        interpolate="linear",
+        tooltip=(alt.Tooltip("threshold:N"), alt.Tooltip("x:Q", title="normal quantile", format=".3f")),
+    )
+    sample = _records(classes, channels, drawn, ["x", "y", "threshold", "test_set"])
+    data = [{**record, "part": "sample"} for record in sample]
+    data += _records(classes, channels, _fits(points, drawn), ["x", "y"])
+    said = ("Straight where scores are normal; lines: the fit", *_said_sizes(curves))
+    words = _Words(title or "Scores by normal quantile", said, _said_thinned(points, drawn))
+    chart = _chart(look, data, channels, words)
+    return chart.resolve_scale(y="independent") if isinstance(chart, alt.FacetChart) else chart
 
 
 _Y_TITLES = {"precision": "Precision", "fdr": "False discovery rate"}
@@ -461,6 +518,63 @@ def _place_on_log(edge: float) -> pl.Expr:
     return 1 - pl.max_horizontal("fpr", pl.lit(edge)).log() / math.log(edge)
 
 
+def _by_class(curves: _Curves) -> _Curves:
+    """The curves, each as two: the scores of positives, and those of negatives."""
+    share = {"positives": "recall", "negatives": "fpr"}
+    rows, each = [], []
+    for number, (name, rate) in enumerate(share.items()):
+        own = pl.col("curve") * 2 + number
+        rows.append(curves.rows.with_columns(own.alias("curve"), pl.col(rate).alias("share")))
+        each.append(curves.each.with_columns(own.alias("curve"), pl.lit(name).alias("class")))
+    return _Curves(pl.concat(rows), pl.concat(each).sort("curve"), curves.names, curves.left_out)
+
+
+def _class_channels(curves: _Curves) -> _Channels:
+    """Classes in colours, groups in panels."""
+    if curves.each.is_empty():
+        return _Channels(None, None)
+    of_curve = curves.each["class"].to_list()
+    color = _Channel(["class"], "class", ["positives", "negatives"], of_curve, 2)
+    return _Channels(
+        color, _channel(curves, curves.groups, "\n{}", eta=False) if curves.groups else None
+    )
+
+
+def _quantiles(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of each class its finite scores y, the share of the class that each is, and that above it."""
+    before = pl.col("share").shift(1, fill_value=0.0).over("curve")
+    above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)
+    points = rows.sort("curve", maintain_order=True).with_columns(
+        pl.col("threshold").cast(pl.Float64).alias("y"),
+        (pl.col("share") - before).alias("rise"),
+        above.alias("above"),
+        made=False,
+    )
+    return points.filter((pl.col("rise") > 0) & pl.col("y").is_finite())
+
+
+def _thinned_by_quantile(points: pl.DataFrame) -> pl.DataFrame:
+    """Of a long curve some 200 points, dense in the tails; and the normal quantile x of each."""
+    short = pl.len().over("curve") <= _HOVERED
+    logit = (pl.col("above") / (1 - pl.col("above"))).log()
+    first = pl.int_range(pl.len()).over("curve", (logit * 6).floor()) == 0
+    drawn = points.filter(short | first)
+    quantile = NormalDist().inv_cdf
+    return drawn.with_columns(pl.Series("x", [-quantile(above) for above in drawn["above"]], pl.Float64))
+
+
+def _fits(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
+    """Mean and standard deviation of each curve's scores, as a line between its outermost points."""
+    total = pl.col("rise").sum()
+    mean = (pl.col("y") * pl.col("rise")).sum() / total
+    variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
+    fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
+    reach = drawn.group_by("curve")
+    ends = pl.concat([reach.agg(pl.col("x").min()), reach.agg(pl.col("x").max())]).sort("curve", "x")
+    line = pl.col("mean") + pl.col("deviation") * pl.col("x")
+    return ends.join(fits, on="curve", maintain_order="left").with_columns(line.alias("y"), made=True)
+
+
 def _records(
     curves: _Curves, channels: _Channels, points: pl.DataFrame, fields: list[str]
 ) -> Iterator[dict[str, Any]]:
@@ -499,7 +613,8 @@ class _Look:
 
     x: alt.X
     y: alt.Y
-    chance: alt.Chart
+    below: alt.Chart
+    """What the lines are drawn over."""
     interpolate: Literal["step-before", "linear"]
     tooltip: tuple[alt.Tooltip, ...]
 
@@ -513,7 +628,7 @@ class _Words:
 
 
 def _chart(look: _Look, data: list[dict[str, Any]], channels: _Channels, words: _Words) -> Chart:
-    """Chance below, then the lines, then points to hover over; in panels if there are any."""
+    """What is below, then the lines, then points to hover over; in panels if there are any."""
     color, facet = channels.color, channels.facet
     shades = _shades(color) if color else []
     lines = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8)
@@ -526,7 +641,7 @@ def _chart(look: _Look, data: list[dict[str, Any]], channels: _Channels, words: 
     points = points.encode(look.x, look.y, tooltip=told)
     panels, size = _grid(facet)
     layered = alt.layer(
-        look.chance.transform_filter("datum.part === 'chance'"),
+        look.below,
         lines.transform_filter("datum.part === 'curve'"),
         points.transform_filter("datum.hover === 1"),
         data=alt.InlineData(values=data),
