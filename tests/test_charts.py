@@ -652,8 +652,8 @@ def test_plot_draws_what_the_tables_draw():
     chart = plot(frame.lazy()).pr_curve([0.1, 0.01], by="model", y="fdr", color="eta", title="Mine")
     assert chart.to_dict() == charts.pr_curve(table, y="fdr", color="eta", title="Mine").to_dict()
     chart = plot(frame).normal_quantiles(by="model", title="Mine")
-    table_ = frame.prc.sweep(by="model")
-    assert chart.to_dict() == charts.normal_quantiles(table_, title="Mine").to_dict()
+    swept = frame.prc.sweep(by="model")
+    assert chart.to_dict() == charts.normal_quantiles(swept, title="Mine").to_dict()
     chart = plot(frame).roc_curve(by="model", log_x=True, facet="model")
     assert chart.to_dict() == charts.roc_curve(table, log_x=True, facet="model").to_dict()
 
