@@ -221,7 +221,7 @@ _NEAR = f"{RESERVED}near"  # the same, if it is where the positives are
 _Z = f"{RESERVED}z"
 _X = f"{RESERVED}x"
 _STEPS = 128
-_MOST_Z, _MOST_CENTRE, _LEAST_SCALE = 11.0, 9.0, 2.0**-46  # what is further out is below 1e-18
+_MOST_Z, _MOST_CENTRE, _LEAST_SCALE = 11.0, 9.0, 2.0**-46
 
 
 def nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
