@@ -76,18 +76,30 @@ def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) 
         pair = np.arange(start, min(start + _AT_ONCE, len(a)))
         gaps = _difference(scanned[rows_a[pair]], scanned[rows_b[pair]])
         found += list(_brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps))
-    rows = np.concatenate([np.empty((5, 0)), *(np.array(some) for some in found)], axis=1)
-    brackets = _Brackets(rows[0].astype(np.intp), *rows[1:])
-    return Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0)
+    brackets = _Brackets(*(np.concatenate([f[i] for f in found] or [[]]) for i in range(5)))
+    brackets = brackets._replace(pair=brackets.pair.astype(np.intp))
+    return _once(Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0))
+
+
+def _once(roots: Roots) -> Roots:
+    """In order, without those that two finer grids found, which overlap where two gaps are the least."""
+    import numpy as np
+
+    order = np.lexsort((roots.place, roots.pair))
+    pair, place, falling = (part[order] for part in roots)
+    here = (np.diff(pair, prepend=-1) == 0) & (np.diff(place, prepend=-np.inf) <= 2 * _SOLVED)
+    again = here & (falling == np.roll(falling, 1))
+    return Roots(pair[~again], place[~again], falling[~again])
 
 
 def _difference(first: Floats, second: Floats) -> Floats:
     """0 where they differ by no more than rounding."""
     import numpy as np
 
-    gap = first - second
-    same = np.abs(gap) <= _NOTHING * np.maximum(np.abs(first), np.abs(second))
-    return np.where(same, 0.0, gap)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(first == second, 0.0, first - second)  # infinities, too
+        same = np.abs(gap) <= _NOTHING * np.maximum(np.abs(first), np.abs(second))
+    return np.where(same & np.isfinite(gap), 0.0, gap)
 
 
 def _brackets(gap: Gap, pair: Places, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
@@ -112,7 +124,8 @@ def _changes(pair: Places, places: Floats, gaps: Floats) -> _Brackets:
 
     told = np.where((gaps != 0) | np.isnan(gaps), np.arange(gaps.shape[1]), 0)
     before = np.maximum.accumulate(told, axis=1)[:, :-1]
-    rows, columns = np.nonzero(np.take_along_axis(gaps, before, axis=1) * gaps[:, 1:] < 0)
+    sign = np.sign(gaps)  # since a product of small gaps is 0
+    rows, columns = np.nonzero(np.take_along_axis(sign, before, axis=1) * sign[:, 1:] < 0)
     low, high = before[rows, columns], columns + 1
     return _Brackets(
         pair[rows], places[rows, low], places[rows, high], gaps[rows, low], gaps[rows, high]
@@ -124,9 +137,9 @@ def _near_misses(gaps: Floats) -> tuple[Places, Places]:
     import numpy as np
 
     left, here, right = gaps[:, :-2], gaps[:, 1:-1], gaps[:, 2:]
-    same = (left * right > 0) & (left * here >= 0)
+    same = (np.sign(left) * np.sign(right) > 0) & (np.sign(left) * np.sign(here) >= 0)
     left, here, right = np.abs(left), np.abs(here), np.abs(right)
-    least = (here <= left) & (here <= right) & (3 * here <= left + right)
+    least = (here <= left) & (here <= right) & (3 * here <= left + right) & np.isfinite(here)
     rows, columns = np.nonzero(same & least)
     return rows, columns + 1
 
