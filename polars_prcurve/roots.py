@@ -113,7 +113,7 @@ def _brackets(gap: Gap, pair: Places, places: Floats, gaps: Floats) -> Iterator[
         places = np.linspace(*ends, 2 * _FINER + 1, axis=1)
         gaps = gap(np.repeat(pair, places.shape[1]), places.ravel()).reshape(places.shape)
         yield _changes(pair, places, gaps)
-        row, turn = _near_misses(gaps)
+        row, turn = _nearest(gaps, *_near_misses(gaps))
         wide = places[row, turn + 1] - places[row, turn - 1] > _SOLVED
         row, turn = row[wide], turn[wide]
 
@@ -142,6 +142,15 @@ def _near_misses(gaps: Floats) -> tuple[Places, Places]:
     least = (here <= left) & (here <= right) & (3 * here <= left + right) & np.isfinite(here)
     rows, columns = np.nonzero(same & least)
     return rows, columns + 1
+
+
+def _nearest(gaps: Floats, row: Places, turn: Places) -> tuple[Places, Places]:
+    """One of each row: where a finer grid has more, they are rounding, and would multiply."""
+    import numpy as np
+
+    order = np.lexsort((np.abs(gaps[row, turn]), row))
+    row, first = np.unique(row[order], return_index=True)
+    return row, turn[order][first]
 
 
 def _solved(gap: Gap, brackets: _Brackets) -> Floats:
