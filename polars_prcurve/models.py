@@ -42,7 +42,8 @@ class Models:
         starts = np.flatnonzero(np.diff(groups, prepend=0))
         ends = np.append(starts, len(groups))[1:]
         pairs = [
-            np.triu_indices(end - start, 1) + start for start, end in zip(starts, ends, strict=True)
+            np.array(np.triu_indices(end - start, 1)) + start
+            for start, end in zip(starts, ends, strict=True)
         ]
         return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Gap: TypeAlias = Callable[[Places, Floats], Floats]
     _End: TypeAlias = tuple[Floats, Floats]
 
-__all__ = ["Roots", "expit", "logit", "sign_changes"]
+__all__ = ["Roots", "difference", "expit", "logit", "sign_changes"]
 
 _STEPS = 400
 _WIDEST = 0.05
@@ -32,6 +32,8 @@ _FINER = 16
 _SOLVED = 1e-11
 _NOTHING = 2.0**-50
 """Relative differences up to this are rounding."""
+_EQUAL = 1e-300
+"""Stands for 0 where it has to have a sign, and is so little that halving goes on."""
 _AT_ONCE = 20_000
 """So many pairs are scanned at once."""
 
@@ -44,6 +46,9 @@ class Roots(NamedTuple):
     place: Floats
     falling: NDArray[np.bool_]
     """The first function is the greater below the root, the second one above."""
+    parts: NDArray[np.bool_]
+    """Not a root: the functions are equal from the low end to here, and the second one is the greater
+    above if `falling`, else the first."""
 
 
 class _Brackets(NamedTuple):
@@ -57,13 +62,14 @@ class _Brackets(NamedTuple):
 def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) -> Roots:
     """All places between low and high where function number a[i] and number b[i] change order.
 
-    `values` takes numbers of functions and places, and gives NaN where there is no value. Where two
-    functions are equal over a stretch, and differ in order on both sides, the root is its upper end.
+    And where they part, see `Roots`. `values` takes numbers of functions and places, and gives NaN where
+    there is no value. Where two functions are equal over a stretch, and differ in order on both sides,
+    the root is its upper end.
     """
     import numpy as np
 
     def gap(pair: Places, places: Floats) -> Floats:
-        return _difference(*np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2))
+        return difference(*np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2))
 
     steps = max(_STEPS, math.ceil((high - low) / _WIDEST))
     places = np.linspace(low, high, steps + 1)
@@ -71,14 +77,16 @@ def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) 
     scanned = values(np.repeat(functions, steps + 1), np.tile(places, len(functions)))
     scanned = scanned.reshape(len(functions), steps + 1)
     rows_a, rows_b = np.searchsorted(functions, a), np.searchsorted(functions, b)
-    found = []
+    nothing = np.empty(0)
+    found = [_Brackets(np.empty(0, dtype=np.intp), nothing, nothing, nothing, nothing)]
     for start in range(0, len(a), _AT_ONCE):
         pair = np.arange(start, min(start + _AT_ONCE, len(a)))
-        gaps = _difference(scanned[rows_a[pair]], scanned[rows_b[pair]])
-        found += list(_brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps))
-    brackets = _Brackets(*(np.concatenate([f[i] for f in found] or [[]]) for i in range(5)))
-    brackets = brackets._replace(pair=brackets.pair.astype(np.intp))
-    return _once(Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0))
+        gaps = difference(scanned[rows_a[pair]], scanned[rows_b[pair]])
+        found.append(_partings(pair, places, gaps))
+        found += _brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps)
+    brackets = _Brackets(*map(np.concatenate, zip(*found, strict=True)))
+    parts = np.abs(brackets.at_low) == _EQUAL
+    return _once(Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0, parts))
 
 
 def _once(roots: Roots) -> Roots:
@@ -86,13 +94,13 @@ def _once(roots: Roots) -> Roots:
     import numpy as np
 
     order = np.lexsort((roots.place, roots.pair))
-    pair, place, falling = (part[order] for part in roots)
+    pair, place, falling, parts = (part[order] for part in roots)
     here = (np.diff(pair, prepend=-1) == 0) & (np.diff(place, prepend=-np.inf) <= 2 * _SOLVED)
     again = here & (falling == np.roll(falling, 1))
-    return Roots(pair[~again], place[~again], falling[~again])
+    return Roots(pair[~again], place[~again], falling[~again], parts[~again])
 
 
-def _difference(first: Floats, second: Floats) -> Floats:
+def difference(first: Floats, second: Floats) -> Floats:
     """0 where they differ by no more than rounding."""
     import numpy as np
 
@@ -100,6 +108,17 @@ def _difference(first: Floats, second: Floats) -> Floats:
         gap = np.where(first == second, 0.0, first - second)  # infinities, too
         same = np.abs(gap) <= _NOTHING * np.maximum(np.abs(first), np.abs(second))
     return np.where(same & np.isfinite(gap), 0.0, gap)
+
+
+def _partings(pair: Places, places: Floats, gaps: Floats) -> _Brackets:
+    """Of gaps that are 0 at first, the end of that."""
+    import numpy as np
+
+    end = (gaps != 0).argmax(axis=1)
+    at_end = np.take_along_axis(gaps, end[:, None], axis=1)[:, 0]
+    rows = np.flatnonzero((end > 0) & ~np.isnan(at_end))
+    end, at_end = end[rows], at_end[rows]
+    return _Brackets(pair[rows], places[end - 1], places[end], -np.sign(at_end) * _EQUAL, at_end)
 
 
 def _brackets(gap: Gap, pair: Places, places: Floats, gaps: Floats) -> Iterator[_Brackets]:
@@ -157,16 +176,15 @@ def _solved(gap: Gap, brackets: _Brackets) -> Floats:
     """The change of sign in each bracket, to within _SOLVED."""
     import numpy as np
 
-    pair = brackets.pair
-    b, a, at_b, at_a = (end.copy() for end in brackets[1:])
+    pair, (b, a, at_b, at_a) = brackets.pair, (part.copy() for part in brackets[1:])
     c, at_c, share = b.copy(), at_b.copy(), np.full(len(b), 0.5)
     falling = np.sign(at_b)
     todo = np.arange(len(b))
     while len(todo) > 0:
         place = a[todo] + share[todo] * (b[todo] - a[todo])
         value = gap(pair[todo], place)
-        # A zero is on the lower side; by so little that halving goes on.
-        value = np.where(value == 0, falling[todo] * 1e-300, value)
+        # A zero is on the lower side.
+        value = np.where(value == 0, falling[todo] * _EQUAL, value)
         same = np.sign(value) == np.sign(at_a[todo])
         c[todo], at_c[todo] = np.where(same, a[todo], b[todo]), np.where(same, at_a[todo], at_b[todo])
         b[todo] = np.where(same, b[todo], a[todo])
