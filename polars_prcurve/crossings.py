@@ -102,6 +102,8 @@ class Contest:
     low: float
     high: float
     """Logits of prevalence."""
+    terms: float
+    """Of which size are the terms of a score that is a difference, which may cancel; else 0."""
     point: PointMetric | None = None
     """What is scored is this, of points that stay where they are."""
     points: list[tuple[float, float]] | None = None
@@ -112,7 +114,7 @@ class Contest:
 
         a, b = self.models.pairs()
         if self.point is None or self.point.ties is None:
-            roots = sign_changes(self.values, a, b, self.low, self.high)
+            roots = sign_changes(self.values, a, b, self.low, self.high, terms=self.terms)
         else:
             roots = self._solved(a, b)
         order = np.argsort(roots.place)
@@ -163,7 +165,7 @@ def contest(
     low, high = _logits(eta_range)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so that no models trade places")
-    sign = better(metric)
+    sign, terms = better(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):
         curves = curves_in_memory(table, [metric], collect=run)
         models = run(curves.groups, "")
@@ -180,7 +182,7 @@ def contest(
             scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
             return scores
 
-        return Contest(Models(models.select(*table.by)), of_curves, sign, low, high)
+        return Contest(Models(models.select(*table.by)), of_curves, sign, low, high, terms)
     found = run(points_at_any_eta(table, targets, [], collect=run), "")
     rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
@@ -190,7 +192,7 @@ def contest(
             return scores
 
     points = [(recall, fpr) for recall, fpr in rates.tolist()]
-    return Contest(Models(found.select(*table.by)), of_points, sign, low, high, metric, points)
+    return Contest(Models(found.select(*table.by)), of_points, sign, low, high, terms, metric, points)
 
 
 def _logits(eta_range: Any) -> tuple[float, float]:
@@ -238,7 +240,8 @@ def leaders_of(found: Contest) -> pl.DataFrame:
         models = every[(base == group) & ~np.isnan(values)]
         if len(models) > 0:
             own = swaps.where(np.isin(swaps.by, models) & np.isin(swaps.overtaken, models))
-            rows += _stretches(models, values[models], own, found.low, found.high)
+            gaps = difference(values[models, None], values[models], found.terms)
+            rows += _stretches(models, gaps > 0, own, found.low, found.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
     names = found.models.names(models)
@@ -246,12 +249,11 @@ def leaders_of(found: Contest) -> pl.DataFrame:
 
 
 def _stretches(
-    models: Places, values: Floats, swaps: Swaps, low: float, high: float
+    models: Places, ahead: NDArray[np.bool_], swaps: Swaps, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
-    """From one overtaking of the leader to the next, `values` being those before the first swap."""
+    """From one overtaking of the leader to the next, `ahead` being who is ahead of whom before."""
     import numpy as np
 
-    ahead = difference(values[:, None], values) > 0
     leader = int(np.argmin(ahead.sum(axis=0)))
     overtaken, by = np.searchsorted(models, swaps.overtaken), np.searchsorted(models, swaps.by)
     ends = np.flatnonzero(np.diff(swaps.places, append=np.inf) > _ONE_PLACE) + 1

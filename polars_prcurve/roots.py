@@ -59,17 +59,20 @@ class _Brackets(NamedTuple):
     at_high: Floats
 
 
-def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) -> Roots:
+def sign_changes(
+    values: Values, a: Places, b: Places, low: float, high: float, *, terms: float = 0.0
+) -> Roots:
     """All places between low and high where function number a[i] and number b[i] change order.
 
     And where they part, see `Roots`. `values` takes numbers of functions and places, and gives NaN where
     there is no value. Where two functions are equal over a stretch, and differ in order on both sides,
-    the root is its upper end.
+    the root is its upper end. Values may be differences of `terms` of this size, and rounded like them.
     """
     import numpy as np
 
     def gap(pair: Places, places: Floats) -> Floats:
-        return difference(*np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2))
+        first, second = np.split(values(np.append(a[pair], b[pair]), np.tile(places, 2)), 2)
+        return difference(first, second, terms)
 
     steps = max(_STEPS, math.ceil((high - low) / _WIDEST))
     places = np.linspace(low, high, steps + 1)
@@ -81,7 +84,7 @@ def sign_changes(values: Values, a: Places, b: Places, low: float, high: float) 
     found = [_Brackets(np.empty(0, dtype=np.intp), nothing, nothing, nothing, nothing)]
     for start in range(0, len(a), _AT_ONCE):
         pair = np.arange(start, min(start + _AT_ONCE, len(a)))
-        gaps = difference(scanned[rows_a[pair]], scanned[rows_b[pair]])
+        gaps = difference(scanned[rows_a[pair]], scanned[rows_b[pair]], terms)
         found.append(_partings(pair, places, gaps))
         found += _brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps)
     brackets = _Brackets(*map(np.concatenate, zip(*found, strict=True)))
@@ -100,13 +103,14 @@ def _once(roots: Roots) -> Roots:
     return Roots(pair[~again], place[~again], falling[~again], parts[~again])
 
 
-def difference(first: Floats, second: Floats) -> Floats:
+def difference(first: Floats, second: Floats, terms: float) -> Floats:
     """0 where they differ by no more than rounding."""
     import numpy as np
 
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, first - second)  # infinities, too
-        same = np.abs(gap) <= _NOTHING * np.maximum(np.abs(first), np.abs(second))
+        size = np.maximum(np.maximum(np.abs(first), np.abs(second)), terms)
+        same = np.abs(gap) <= _NOTHING * size
     return np.where(same & np.isfinite(gap), 0.0, gap)
 
 
