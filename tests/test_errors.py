@@ -309,6 +309,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "curve, smooth": lambda p, **how: p.curve([0.1, 0.2], by="g", smooth="binormal", **how),
     "binormal": lambda p, **how: p.binormal(1, by="g", **how),
     "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], **how),
+    "ranking": lambda p, **how: p.ranking([0.1, 0.2], model="g", **how),
+    "ranking of points": lambda p, **how: p.ranking(0.1, model="g", metric="f1", fpr=0.5, **how),
+    "ranking with errors": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, **how),
+    "ranking, paired": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, id="row", **how),
     "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
     "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
 }
@@ -326,14 +330,34 @@ SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 }
 
 
-SMOOTH = ("summary, smooth", "curve, smooth")
+COLLECTED: dict[str, Callable[..., Any]] = {
+    "crossings": lambda p, **how: p.crossings(model="g", **how),
+    "crossings of points": lambda p, **how: p.crossings(model="g", metric="f1", fpr=0.5, **how),
+    "leaders": lambda p, **how: p.leaders(model="g", **how),
+    "dominance": lambda p, **how: p.dominance(model="g", **how),
+    "roc_crossings": lambda p, **how: p.roc_crossings(model="g", **how),
+}
+"""What is run at the call, of lazy tables too."""
 
 
 def _allowed(case: str, method: str) -> bool:
     how = WHEN_RUN[case][1]
+    of_examples = ("summary with errors", "compare", "ranking with errors", "ranking, paired")
     if "rates" in how:
-        return method not in ("counts", "summary with errors", "compare", "binormal", *SMOOTH)
-    return not ("counts" in how and method in ("summary with errors", "compare"))
+        return method not in ("counts", *of_examples)
+    return not ("counts" in how and method in of_examples)
+
+
+@pytest.mark.parametrize("method", COLLECTED)
+@pytest.mark.parametrize("case", WHEN_RUN)
+def test_values_fail_at_the_call_of_what_is_collected(case: str, method: str) -> None:
+    df, how, words = WHEN_RUN[case]
+    messages = []
+    for door in (df.prc, df.lazy().prc):
+        with pytest.raises(PrcError, match=words) as error:
+            COLLECTED[method](door, **how)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("method", METHODS)

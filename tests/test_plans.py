@@ -117,21 +117,18 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         LONG,
         lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),
     ),
-    "binormal": (DF, lambda p: p.binormal(by=["g", "h"])),
-    "binormal, weighted": (DF, lambda p: p.binormal(1, by="g", weight="w")),
-    "binormal, of counts": (COUNTS, lambda p: p.binormal(1, by="g", counts=("n_pos", "n_neg"))),
-    "curve, smooth": (DF, lambda p: p.curve(by="g", smooth="binormal", metrics=EVERY)),
-    "curve, smooth, weighted, long": (
+    "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
+    "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
+    "ranking, own": (DF, lambda p: p.ranking(model="h", metric="roc_auc")),
+    "ranking, of points": (
         DF,
-        lambda p: p.curve([0.5, 0.01], by="g", weight="w", smooth="binormal", thresholds=9, long=True),
+        lambda p: p.ranking([0.5, 0.01], model="h", by="g", metric="mcc", precision=0.3),
     ),
-    "summary, smooth": (
-        DF,
-        lambda p: p.summary([0.5, None, 0.01], by="g", smooth="binormal", metrics=SMOOTH),
-    ),
-    "summary, smooth, weighted, eta frame": (
-        DF,
-        lambda p: p.summary(ETAS, by=["g", "h"], weight="w", smooth="binormal"),
+    "ranking, of rates": (POINTS, lambda p: p.ranking(0.1, model="g", rates=("tpr", "fpr"))),
+    "ranking, with errors": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g", confidence=0.9)),
+    "ranking, paired, with errors": (
+        LONG,
+        lambda p: p.ranking([0.5, 0.01], model="m", id="row", score="s", by="g", confidence=0.9),
     ),
     "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
     "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
@@ -205,7 +202,7 @@ def test_a_plan_runs_in_an_interpreter_without_the_package(tmp_path: Path) -> No
         "for plan in plans:\n"
         "    there = pl.LazyFrame.deserialize(plan).collect()\n"
         "    here = pl.read_ipc(plan.with_suffix('.arrow'))\n"
-        "    rough = 'standard_error' in here.columns\n"
+        "    rough = {'standard_error', 'resolved'} & set(here.columns)\n"
         "    close = {'rel_tol': 1e-12, 'abs_tol': 1e-15} if rough else {'check_exact': True}\n"
         "    assert_frame_equal(there, here, **close)\n"
         "assert 'polars_prcurve' not in sys.modules\n"

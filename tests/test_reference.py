@@ -37,6 +37,7 @@ from polars_prcurve import (
     published_roc_auc,
     rate_interval,
     ratio_from_eta,
+    roots,
     sample_size,
     shift_prior,
 )
@@ -554,6 +555,54 @@ def point_crossing(case: Case) -> None:
             assert_close(case, [found], [eta])
             if found is not None:
                 assert math.isclose(metric(*a, found), metric(*b, found), rel_tol=1e-9)
+
+
+@checks("ap_crossing")
+def ap_crossing(case: Case) -> None:
+    asked: dict[str, Any] = {
+        "trapezoid_none": metrics.pr_auc_trapezoid("none"),
+        "ap_step": "average_precision",
+        "davis_goadrich": "pr_auc",
+    }
+    df = pl.concat(
+        pl.DataFrame(points).with_columns(model=pl.lit(classifier))
+        for classifier, points in REFERENCE["curves"][case["inputs"]["curve"]].items()
+    )
+    how: dict[str, Any] = {"rates": ("tpr", "fpr"), "eta_range": (1e-11, 1 - 6e-6)}
+    for name, expected in case["expected"].items():
+        found = df.prc.crossings(metric=asked[name], **how)
+        assert_close(case, found["eta"], expected)
+        leaders = df.prc.leaders(metric=asked[name], **how)
+        assert leaders["model"].to_list() == [found["model_a"].item(), found["model_b"].item()]
+        assert_close(case, leaders["eta_low"][1:], expected)
+
+
+@checks("binormal_ap_crossing")
+def binormal_ap_crossing(case: Case) -> None:
+    """Precision of two normal distributions, by the trapezoid rule over the scores of positives."""
+    z = np.linspace(-8.5, 8.5, 1025)
+    weight = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+    models = [case["inputs"][name] for name in ("a", "b")]
+
+    def below(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in x])
+
+    rates = [
+        (below(-z), below((m["mu_neg"] - m["mu_pos"] - m["sd_pos"] * z) / m["sd_neg"])) for m in models
+    ]
+
+    def average_precision(numbers: Any, places: Any) -> Any:
+        eta = roots.expit(places)[:, None]
+        recall, fpr = (np.array([r[i] for r in rates])[numbers] for i in range(2))
+        return (eta * recall / (eta * recall + (1 - eta) * fpr)) @ weight
+
+    found = roots.sign_changes(
+        average_precision, np.array([0]), np.array([1]), roots.logit(1e-9), roots.logit(1 - 1e-4)
+    )
+    expected = case["expected"]
+    assert_close(case, roots.expit(found.place), expected["roots"])
+    separations = [(m["mu_pos"] - m["mu_neg"]) / math.hypot(m["sd_pos"], m["sd_neg"]) for m in models]
+    assert_close(case, below(np.array(separations)), [expected["auc_a"], expected["auc_b"]])
 
 
 # Edges ----------------------------------------------------------------------------------------
