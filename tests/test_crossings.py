@@ -117,7 +117,7 @@ def by_group(
 
 @pytest.mark.parametrize("name", CURVE_METRICS)
 @given(data=st.data())
-@examples(8)
+@examples(6)
 def test_crossings_and_leaders(name: str, data: st.DataObject) -> None:
     of = data.draw(models())
     how = {**of.package, "metric": CURVE_METRICS[name]}
@@ -163,7 +163,7 @@ def test_values_are_those_of_the_summary() -> None:
 
 
 @given(models(keys=["none", "String", "two"], kinds=["String", "Int8"], weights=[""]))
-@examples(8)
+@examples(5)
 def test_counts_and_rates_and_lazy_tables_give_the_same(of: Models) -> None:
     by = [*of.table.by, "m"]
     counts = of.frame.prc.counts(**{**of.table.package, "by": by})
@@ -312,7 +312,7 @@ share = st.integers(0, 20).map(lambda k: k / 20)
 
 @pytest.mark.parametrize("name", POINT_METRICS)
 @given(data=st.data())
-@examples(12)
+@examples(7)
 def test_points_at_a_target(name: str, data: st.DataObject) -> None:
     """One point a model, so that the target chooses it."""
     points = data.draw(st.lists(st.tuples(share, share), min_size=1, max_size=4))

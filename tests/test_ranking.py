@@ -62,7 +62,7 @@ def rows_of(of: Models, found: pl.DataFrame) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", METRICS)
 @given(of=models(), eta=_several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0))
-@examples(20)
+@examples(12)
 def test_a_ranking_is_the_summary_in_order(name: str, of: Models, eta: list[float]) -> None:
     metric = METRICS[name]
     found = of.frame.prc.ranking(eta, metric=metric, **of.package)
@@ -86,7 +86,7 @@ POINTS: dict[str, Any] = {
 @pytest.mark.parametrize("target", POINTS)
 @pytest.mark.parametrize("name", ["f1", "fdr", "recall", "npv"])
 @given(of=models(), eta=_several(1e-6, 0.01, 0.5, 1.0))
-@examples(5)
+@examples(3)
 def test_points_at_a_target(name: str, target: str, of: Models, eta: list[float]) -> None:
     asked = {target: bool(POINTS[target]) if of.table.score_dtype == pl.Boolean else POINTS[target]}
     if target != "threshold":
