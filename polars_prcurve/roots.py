@@ -75,10 +75,11 @@ def sign_changes(
         return difference(first, second, terms)
 
     steps = max(_STEPS, math.ceil((high - low) / _WIDEST))
-    places = np.linspace(low, high, steps + 1)
+    step = (high - low) / steps  # and one more beyond either end, for near misses there
+    places = np.linspace(low - step, high + step, steps + 3)
     functions = np.unique(np.append(a, b))
-    scanned = values(np.repeat(functions, steps + 1), np.tile(places, len(functions)))
-    scanned = scanned.reshape(len(functions), steps + 1)
+    scanned = values(np.repeat(functions, len(places)), np.tile(places, len(functions)))
+    scanned = scanned.reshape(len(functions), len(places))
     rows_a, rows_b = np.searchsorted(functions, a), np.searchsorted(functions, b)
     nothing = np.empty(0)
     found = [_Brackets(np.empty(0, dtype=np.intp), nothing, nothing, nothing, nothing)]
@@ -89,7 +90,9 @@ def sign_changes(
         found += _brackets(gap, pair, np.broadcast_to(places, gaps.shape), gaps)
     brackets = _Brackets(*map(np.concatenate, zip(*found, strict=True)))
     parts = np.abs(brackets.at_low) == _EQUAL
-    return _once(Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0, parts))
+    roots = _once(Roots(brackets.pair, _solved(gap, brackets), brackets.at_low > 0, parts))
+    inside = (roots.place > low) & (roots.place < high)
+    return Roots(roots.pair[inside], roots.place[inside], roots.falling[inside], roots.parts[inside])
 
 
 def _once(roots: Roots) -> Roots:
@@ -97,7 +100,8 @@ def _once(roots: Roots) -> Roots:
     import numpy as np
 
     order = np.lexsort((roots.place, roots.pair))
-    pair, place, falling, parts = (part[order] for part in roots)
+    pair, place = roots.pair[order], roots.place[order]
+    falling, parts = roots.falling[order], roots.parts[order]
     here = (np.diff(pair, prepend=-1) == 0) & (np.diff(place, prepend=-np.inf) <= 2 * _SOLVED)
     again = here & (falling == np.roll(falling, 1))
     return Roots(pair[~again], place[~again], falling[~again], parts[~again])

@@ -340,11 +340,14 @@ COLLECTED: dict[str, Callable[..., Any]] = {
 """What is run at the call, of lazy tables too."""
 
 
+SMOOTH = ("summary, smooth", "curve, smooth")
+
+
 def _allowed(case: str, method: str) -> bool:
     how = WHEN_RUN[case][1]
     of_examples = ("summary with errors", "compare", "ranking with errors", "ranking, paired")
     if "rates" in how:
-        return method not in ("counts", *of_examples)
+        return method not in ("counts", "binormal", *SMOOTH, *of_examples)
     return not ("counts" in how and method in of_examples)
 
 

@@ -56,6 +56,15 @@ CASES: dict[str, tuple[Function, list[tuple[float, bool]]]] = {
         lambda x: (x + 0.7) * (x - 0.1) * (x - 0.101),
         [(-0.7, False), (0.1, True), (0.101, False)],
     ),
+    "two within the first step": (
+        lambda x: (x + 0.999) * (x + 0.9985),
+        [(-0.999, True), (-0.9985, False)],
+    ),
+    "two within the last step": (
+        lambda x: (x - 0.999) * (x - 0.9985),
+        [(0.9985, True), (0.999, False)],
+    ),
+    "beyond the ends": (lambda x: (x - 1.001) * (x + 1.001), []),
     "of order three": (lambda x: (x - 0.2) ** 3, [(0.2, False)]),
     "touching": (lambda x: (x - 0.2) ** 2, []),
     "touching in a corner": (lambda x: abs(x - 0.2), []),
