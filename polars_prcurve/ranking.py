@@ -131,7 +131,7 @@ def _with_paired_lead(
         _LEADER: table.by[MODEL],
         MODEL: table.by[MODEL],
     }
-    ranks = join_groups(ranks, pl.concat(both), on, how="left").sort(_ROW)
+    ranks = join_groups(ranks.drop("low", "high"), pl.concat(both), on, how="left").sort(_ROW)
     return _resolved(ranks, keys)
 
 

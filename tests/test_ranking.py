@@ -24,7 +24,7 @@ METRICS: dict[str, Any] = {
     "fdr": metrics.best("fdr"),
     "recall_at_precision": metrics.recall_at_precision(0.4),
 }
-LEAD = ["behind", "low", "high", "resolved"]
+LEAD = ["behind", "low", "high", "resolved", "reliable"]
 
 
 def nearly(a: Any, b: Any) -> bool:
@@ -224,16 +224,32 @@ def assert_lead(rows: list[dict[str, Any]], ends: Any) -> None:
     assert top["behind"] == 0
     assert top["low"] is None
     assert top["high"] is None
-    resolved = []
     for row in others:
         assert nearly(row["behind"], top["value"] - row["value"])
         low, high = ends(row, top)
         assert nearly(row["low"], low)
         assert nearly(row["high"], high)
         assert row["resolved"] is (None if low is None else low > 0)
-        resolved.append(row["resolved"])
-    all_of = None if None in resolved else all(resolved)
-    assert top["resolved"] is (False if False in resolved else all_of)
+    for name in ("resolved", "reliable"):
+        told = [row[name] for row in others]
+        assert top[name] is (False if False in told else None if None in told else all(told))
+
+
+def test_reliable_where_the_intervals_of_both_are() -> None:
+    """As a summary says of each, paired or not."""
+    large = examples_of(3, 1500, a=(1, 1), b=(1.2, 2), c=(2, 1))
+    seen = set()
+    how: dict[str, Any] = {"eta": [0.001, 0.1, 0.3, 0.9], "confidence": 0.9}
+    of = large.prc.summary(metrics="average_precision", by="model", **how)
+    known = {(row["eta"], row["model"]): row["reliable"] for row in of.to_dicts()}
+    for id in (None, "id"):
+        for group in large.prc.ranking(id=id, **how).partition_by("eta"):
+            top, *others = group.to_dicts()
+            for row in others:
+                both = [known[row["eta"], model] for model in (row["model"], top["model"])]
+                assert row["reliable"] is all(both)
+                seen.add(row["reliable"])
+    assert seen == {True, False}
 
 
 def test_less_is_better_where_it_is_minimized() -> None:
@@ -259,13 +275,13 @@ def test_where_no_error_is_known() -> None:
     one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") != "c"))
     found = one_class.prc.ranking(0.1, confidence=0.9)
     assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
-    assert found.select(LEAD).row(2) == (None,) * 4
+    assert found.select(LEAD).row(2) == (None,) * 5
     assert found["resolved"][0] is not None
     assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
     alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9)
-    assert alone.select(LEAD).row(0) == (0.0, None, None, None)
+    assert alone.select(LEAD).row(0) == (0.0, None, None, None, None)
     none = DF.filter("label").prc.ranking(0.1, confidence=0.9)
-    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 5
+    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 6
 
 
 @pytest.mark.parametrize("n_models", [2, 3, 6])
