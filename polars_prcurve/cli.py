@@ -17,6 +17,7 @@ import shutil
 import sys
 import textwrap
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -71,7 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = argparse.Namespace()
     try:
         _parser().parse_args(argv, args)
-        with raised_eagerly():
+        with raised_eagerly(), warnings.catch_warnings():
+            warnings.showwarning = _warn
             args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -84,6 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{_NAME}: error: {_in_options(str(error), vars(args))}", file=sys.stderr)
         return 2
     return 0
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"{_NAME}: warning: {message}", file=sys.stderr)
 
 
 # The parser -----------------------------------------------------------------------------------
@@ -421,20 +427,25 @@ def _show(query: pl.LazyFrame) -> None:
 
 
 def _fitted(table: pl.DataFrame, width: int) -> tuple[str, int]:
-    """The table as text no wider than this, and how many columns it has room for."""
-    for columns in range(table.width, 0, -1):
-        with pl.Config(
-            tbl_rows=-1,
-            tbl_cols=columns,
-            tbl_width_chars=-1,
-            fmt_str_lengths=60,
-            tbl_hide_column_data_types=True,
-            tbl_hide_dataframe_shape=True,
-        ):
-            text = str(table)
-        if max(map(len, text.splitlines())) <= width:
-            break
+    """The table as text no wider than this, if need be without counts; and how many columns that has."""
+    columns, text = table.width, _text(table, table.width)
+    table = table.drop("n_pos", "n_neg", "tp", "fp", "fn", "tn", strict=False)
+    narrower = iter(range(table.width, 0, -1))
+    while max(map(len, text.splitlines())) > width and (left := next(narrower, 0)):
+        columns, text = left, _text(table, left)
     return text, columns
+
+
+def _text(table: pl.DataFrame, columns: int) -> str:
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=columns,
+        tbl_width_chars=-1,
+        fmt_str_lengths=60,
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+    ):
+        return str(table)
 
 
 # Messages -------------------------------------------------------------------------------------
@@ -445,6 +456,7 @@ _WORDS = {
     r"\bpredicted_positive_rate=": "--alerts",
     r"\bn_resamples=": "--resamples",
     r" to a frame method": "",
+    r" such as pl\.col\(\.\.\.\) == .*": "",
     r"\boperating_points\b": "points",
     r"\bmetrics\.(?=\w)": "",
     r"^a metric is a name or a PointMetric; got CurveMetric\(name='(.*?)', .*": (
@@ -462,6 +474,7 @@ def _in_options(message: str, arguments: Iterable[str]) -> str:
     names = "|".join(name for name in arguments if name not in _OURS)
 
     def option(found: re.Match[str]) -> str:
-        return f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else "")
+        value = found[2] or found[3] or ""
+        return f"--{found[1].replace('_', '-')}{' ' * bool(value)}{value}"
 
-    return re.sub(rf'\b({names})=(?:"(\w+)")?', option, line) if names else line
+    return re.sub(rf"""\b({names})=(?:"(\w+)"|('[^']*'))?""", option, line) if names else line

@@ -27,6 +27,7 @@ class Format(NamedTuple):
 
     scan: Callable[..., pl.LazyFrame]
     sink: Callable[..., Any]
+    """To be told to stream: another engine may be the default, and would hold the whole table."""
 
 
 _CSV = Format(partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv)
@@ -83,7 +84,7 @@ def writer(path: str) -> Callable[[pl.LazyFrame], None]:
     def write(query: pl.LazyFrame) -> None:
         try:
             try:
-                form.sink(query, part)
+                form.sink(query, part, engine="streaming")
                 part.replace(target)
             finally:
                 part.unlink(missing_ok=True)
@@ -96,5 +97,5 @@ def writer(path: str) -> Callable[[pl.LazyFrame], None]:
 def write_csv(query: pl.LazyFrame) -> None:
     """Stream the rows of a query to standard output."""
     sys.stdout.flush()
-    _CSV.sink(query, sys.stdout.buffer)
+    _CSV.sink(query, sys.stdout.buffer, engine="streaming")
     sys.stdout.buffer.flush()
