@@ -455,6 +455,7 @@ _WORDS = {
     r"\beta=None": "--eta own",
     r"\bpredicted_positive_rate=": "--alerts",
     r"\bn_resamples=": "--resamples",
+    r"\bpass None\b": "pass own",
     r" to a frame method": "",
     r" such as pl\.col\(\.\.\.\) == .*": "",
     r"\boperating_points\b": "points",
@@ -462,8 +463,9 @@ _WORDS = {
     r"^a metric is a name or a PointMetric; got CurveMetric\(name='(.*?)', .*": (
         r"expected metrics of a threshold; \1 is of a whole curve, for the command summary"
     ),
+    r"^(could not parse .* as dtype .*)": r"\1; in text, dtypes are told from the first 10 000 rows",
 }
-"""What the library calls by names of Python that this command line has not."""
+"""What is said in terms of Python that this command line has not."""
 
 
 def _in_options(message: str, arguments: Iterable[str]) -> str:

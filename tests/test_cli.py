@@ -239,6 +239,14 @@ def test_the_library_takes_each_parameter_name() -> None:
         assert name in {"CurveMetric", "PointMetric", "point"} or re.search(rf"\b{name}\b", known), name
 
 
+def test_prevalences_that_do_not_fit(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("some.csv").write_text("model,eta\na,0.1\n,0.2\n")
+    message = refusal("curve scores.csv --by model --eta some.csv", capsys)
+    assert message == "the --eta file has no row for 1 group(s), such as model = b"
+    Path("other.csv").write_text("patient,eta\nx,0.1\n")
+    assert "'patient'" in refusal("curve scores.csv --by patient --eta other.csv", capsys)
+
+
 def test_labels_that_are_text(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mail = DF.with_columns(label=pl.col("label").replace_strict({1: "spam", 0: "ham"}))
     mail.write_csv("mail.csv")
@@ -306,6 +314,8 @@ REFUSED = {
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
     "curve scores.csv --eta 0.1 0.1": "more than once",
+    "curve scores.csv --eta ,": "pass own for each group's own",
+    "curve scores.csv --recal 1": "--recal",
     "curve scores.csv --score scroe": "did you mean 'score'?",
     "curve scores.csv --by modle": "--by names the column 'modle'",
     "curve scores.csv --label score": "score",
@@ -360,6 +370,8 @@ def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str]
     )
     Path("broken.parquet").write_bytes(b"PAR1 and no more")
     refusal(f"summary broken.parquet {output}", capsys)
+    Path("late.csv").write_text("score,label\n" + "0,1\n1,0\n" * 6_000 + "0.5,1\n")
+    assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10 000 rows")
     Path("empty.csv").write_text("")
     assert "empty CSV" in refusal(f"summary empty.csv {output}", capsys)
 
