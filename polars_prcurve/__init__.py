@@ -12,8 +12,16 @@ from polars_prcurve.crossings import crossing
 from polars_prcurve.errors import PrcError
 from polars_prcurve.eta_for import eta_for_f_beta, eta_for_precision
 from polars_prcurve.intervals import rate_interval
-from polars_prcurve.namespace import DataFramePrc, ExprPrc, LazyFramePrc, prc, register
+from polars_prcurve.namespace import (
+    DataFramePrc,
+    ExprPrc,
+    LazyFramePrc,
+    estimate_prevalence,
+    prc,
+    register,
+)
 from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.prior_shift import shift_prior
 from polars_prcurve.published import (
     published_average_precision,
     published_precision,
@@ -32,6 +40,7 @@ __all__ = [
     "PrcError",
     "charts",
     "crossing",
+    "estimate_prevalence",
     "eta_for_f_beta",
     "eta_for_precision",
     "eta_from_ratio",
@@ -47,6 +56,7 @@ __all__ = [
     "ratio_from_eta",
     "rectangle_level",
     "sample_size",
+    "shift_prior",
     "subsampled_precision",
 ]
 __version__ = "0.1.0"

@@ -14,7 +14,16 @@ import polars as pl
 
 from polars_prcurve.errors import Check, sentence
 
-__all__ = ["Count", "amount_checks", "label_checks", "missing_checks", "pos_label_check", "rate_checks"]
+__all__ = [
+    "Count",
+    "amount_checks",
+    "inner_eta_checks",
+    "label_checks",
+    "missing_checks",
+    "pos_label_check",
+    "posterior_checks",
+    "rate_checks",
+]
 
 Count: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """From a Boolean expression to the number of rows that have it, as a scalar."""
@@ -79,6 +88,18 @@ def rate_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
     yield _rows(count(~value.is_between(0, 1)), what, "outside [0, 1]", "expected rates, not percent")
 
 
+def posterior_checks(count: Count, what: str, value: pl.Expr) -> Iterator[Check]:
+    """A posterior lies in [0, 1]; NaN is above every number."""
+    todo = "expected probabilities of the positive class"
+    yield _rows(count((value < 0) | (value > 1)), what, "outside [0, 1] or NaN", todo)
+
+
 def eta_checks(count: Count, eta: pl.Expr) -> Iterator[Check]:
     """A prevalence lies in [0, 1]; NaN is above every number."""
     yield _rows(count((eta < 0) | (eta > 1)), "eta=", "outside [0, 1]", "expected shares, not percent")
+
+
+def inner_eta_checks(count: Count, what: str, eta: pl.Expr) -> Iterator[Check]:
+    """A prevalence lies between 0 and 1, where the odds are finite and not 0."""
+    todo = "expected shares of positives, not percent, and neither 0 nor 1"
+    yield _rows(count((eta <= 0) | (eta >= 1)), what, "not between 0 and 1", todo)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -29,10 +29,13 @@ from polars_prcurve.models import Models
 from polars_prcurve.operating_points import points_at_any_eta
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Grid
-from polars_prcurve.roots import Roots, expit, logit, sign_changes
+from polars_prcurve.roots import Roots, difference, expit, logit, sign_changes
 from polars_prcurve.targets import Judge, better
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from polars_prcurve.roots import Floats, Places, Values
 
 __all__ = ["CROSSINGS", "LEADERS", "Contest", "contest", "crossing", "crossings_of", "leaders_of"]
@@ -74,6 +77,19 @@ def _inside(odds: Iterable[float]) -> Iterable[float]:
     return (r / (1 + r) for r in odds if 0 < r < math.inf)
 
 
+class Swaps(NamedTuple):
+    """One of each for every change of order."""
+
+    overtaken: Places
+    by: Places
+    places: Floats
+    parts: NDArray[np.bool_]
+    """Both are equal below."""
+
+    def where(self, rows: NDArray[np.bool_] | Places) -> Swaps:
+        return Swaps(self.overtaken[rows], self.by[rows], self.places[rows], self.parts[rows])
+
+
 @dataclass(frozen=True)
 class Contest:
     """Models of one or several `by` groups, and what they score at any prevalence."""
@@ -86,21 +102,25 @@ class Contest:
     low: float
     high: float
     """Logits of prevalence."""
+    terms: float
+    """Of which size are the terms of a score that is a difference, which may cancel; else 0."""
     point: PointMetric | None = None
     """What is scored is this, of points that stay where they are."""
     points: list[tuple[float, float]] | None = None
 
-    def swaps(self) -> tuple[Places, Places, Floats]:
-        """Who is overtaken, by whom, and where."""
+    def swaps(self) -> Swaps:
+        """In the order of places."""
         import numpy as np
 
         a, b = self.models.pairs()
         if self.point is None or self.point.ties is None:
-            pair, places, falling = sign_changes(self.values, a, b, self.low, self.high)
+            roots = sign_changes(self.values, a, b, self.low, self.high, terms=self.terms)
         else:
-            pair, places, falling = self._solved(a, b)
-        first, second = a[pair], b[pair]
-        return np.where(falling, first, second), np.where(falling, second, first), places
+            roots = self._solved(a, b)
+        order = np.argsort(roots.place)
+        first, second, falling = a[roots.pair][order], b[roots.pair][order], roots.falling[order]
+        overtaken, by = np.where(falling, first, second), np.where(falling, second, first)
+        return Swaps(overtaken, by, roots.place[order], roots.parts[order])
 
     def _solved(self, a: Places, b: Places) -> Roots:
         """Where points trade places in closed form: the metric's equation may have several solutions,
@@ -113,7 +133,8 @@ class Contest:
             for place, falling in self._ties(int(a[pair]), int(b[pair]))
         ]
         pair, place, falling = (np.array([root[i] for root in found]) for i in range(3))
-        return Roots(pair.astype(np.intp), place.astype(float), falling.astype(bool))
+        parts = np.zeros(len(found), dtype=bool)
+        return Roots(pair.astype(np.intp), place.astype(float), falling.astype(bool), parts)
 
     def _ties(self, a: int, b: int) -> Iterator[tuple[float, bool]]:
         import numpy as np
@@ -126,7 +147,7 @@ class Contest:
         many = np.full(len(middles), 1)
         gaps = self.values(many * a, middles) - self.values(many * b, middles)
         for place, below, above in zip(ends[1:-1], gaps, gaps[1:], strict=False):
-            if below * above < 0:
+            if np.sign(below) * np.sign(above) < 0:
                 yield place, below > 0
 
 
@@ -144,7 +165,7 @@ def contest(
     low, high = _logits(eta_range)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so that no models trade places")
-    sign = better(metric)
+    sign, terms = better(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):
         curves = curves_in_memory(table, [metric], collect=run)
         models = run(curves.groups, "")
@@ -161,17 +182,17 @@ def contest(
             scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
             return scores
 
-        return Contest(Models(models.select(*table.by)), of_curves, sign, low, high)
+        return Contest(Models(models.select(*table.by)), of_curves, sign, low, high, terms)
     found = run(points_at_any_eta(table, targets, [], collect=run), "")
     rates = found.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def of_points(models: Places, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
             scores: Floats = metric.of_rates(rates[models, 0], rates[models, 1], expit(places)) * sign
-        return scores
+            return scores
 
     points = [(recall, fpr) for recall, fpr in rates.tolist()]
-    return Contest(Models(found.select(*table.by)), of_points, sign, low, high, metric, points)
+    return Contest(Models(found.select(*table.by)), of_points, sign, low, high, terms, metric, points)
 
 
 def _logits(eta_range: Any) -> tuple[float, float]:
@@ -191,8 +212,9 @@ def crossings_of(found: Contest) -> pl.DataFrame:
     """`by`, and CROSSINGS."""
     import numpy as np
 
-    leads, follows, places = found.swaps()
+    leads, follows, places, parts = found.swaps()
     order = np.lexsort((follows, leads, places, found.models.groups()[leads]))
+    order = order[~parts[order]]
     leads, follows, places = leads[order], follows[order], places[order]
     return found.models.table(
         leads,
@@ -207,16 +229,19 @@ def leaders_of(found: Contest) -> pl.DataFrame:
     """`by`, and LEADERS: of models that are equal, the first in order."""
     import numpy as np
 
-    leads, follows, places = found.swaps()
+    swaps = found.swaps()
     base = found.models.groups()
+    starts = np.full(len(base), found.high)
+    np.minimum.at(starts, base[swaps.by] - 1, swaps.places)
+    every = np.arange(len(base))
+    values = found.values(every, (found.low + starts[base - 1]) / 2)
     rows: list[tuple[int, float, float]] = []
     for group in np.unique(base):
-        models, swaps = np.flatnonzero(base == group), base[leads] == group
-        steps = sorted(zip(places[swaps], leads[swaps], follows[swaps], strict=True))
-        start = (found.low + (steps[0][0] if steps else found.high)) / 2
-        values = found.values(models, np.full(len(models), start))
-        if not np.isnan(values).all():
-            rows += _stretches(models[np.nanargmax(values)], steps, found.low, found.high)
+        models = every[(base == group) & ~np.isnan(values)]
+        if len(models) > 0:
+            own = swaps.where(np.isin(swaps.by, models) & np.isin(swaps.overtaken, models))
+            gaps = difference(values[models, None], values[models], found.terms)
+            rows += _stretches(models, gaps > 0, own, found.low, found.high)
     models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
     models = models.astype(np.intp)
     names = found.models.names(models)
@@ -224,18 +249,23 @@ def leaders_of(found: Contest) -> pl.DataFrame:
 
 
 def _stretches(
-    leader: int, steps: list[tuple[float, int, int]], low: float, high: float
+    models: Places, ahead: NDArray[np.bool_], swaps: Swaps, low: float, high: float
 ) -> Iterator[tuple[int, float, float]]:
-    """From one overtaking of the leader to the next; of those in one place to the last of them."""
-    while steps:
-        place = steps[0][0]
-        here = [(overtaken, by) for at, overtaken, by in steps if at - place <= _ONE_PLACE]
-        steps = steps[len(here) :]
-        ahead = leader
-        while (after := next((by for overtaken, by in here if overtaken == ahead), None)) is not None:
-            here.remove((ahead, after))
-            ahead = after
-        if ahead != leader:
-            yield leader, low, place
-            leader, low = ahead, place
-    yield leader, low, high
+    """From one overtaking of the leader to the next, `ahead` being who is ahead of whom before."""
+    import numpy as np
+
+    leader = int(np.argmin(ahead.sum(axis=0)))
+    overtaken, by = np.searchsorted(models, swaps.overtaken), np.searchsorted(models, swaps.by)
+    ends = np.flatnonzero(np.diff(swaps.places, append=np.inf) > _ONE_PLACE) + 1
+    start = 0
+    for end in ends.tolist():
+        place = float(swaps.places[start])
+        for loser, winner in zip(overtaken[start:end], by[start:end], strict=True):
+            ahead[loser, winner], ahead[winner, loser] = False, True
+        if ahead[:, leader].any():
+            if place - low > _ONE_PLACE:
+                yield int(models[leader]), low, place
+                low = place
+            leader = int(np.argmin(ahead.sum(axis=0)))
+        start = end
+    yield int(models[leader]), low, high

@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_prcurve.bands import Bands, Collect, with_bands
+from polars_prcurve.binormal import with_rates
 from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP, UNIT
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
@@ -66,9 +67,13 @@ def curve_table(
     drop_intermediate: bool = False,
     thresholds: Thresholds = None,
     bands: Bands | None = None,
+    smooth: bool = False,
     long: bool = False,
 ) -> pl.LazyFrame:
-    """`by`, eta, what the eta frame carries, SWEEP, then a column or a row per metric."""
+    """`by`, eta, what the eta frame carries, SWEEP, then a column or a row per metric.
+
+    With `smooth` recall and fpr are those of a binormal model, and have no counts.
+    """
     if long:
         grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
     frame = sweep_at(
@@ -78,7 +83,10 @@ def curve_table(
         thresholds=thresholds,
         effective=bands is not None,
     )
-    frame = with_metrics(frame, metrics, table, bands, collect=collect, long=long)
+    if smooth and isinstance(table, ScoreTable):
+        frame = with_rates(frame, table)
+    counted = None if smooth else table
+    frame = with_metrics(frame, metrics, counted, bands, collect=collect, long=long)
     eta, *others = added_by_curve(metrics, long=long, bands=bands is not None)
     return frame.select(*table.by, eta, *grid.carried, *others)
 
@@ -86,13 +94,16 @@ def curve_table(
 def with_metrics(
     frame: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    table: Input,
+    table: Input | None,
     bands: Bands | None,
     *,
     collect: Collect,
     long: bool,
 ) -> pl.LazyFrame:
-    """Add `added_by_metrics` to rows of `sweep_at`, repeated for each metric where `long`."""
+    """Add `added_by_metrics` to rows of `sweep_at`, repeated for each metric where `long`.
+
+    Without a table they are of rates alone.
+    """
     names = [metric.name for metric in metrics]
     if long:  # in columns that no other can be called like
         metrics = [metric.alias(f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
@@ -107,7 +118,7 @@ def with_metrics(
     return frame.with_columns(stacked(columns, names))
 
 
-def metric_values(metrics: Sequence[PointMetric], table: Input) -> list[pl.Expr]:
+def metric_values(metrics: Sequence[PointMetric], table: Input | None) -> list[pl.Expr]:
     """The metrics as expressions over the columns of `sweep_at`; undefined is null."""
     recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
     if not isinstance(table, ScoreTable):

@@ -22,6 +22,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -30,6 +31,7 @@ from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
 from polars_prcurve.baselines import atanh_rest
 from polars_prcurve.columns import (
+    AUC,
     ENVELOPE,
     FPR,
     FPR_BEFORE,
@@ -40,9 +42,11 @@ from polars_prcurve.columns import (
     RESERVED,
     RISE,
     RUN,
+    SHIFT,
+    SLOPE,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact import sum_of_shares, whole_shares
+from polars_prcurve.exact import normal_cdf, sum_of_shares, whole_shares
 from polars_prcurve.point_metrics import PointMetric
 
 __all__ = [
@@ -167,6 +171,13 @@ class Influence(NamedTuple):
     """By how much the number of examples is less, where a variance is divided by it."""
 
 
+class Fitted(NamedTuple):
+    """What a node of a fitted curve contributes; see `binormal`."""
+
+    term: Term
+    steps: tuple[Step, ...] = ()
+
+
 Needs: TypeAlias = Literal["rises", "corners", "all"]
 """Which rows can matter: those on which recall rises, the first of each curve too, or any."""
 
@@ -217,6 +228,8 @@ class CurveMetric:
     """The same of a curve with half a false positive more at every threshold."""
     at_recall: float | None = field(default=None, repr=False)
     """It is precision at this recall."""
+    fitted: Fitted | None = field(default=None, repr=False)
+    """The same of a curve that has a model in place of rows."""
 
     def alias(self, name: str) -> CurveMetric:
         """The same metric under another name."""
@@ -282,6 +295,10 @@ def _precision(recall: pl.Expr, fpr: pl.Expr, odds: pl.Expr) -> pl.Expr:
 
 def _average_precision(rows: Rows) -> pl.Expr:
     return rows.rise / (1 + rows.odds * rows.ratio)
+
+
+# A fitted curve has no steps: all areas under its PR curve are one.
+_SMOOTH_AREA = Fitted(_average_precision)
 
 
 # One more positive at a row takes the precision there, and adds to the alarms of all rows below; one
@@ -390,6 +407,7 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
         term,
         finish=_where_precision_is,
         source="linear interpolation",
+        fitted=_SMOOTH_AREA,
     )
 
 
@@ -555,6 +573,13 @@ def precision_at_recall(recall: float) -> CurveMetric:
         hit = (rows.recall_before < recall - tolerance) & (rows.recall >= recall - tolerance)
         return pl.when(hit).then(_precision(pl.lit(recall), fpr, rows.odds)).fill_nan(None)
 
+    # Eq. 7 of Brodersen et al. 2010, whose print lacks the outer Phi.
+    z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
+
+    def of_model(rows: Rows) -> pl.Expr:
+        fpr = normal_cdf(-(rows.column(SLOPE) * z + rows.column(SHIFT)))
+        return _precision(pl.lit(recall), fpr, rows.odds).fill_nan(None)
+
     return CurveMetric(
         f"precision_at_recall({recall:g})",
         term,
@@ -562,6 +587,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
         finish=_where_known,
         source="W 2, DG",
         at_recall=float(recall),
+        fitted=Fitted(of_model),
     )
 
 
@@ -609,13 +635,15 @@ def integrated_average_precision(
     def start(rows: Rows) -> pl.Expr:
         return (1 - low) * rows.fpr + low * rows.recall
 
+    steps = _growth(name, start, lambda rows: span * (rows.recall - rows.fpr))
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         term,
         depends_on_eta=False,
         finish=_with_both_classes,
         source="Landgrebe et al. 2006",
-        steps=_growth(name, start, lambda rows: span * (rows.recall - rows.fpr)),
+        steps=steps,
+        fitted=Fitted(term, steps),
     )
 
 
@@ -722,6 +750,7 @@ average_precision = CurveMetric(
     source="W 2, step sum",
     influence=_OF_AVERAGE_PRECISION,
     cautious=CurveMetric("cautious_average_precision", _cautious_average_precision),
+    fitted=_SMOOTH_AREA,
 )
 average_precision_interpolated = CurveMetric(
     "average_precision_interpolated",
@@ -740,6 +769,7 @@ pr_auc = CurveMetric(
         lambda rows: rows.recall_before + rows.odds * rows.fpr_before,
         lambda rows: rows.rise + rows.odds * rows.run,
     ),
+    fitted=_SMOOTH_AREA,
 )
 auprg = CurveMetric(
     "auprg",
@@ -763,6 +793,7 @@ roc_auc = CurveMetric(
     finish=_with_both_classes,
     source="R Fig. 4",
     influence=_OF_ROC_AUC,
+    fitted=Fitted(lambda rows: rows.column(AUC)),
 )
 marginal_average_precision = CurveMetric(
     "marginal_average_precision",
@@ -770,6 +801,7 @@ marginal_average_precision = CurveMetric(
     range=(-1.0, 1.0),
     finish=_transformed(lambda area, eta: area - eta),
     source="R Fig. 6",
+    fitted=_SMOOTH_AREA,
 )
 normalized_average_precision = CurveMetric(
     "normalized_average_precision",
@@ -777,6 +809,7 @@ normalized_average_precision = CurveMetric(
     range=(0.0, math.inf),
     finish=_transformed(lambda area, eta: area / eta),
     source="R Fig. 6",
+    fitted=_SMOOTH_AREA,
 )
 min_max_average_precision = CurveMetric(
     "min_max_average_precision",
@@ -784,6 +817,7 @@ min_max_average_precision = CurveMetric(
     range=(-math.inf, 1.0),
     finish=_above(lambda eta: eta),
     source="R Fig. 6",
+    fitted=_SMOOTH_AREA,
 )
 boyd_pr_auc = replace(
     pr_auc,
@@ -791,6 +825,7 @@ boyd_pr_auc = replace(
     range=(-math.inf, 1.0),
     finish=_above(baselines.worst_pr_auc),
     source="Boyd et al. 2012, DG",
+    fitted=None,
 )
 random_average_precision = CurveMetric(
     "random_average_precision",
@@ -818,9 +853,9 @@ worst_pr_auc = CurveMetric(
     direction="none",
     source="Boyd et al. 2012",
 )
-pr_auc_hull = replace(pr_auc, name="pr_auc_hull", on_hull=True)
+pr_auc_hull = replace(pr_auc, name="pr_auc_hull", on_hull=True, fitted=None)
 auprg_hull = replace(auprg, name="auprg_hull", on_hull=True)
-roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True, influence=None)
+roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True, influence=None, fitted=None)
 
 CURVE_METRICS: dict[str, CurveMetric] = {
     value.name: value for value in list(globals().values()) if isinstance(value, CurveMetric)

@@ -18,6 +18,7 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.bands import Collect
+from polars_prcurve.binormal import fitted, nodes
 from polars_prcurve.columns import (
     ENVELOPE,
     FPR,
@@ -63,6 +64,7 @@ __all__ = [
     "Curves",
     "curves_in_memory",
     "curves_of",
+    "curves_of_model",
     "extents",
     "numbered",
     "segments_of",
@@ -202,6 +204,13 @@ def curves_in_memory(table: Input, metrics: Sequence[CurveMetric], *, collect: C
         on: collect(frame, "").lazy() for on, frame in with_hulls(rows, metrics, collect).items()
     }
     return _curves(table, groups.lazy(), segments)
+
+
+def curves_of_model(table: ScoreTable, found: Parts) -> Curves:
+    """The curves of the model that is fitted to each group, with nodes in place of segments."""
+    segments = {False: nodes(fitted(table, found)).cache()}
+    whole = _whole(table)._replace(least_fpr=pl.lit(1.0))  # precision of a model is 0 at eta = 0
+    return Curves(found.groups, segments, class_sizes(table), whole, partial(_point_values, table))
 
 
 def with_hulls(

@@ -124,12 +124,20 @@ def _on_hull(points: pl.DataFrame, known: pl.Series) -> pl.Series:
     ends = of_group.select(pl.col(GROUP).unique(), recall=pl.lit(1.0)).with_columns(
         pl.lit(1.0).alias(FPR)
     )
-    corners = upper_hull(pl.concat([of_group, ends])).filter(
-        (pl.col("recall") < 1) | (pl.col("fpr") < 1)
-    )
+    corners = upper_hull(pl.concat([of_group, ends])).filter(_bends())
     on = points.join(corners, left_on=[_GROUP, "recall", "fpr"], right_on=[GROUP, "recall", "fpr"])
     every = pl.int_range(len(known), eager=True)
     return pl.select(pl.when(known).then(every.is_in(on[_MODEL].implode()))).to_series()
+
+
+def _bends() -> pl.Expr:
+    """Of the points of hulls, each from the one above the origin to (1, 1): by more than rounding."""
+    rise, run = (
+        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(GROUP) for name in ("recall", "fpr")
+    )
+    rise_after, run_after = (step.shift(-1).over(GROUP) for step in (rise, run))
+    rounding = 2.0**-52 * (rise + run + rise_after + run_after)
+    return rise * run_after - rise_after * run > rounding
 
 
 def _crossings(a: _Roc, b: _Roc) -> Iterator[tuple[float, float, bool]]:

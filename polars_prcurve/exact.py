@@ -9,6 +9,8 @@ sum is rounded once, when it is turned back.
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "exponent",
     "float_bits",
     "from_integer",
+    "normal_cdf",
     "one_zero",
     "sum_of_shares",
     "to_integer",
@@ -91,3 +94,8 @@ def float_bits(value: pl.Expr) -> pl.Expr:
 def one_zero(value: pl.Expr) -> pl.Expr:
     """A float with 0.0 in place of -0.0, whose bits are others; `+ 0.0` is optimized away."""
     return pl.when(value == 0).then(0.0).otherwise(value)
+
+
+def normal_cdf(x: pl.Expr) -> pl.Expr:
+    """The share of a standard normal distribution below x, without loss in either tail."""
+    return (x * -math.sqrt(0.5)).erfc() * 0.5

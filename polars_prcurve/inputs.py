@@ -19,7 +19,7 @@ from polars_prcurve.columns import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, RES
 from polars_prcurve.errors import Check, PrcError, did_you_mean
 from polars_prcurve.grouping import group_number
 
-__all__ = ["Column", "Columns", "Missing", "Rates", "ScoreTable", "read_input"]
+__all__ = ["Column", "Columns", "Missing", "Rates", "ScoreTable", "read_input", "read_posteriors"]
 
 Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column] | None
@@ -193,6 +193,24 @@ def read_input(
         count_dtype=pl.Float64() if fractional or weight is not None else pl.Int64(),
         weighted=weight is not None,
     )
+
+
+def read_posteriors(
+    frame: pl.LazyFrame,
+    *,
+    makes: Iterable[str],
+    by: Columns = None,
+    score: Column = "score",
+    missing: Missing = "raise",
+) -> Input:
+    """A table without labels, whose scores are probabilities: SCORE is its one column, a Float64."""
+    reader = _Reader(frame, missing)
+    groups, by_dtypes = reader.read_by(by, makes)
+    value, _ = _read_score(reader, score)
+    value = value.cast(pl.Float64)
+    reader.check(checks.posterior_checks(reader.tallies.count, _shown("score", score), value))
+    number = group_number(by_dtypes)
+    return Input(reader.kept(), by_dtypes, groups, {SCORE: value}, reader.tallies, number)
 
 
 Typed: TypeAlias = tuple[pl.Expr, pl.DataType]

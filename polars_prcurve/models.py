@@ -40,10 +40,12 @@ class Models:
 
         groups = self.groups()
         starts = np.flatnonzero(np.diff(groups, prepend=0))
-        sizes = np.diff(starts, append=len(groups))
-        pairs = [np.array(np.triu_indices(n, 1)) + at for n, at in zip(sizes, starts, strict=True)]
-        first, second = np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1)
-        return first, second
+        ends = np.append(starts, len(groups))[1:]
+        pairs = [
+            np.array(np.triu_indices(end - start, 1)) + start
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
 
     def table(self, rows: Places, **columns: Any) -> pl.DataFrame:
         """`by` of some rows, and columns: names of models by their numbers, or values."""

@@ -15,6 +15,7 @@ import polars as pl
 from polars_prcurve import wide
 from polars_prcurve.bands import Band as BandKind
 from polars_prcurve.bands import Bands, read_bands
+from polars_prcurve.binormal import BINORMAL, Smooth, binormal_table, read_smooth
 from polars_prcurve.columns import CLUSTER, COUNTS, EXAMPLE, MODEL, SCORE, SWEEP
 from polars_prcurve.compare import COMPARED, Comparison, compare_table
 from polars_prcurve.crossings import CROSSINGS, LEADERS, contest, crossings_of, leaders_of
@@ -34,7 +35,15 @@ from polars_prcurve.expressions import (
     read_prevalence,
 )
 from polars_prcurve.grouping import Span, group_number, wide_keys
-from polars_prcurve.inputs import Column, Columns, Input, Missing, ScoreTable, read_input
+from polars_prcurve.inputs import (
+    Column,
+    Columns,
+    Input,
+    Missing,
+    ScoreTable,
+    read_input,
+    read_posteriors,
+)
 from polars_prcurve.intervals import RateMethod, one_confidence
 from polars_prcurve.operating_points import (
     RESOLUTION,
@@ -47,8 +56,9 @@ from polars_prcurve.operating_points import (
 from polars_prcurve.plots import Listed, PlotPrc
 from polars_prcurve.point_metrics import PointMetric, point_metrics
 from polars_prcurve.prevalence import Eta, read_eta
+from polars_prcurve.prior_shift import ESTIMATES, estimates_table, shift_prior
 from polars_prcurve.ranking import added_by_ranking, ranking_table
-from polars_prcurve.several import one_by_one
+from polars_prcurve.several import for_each
 from polars_prcurve.subsampling import SUBSAMPLES, subsample_table
 from polars_prcurve.summary import added_by_summary, summary_table
 from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
@@ -56,7 +66,15 @@ from polars_prcurve.targets import Several, read_judge, read_targets
 from polars_prcurve.uncertainty import Method, read_uncertainty
 from polars_prcurve.widths import SizeMethod
 
-__all__ = ["DataFramePrc", "ExprPrc", "FramePrc", "LazyFramePrc", "prc", "register"]
+__all__ = [
+    "DataFramePrc",
+    "ExprPrc",
+    "FramePrc",
+    "LazyFramePrc",
+    "estimate_prevalence",
+    "prc",
+    "register",
+]
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
@@ -243,6 +261,7 @@ class FramePrc(Listed, Generic[F]):
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
+        smooth: Smooth = None,
         long: bool = False,
         drop_intermediate: bool = False,
         thresholds: Thresholds = None,
@@ -278,6 +297,9 @@ class FramePrc(Listed, Generic[F]):
             for a DataFrame only.
         band
             `"mover"` holds the level on average; `"rectangle"` at least, but is wider.
+        smooth
+            `"binormal"`: recall and fpr are those of the model that `binormal` fits, at the same
+            thresholds; counts are null.
         long
             One row per metric, `metric` and `value` (and `low`, `high`), in place of columns per metric.
         drop_intermediate, thresholds
@@ -318,6 +340,7 @@ class FramePrc(Listed, Generic[F]):
         """
         asked = point_metrics(metrics)
         bands = read_bands(confidence, interval, band, asked)
+        read_smooth(smooth, confidence=confidence, rates=rates)
         makes = added_by_curve(asked, long=long, bands=bands is not None)
         table = read_input(
             self._lazy,
@@ -340,6 +363,7 @@ class FramePrc(Listed, Generic[F]):
             drop_intermediate=drop_intermediate,
             thresholds=thresholds,
             bands=bands,
+            smooth=smooth is not None,
             long=long,
         )
         return self._result(query)
@@ -480,6 +504,7 @@ class FramePrc(Listed, Generic[F]):
         n_resamples: int = 1000,
         seed: int | None = None,
         cluster: Column | None = None,
+        smooth: Smooth = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -512,6 +537,11 @@ class FramePrc(Listed, Generic[F]):
         cluster
             Rows of one cluster, a patient or a card, are drawn together by the bootstrap, whole clusters
             of a group, whatever their labels.
+        smooth
+            `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence:
+            `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`, `roc_auc`,
+            `precision_at_recall(...)`, `integrated_average_precision(...)` and `integrated(...)` of
+            those. Without `confidence`. A fitted curve has no steps, so the first three areas are one.
 
         Returns
         -------
@@ -549,7 +579,7 @@ class FramePrc(Listed, Generic[F]):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        asked = curve_metrics(metrics)
+        asked = read_smooth(smooth, curve_metrics(metrics), confidence=confidence, rates=rates)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
         makes = added_by_summary(errors=uncertainty is not None)
         table = read_input(
@@ -572,8 +602,74 @@ class FramePrc(Listed, Generic[F]):
             asked,
             collect=self._collected,
             uncertainty=uncertainty,
+            smooth=smooth is not None,
         )
         return self._result(query)
+
+    def binormal(
+        self,
+        ddof: int = 0,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Fit a normal distribution to the scores of each class, by maximum likelihood.
+
+        Where positives are few, a curve of two normal distributions is steadier than the steps of the
+        sample, if scores are normal (Brodersen et al. 2010). `curve` and `summary` are of this model
+        with `smooth="binormal"`. With z = (mu_pos - threshold) / sigma_pos recall is Phi(z), fpr is
+        Phi((mu_neg - threshold) / sigma_neg), and precision as everywhere.
+
+        Parameters
+        ----------
+        ddof
+            Variances are divided by n - ddof: 0 for maximum likelihood, 1 for an unbiased variance.
+
+        Returns
+        -------
+        One row per `by` group, null first:
+
+        - `mu_pos`, `sigma_pos`, `mu_neg`, `sigma_neg`: Float64, mean and standard deviation of the
+          scores of a class, as floats. Both null where a class has fewer than two distinct scores, an
+          infinite one, or no more than `ddof` examples. With weights they are weighted, and n is
+          `sum(w)**2 / sum(w**2)`; with `counts` it is the count.
+        - `alpha` = n_pos / (n_pos + n_neg): Float64, null in a group where nothing counts
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null
+          where a mean is
+
+        The same to the last bit whatever the order of the rows.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.binormal().select("mu_pos", "sigma_pos", "mu_neg", "alpha", "roc_auc")
+        shape: (1, 5)
+        ┌────────┬───────────┬────────┬───────┬──────────┐
+        │ mu_pos ┆ sigma_pos ┆ mu_neg ┆ alpha ┆ roc_auc  │
+        │ ---    ┆ ---       ┆ ---    ┆ ---   ┆ ---      │
+        │ f64    ┆ f64       ┆ f64    ┆ f64   ┆ f64      │
+        ╞════════╪═══════════╪════════╪═══════╪══════════╡
+        │ 0.55   ┆ 0.35      ┆ 0.45   ┆ 0.5   ┆ 0.580054 │
+        └────────┴───────────┴────────┴───────┴──────────┘
+        """
+        table = read_input(
+            self._lazy,
+            makes=BINORMAL,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return self._result(binormal_table(self._prepared(table), ddof=ddof))
 
     def compare(
         self,
@@ -1253,6 +1349,59 @@ class FramePrc(Listed, Generic[F]):
         )
         return _run(query)
 
+    def estimate_prevalence(
+        self,
+        eta_train: float,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        missing: Missing = "raise",
+        tolerance: float = 1e-12,
+        max_iterations: int = 10_000,
+    ) -> pl.DataFrame:
+        """Find the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+        From posteriors that are calibrated at prevalence `eta_train`, if the field differs from
+        training in the share of positives alone. The prevalence of greatest likelihood, by EM: the
+        mean posterior, moved to that mean, again and again (Saerens et al. 2002).
+
+        Parameters
+        ----------
+        eta_train
+            The prevalence that the posteriors were trained for, between 0 and 1.
+        score
+            The column of posteriors, all in [0, 1].
+        tolerance, max_iterations
+            A group is done as soon as its estimate changes by less than `tolerance`.
+
+        Returns
+        -------
+        One row per `by` group (null first), which the argument `eta` of other methods takes:
+
+        - `eta`: Float64, the estimate
+        - `n`: Int64, rows of the group
+        - `iterations`: Int64, how often the mean was taken
+        - `converged`: Boolean, whether `tolerance` was reached; towards 0 and 1 it is slow
+
+        Examples
+        --------
+        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        shape: (1, 4)
+        ┌──────────┬─────┬────────────┬───────────┐
+        │ eta      ┆ n   ┆ iterations ┆ converged │
+        │ ---      ┆ --- ┆ ---        ┆ ---       │
+        │ f64      ┆ i64 ┆ i64        ┆ bool      │
+        ╞══════════╪═════╪════════════╪═══════════╡
+        │ 0.335914 ┆ 10  ┆ 67         ┆ true      │
+        └──────────┴─────┴────────────┴───────────┘
+        """
+        table = read_posteriors(self._lazy, makes=ESTIMATES, by=by, score=score, missing=missing)
+        query = estimates_table(
+            table, eta_train, tolerance=tolerance, max_iterations=max_iterations, collect=_run
+        )
+        return _run(query)
+
     def unpivot_scores(
         self,
         scores: Sequence[str],
@@ -1432,11 +1581,12 @@ class ExprPrc(Listed):
         eta: object = None,
     ) -> pl.Expr:
         """A value of the score, or of each score if the expression names several."""
-        values = [
-            value(read_evidence(score, label, weight=weight, pos_label=pos_label, eta=eta))
-            for score in one_by_one(self._expr)
-        ]
-        return values[0] if len(values) == 1 else pl.struct(*values).struct.field("*")
+        return for_each(
+            self._expr,
+            lambda score: value(
+                read_evidence(score, label, weight=weight, pos_label=pos_label, eta=eta)
+            ),
+        )
 
     def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as much.
@@ -1694,6 +1844,30 @@ class ExprPrc(Listed):
         at = read_one_prevalence(eta)
         return self._of(label, weight, pos_label, lambda score: score.threshold(targets[0], at), eta)
 
+    def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
+        """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
+
+        From `eta_train`, the prevalence that they were trained for, to `eta` (Williams 2021, eq. 3),
+        each a number or an expression, between 0 and 1. 0 and 1 stay, and null stays null. A NaN or a
+        value outside [0, 1] stops the query, in any row.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"p": [0.2, 0.5, 0.9], "eta": [0.5, 0.1, 0.01]})
+        >>> df.with_columns(moved=pl.col("p").prc.shift_prior(0.5, pl.col("eta")))
+        shape: (3, 3)
+        ┌─────┬──────┬──────────┐
+        │ p   ┆ eta  ┆ moved    │
+        │ --- ┆ ---  ┆ ---      │
+        │ f64 ┆ f64  ┆ f64      │
+        ╞═════╪══════╪══════════╡
+        │ 0.2 ┆ 0.5  ┆ 0.2      │
+        │ 0.5 ┆ 0.1  ┆ 0.1      │
+        │ 0.9 ┆ 0.01 ┆ 0.083333 │
+        └─────┴──────┴──────────┘
+        """
+        return shift_prior(self._expr, eta_train, eta)
+
 
 class ArrowTable(Protocol):
     """Anything that exports an Arrow stream: a pyarrow table, a DuckDB relation, ..."""
@@ -1733,6 +1907,38 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
     raise PrcError(
         "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
         f"stream; got {type(x).__name__}"
+    )
+
+
+def estimate_prevalence(
+    frame: pl.DataFrame | pl.LazyFrame | ArrowTable,
+    score: Column,
+    eta_train: float,
+    by: Columns = None,
+    *,
+    missing: Missing = "raise",
+    tolerance: float = 1e-12,
+    max_iterations: int = 10_000,
+) -> pl.DataFrame:
+    """Find the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+    The frame method of the same name as a function.
+
+    Examples
+    --------
+    >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+    >>> round(estimate_prevalence(field, "p", eta_train=0.5)["eta"].item(), 6)
+    0.335914
+    """
+    if isinstance(frame, pl.Expr):
+        raise PrcError(f"estimate_prevalence() takes a table; got the expression {frame}")
+    return prc(frame).estimate_prevalence(
+        eta_train,
+        by=by,
+        score=score,
+        missing=missing,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
     )
 
 

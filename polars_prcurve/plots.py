@@ -41,8 +41,8 @@ class Listed:
 class PlotPrc(Listed):
     """Charts of a score table, as plain Altair charts.
 
-    Every method collects: the curve, reduced to at most 2 * positives + 2 rows per group, is
-    computed at the call. The arguments that say what the table holds are those of `.prc`.
+    Every method collects at the call: the curve, reduced to at most 2 * positives + 2 rows per group,
+    or the sweep for `normal_quantiles`. The arguments that say what the table holds are those of `.prc`.
     """
 
     def __init__(self, prc: LazyFramePrc) -> None:
@@ -314,6 +314,41 @@ class PlotPrc(Listed):
             **_of_table(locals()),
         )
         return charts.ranking(_collected(query), confidence=confidence, **_of_looks(locals()))
+
+    def normal_quantiles(
+        self,
+        *,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the sweep, and draw the scores of each class by normal quantile.
+
+        Parameters
+        ----------
+        title
+            As in `charts.normal_quantiles`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.normal_quantiles`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.normal_quantiles().to_dict()["title"]["text"]
+        ['Scores by normal quantile']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.sweep(**_of_table(locals()))
+        return charts.normal_quantiles(_collected(query), title=title)
 
     def metric_by_eta(
         self,

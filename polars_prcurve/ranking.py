@@ -31,7 +31,7 @@ from polars_prcurve.uncertainty import Uncertainty
 
 __all__ = ["added_by_ranking", "ranking_table"]
 
-_STEP = f"{RESERVED}step"  # number of the prevalence in its group
+_STEP = f"{RESERVED}step"  # number of the prevalence among equal ones of a model
 _LEADER = f"{RESERVED}leader"
 _HALF = f"{RESERVED}half"
 _OTHER = f"{RESERVED}other"
@@ -78,12 +78,18 @@ def _ranked(table: Input, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
 
     `values` has MODEL and comes by group, model and prevalence; models of a group share prevalences.
     """
-    values = values.with_columns(_number([*table.others, MODEL]))
-    keys = [*table.others, _STEP]
+    values = values.with_columns(_number([*table.others, MODEL, "eta"]))
+    keys = _keys(table)
     rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
     values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
-    last = [False] * len(keys) + [True, False]
+    last = [*[False] * len(table.others), True, False, True, False]
     return values.sort(*keys, "rank", MODEL, nulls_last=last).with_columns(pl.col(MODEL).alias("model"))
+
+
+def _keys(table: Input) -> list[str]:
+    """What models are ranked within: a model without examples has no prevalence of its own, so that the
+    place of a prevalence among those of its model does not tell which one it is."""
+    return [*table.others, "eta", _STEP]
 
 
 def _number(keys: list[str]) -> pl.Expr:
@@ -92,7 +98,7 @@ def _number(keys: list[str]) -> pl.Expr:
 
 def _with_lead(table: Input, ranks: pl.LazyFrame, sign: float, confidence: float) -> pl.LazyFrame:
     """Add how far each model is behind the leader, if each was measured on a sample of its own."""
-    keys = [*table.others, _STEP]
+    keys = _keys(table)
     leader, error = (pl.col(name).first().over(keys) for name in ("value", "standard_error"))
     half = (error**2 + pl.col("standard_error") ** 2).sqrt() * z_of(confidence)
     ranks = ranks.with_columns(half.alias(_HALF), behind=(leader - pl.col("value")) * sign)
@@ -105,11 +111,11 @@ def _with_paired_lead(
     table: Input, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """The same from differences of all pairs on the same examples."""
-    keys = [*table.others, _STEP]
+    keys = _keys(table)
     leader, value = (pl.col(name).first().over(keys) for name in (MODEL, "value"))
     ranks = ranks.with_columns(leader.alias(_LEADER), behind=(value - pl.col("value")) * sign)
     ranks = ranks.with_row_index(_ROW)
-    differences = differences.with_columns(_number([*table.others, "model_a", "model_b"]))
+    differences = differences.with_columns(_number([*table.others, "model_a", "model_b", "eta"]))
     low, high = pl.col("low"), pl.col("high")
     both = [
         differences.select(*keys, pl.col(a).alias(_LEADER), pl.col(b).alias(MODEL), low=least, high=most)
@@ -118,7 +124,13 @@ def _with_paired_lead(
             ("model_b", "model_a", *((-high, -low) if sign > 0 else (low, high))),
         )
     ]
-    on = {**table.others, _STEP: pl.Int64(), _LEADER: table.by[MODEL], MODEL: table.by[MODEL]}
+    on = {
+        **table.others,
+        "eta": pl.Float64(),
+        _STEP: pl.Int64(),
+        _LEADER: table.by[MODEL],
+        MODEL: table.by[MODEL],
+    }
     ranks = join_groups(ranks.drop("low", "high"), pl.concat(both), on, how="left").sort(_ROW)
     return _resolved(ranks, keys)
 

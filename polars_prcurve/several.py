@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars as pl
 
 from polars_prcurve.errors import PrcError
 
-__all__ = ["one_by_one"]
+__all__ = ["for_each"]
+
+
+def for_each(expr: pl.Expr, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+    """A value of the expression, or of each column that it names."""
+    values = [value(one) for one in one_by_one(expr)]
+    return values[0] if len(values) == 1 else pl.struct(*values).struct.field("*")
 
 
 def one_by_one(expr: pl.Expr) -> list[pl.Expr]:

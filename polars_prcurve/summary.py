@@ -22,7 +22,7 @@ from polars_prcurve.columns import (
 )
 from polars_prcurve.curve import stacked
 from polars_prcurve.curve_metrics import CurveMetric
-from polars_prcurve.curves import Curves, curves_of, numbered
+from polars_prcurve.curves import Curves, curves_of, curves_of_model, numbered
 from polars_prcurve.influence import SIZES, variances
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.prevalence import Grid
@@ -46,12 +46,19 @@ def summary_table(
     *,
     collect: Collect,
     uncertainty: Uncertainty | None = None,
+    smooth: bool = False,
 ) -> pl.LazyFrame:
-    """`by`, eta, what the eta frame carries, and the rest of `added_by_summary`."""
+    """`by`, eta, what the eta frame carries, and the rest of `added_by_summary`.
+
+    With `smooth` the metrics are those of a model, see `binormal.of_model`.
+    """
     named = numbered(metrics)
     analytic = uncertainty is not None and uncertainty.method == "analytic"
     found = counted(table, effective=analytic)
-    curves = curves_of(table, found, metrics, collect=collect, with_last=analytic)
+    if smooth and isinstance(table, ScoreTable):
+        curves = curves_of_model(table, found)
+    else:
+        curves = curves_of(table, found, metrics, collect=collect, with_last=analytic)
     pairs = curves.at(grid)
     if uncertainty is not None and analytic:
         values = _analytic(curves, pairs, named, uncertainty.confidence)

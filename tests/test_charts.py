@@ -12,6 +12,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, charts, eta_grid
@@ -155,6 +156,55 @@ def test_fdr_mirrors_precision():
     fdr = points(charts.pr_curve(table, y="fdr"), "recall", "fdr")
     assert np.allclose([(r, 1 - p) for r, p in precision], fdr, atol=1e-5)
     assert [row["fdr"] for row in records(charts.pr_curve(table, y="fdr"), "chance")] == [0.99]
+
+
+def test_quantiles_have_the_shares_and_the_lines_the_fit():
+    frame = scores(pos=41, neg=150, digits=8)
+    chart = charts.normal_quantiles(frame.prc.sweep())
+    fit = frame.prc.binormal()
+    assert labels(chart, "color") == ["positives", "negatives"]
+    assert "41 positives : 150 negatives" in subtitle(chart)
+    for curve, (label, kind) in enumerate([(1, "pos"), (0, "neg")]):
+        sample = [row for row in records(chart, "sample") if row["curve"] == curve]
+        of_class = frame.filter(label=label)["score"].sort(descending=True)
+        share = (np.arange(len(of_class)) + 0.5) / len(of_class)
+        assert [row["y"] for row in sample] == pytest.approx(of_class.to_list(), rel=1e-5)
+        assert [row["x"] for row in sample] == pytest.approx((-ndtri(share)).tolist(), abs=1e-5)
+        mu, sigma = fit[f"mu_{kind}"].item(), fit[f"sigma_{kind}"].item()
+        line = points(chart, "x", "y", curve)
+        assert [x for x, _ in line] == [sample[-1]["x"], sample[0]["x"]]
+        assert [y for _, y in line] == pytest.approx([mu + sigma * x for x, _ in line], rel=1e-4)
+
+
+def test_quantiles_of_many_scores_are_thinned():
+    frame = scores(pos=3_000, neg=40_000, digits=9)
+    chart = charts.normal_quantiles(frame.prc.sweep())
+    sample = records(chart, "sample")
+    for curve in (0, 1):
+        assert 60 < sum(row["curve"] == curve for row in sample) <= 220
+    assert max(row["y"] for row in sample) == pytest.approx(frame["score"].max(), rel=1e-5)
+    assert "Drawn from" in chart.to_dict()["description"]
+    assert points(chart, "x", "y", 1)[0][1] == pytest.approx(points(chart, "x", "y", 1)[0][0], abs=0.1)
+
+
+@pytest.mark.parametrize("score", [[], [0.5] * 6, [math.inf, 1.0, 2.0, 3.0, -math.inf, 2.0]])
+def test_quantiles_of_odd_tables_draw(score):
+    n = len(score)
+    frame = pl.DataFrame(
+        {"score": score, "label": [True, False] * (n // 2), "g": ["a"] * n},
+        schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String},
+    )
+    one_class = frame.with_columns(g=pl.lit("b"), label=True)
+    chart = charts.normal_quantiles(pl.concat([frame, one_class]).prc.sweep(by="g"))
+    json.loads(chart.to_json(), parse_constant=pytest.fail)
+    assert png(chart).startswith(PNG)
+    if n:
+        assert "Not drawn, one class only: b" in subtitle(chart)
+
+
+def test_quantiles_of_published_rates_are_refused():
+    with pytest.raises(PrcError, match="published rates have none"):
+        charts.normal_quantiles(scores().prc.sweep().prc.sweep(rates=("recall", "fpr")))
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])
@@ -376,6 +426,21 @@ def test_hostile_names_are_only_text(draw):
         assert png(chart).startswith(PNG)
 
 
+def test_hostile_names_of_quantiles_are_only_text():
+    plain = grouped([str(i) for i in range(len(HOSTILE))])
+    names = dict(zip(map(str, range(len(HOSTILE))), HOSTILE, strict=True))
+    table = plain.with_columns(pl.col("model").replace(names)).prc.sweep(by="model", thresholds=4)
+    for column in filter(None, HOSTILE):
+        chart = charts.normal_quantiles(table.rename({"model": column}))
+        used = {key for row in (*records(chart), *records(chart, "sample")) for key in row}
+        assert used <= {
+            *("part", "curve", "order", "hover", "facet", "color", "threshold", "x", "y", "test_set"),
+        }
+        assert len(labels(chart, "facet")) == len(HOSTILE)
+        assert "<script>alert" not in chart.to_html()
+    assert png(chart).startswith(PNG)
+
+
 def test_a_hostile_title_is_only_text():
     chart = charts.pr_curve(scores().prc.curve(), title="</script><script>alert(1)</script>")
     assert "<script>alert" not in chart.to_html()
@@ -507,7 +572,7 @@ def test_the_description_is_text_for_those_who_cannot_see():
 # A good citizen -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draw", [charts.pr_curve, charts.roc_curve])
+@pytest.mark.parametrize("draw", [charts.pr_curve, charts.roc_curve, charts.normal_quantiles])
 def test_row_order_does_not_matter(draw):
     table = crossed("ab", "xy").prc.curve(eta=[None, 0.01], by=["model", "site"])
     expected = draw(table).to_json()
@@ -1060,6 +1125,9 @@ def test_plot_draws_what_the_tables_draw():
     assert chart.to_dict() == charts.pr_curve(table).to_dict()
     chart = plot(frame.lazy()).pr_curve([0.1, 0.01], by="model", y="fdr", color="eta", title="Mine")
     assert chart.to_dict() == charts.pr_curve(table, y="fdr", color="eta", title="Mine").to_dict()
+    chart = plot(frame).normal_quantiles(by="model", title="Mine")
+    swept = frame.prc.sweep(by="model")
+    assert chart.to_dict() == charts.normal_quantiles(swept, title="Mine").to_dict()
     chart = plot(frame).roc_curve(by="model", log_x=True, facet="model")
     assert chart.to_dict() == charts.roc_curve(table, log_x=True, facet="model").to_dict()
 

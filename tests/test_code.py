@@ -71,6 +71,7 @@ def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     written = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
-    kept = {path.name for path in (ROOT / "docs" / "images").iterdir()}
-    assert set(written) == kept == {f"{name}.png" for name in set(charts.__all__) - {"Chart"}}
+    elsewhere = {"Chart", "normal_quantiles"}  # whose image is of docs/binormal.md
+    assert set(written) == {f"{name}.png" for name in set(charts.__all__) - elsewhere}
+    assert all((ROOT / "docs" / "images" / name).exists() for name in written)
     assert max(written.values()) < 60_000

@@ -10,7 +10,15 @@ import polars as pl
 import pytest
 
 import polars_prcurve
-from polars_prcurve import PrcError, eta_from_ratio, eta_grid, metrics, prc
+from polars_prcurve import (
+    PrcError,
+    estimate_prevalence,
+    eta_from_ratio,
+    eta_grid,
+    metrics,
+    prc,
+    shift_prior,
+)
 
 ROWS = 5_000
 GOOD = pl.DataFrame(
@@ -116,6 +124,57 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.sweep(score=pl.col("score").cast(pl.Int64), thresholds=[1, 1.5]),
         "holds 1.5",
     ),
+    "estimate: misspelt score": (
+        lambda p: p.estimate_prevalence(0.5, score="scroe"),
+        "score= names the column 'scroe'.*'score'",
+    ),
+    "estimate: string score": (lambda p: p.estimate_prevalence(0.5, score="kind"), "'kind' is String"),
+    "estimate: by clash": (
+        lambda p: p.estimate_prevalence(0.5, by=pl.col("g").alias("n")),
+        "by= holds a column 'n'.*rename",
+    ),
+    "estimate: eta_train 1": (
+        lambda p: p.estimate_prevalence(1),
+        r"eta_train= must lie between 0 and 1, both excluded.*got 1.0",
+    ),
+    "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
+    "estimate: eta_train text": (
+        lambda p: p.estimate_prevalence("1:100"),
+        "eta_train= takes a number between 0 and 1; got '1:100'",
+    ),
+    "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
+    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
+    "estimate: tolerance 0": (lambda p: p.estimate_prevalence(0.5, tolerance=0), "tolerance=.*got 0"),
+    "estimate: no iteration": (
+        lambda p: p.estimate_prevalence(0.5, max_iterations=0),
+        "max_iterations= is a whole number, at least 1; got 0",
+    ),
+    "smooth of another kind": (
+        lambda p: p.curve(0.1, smooth="loess"),
+        "smooth= is \"binormal\" or None; got 'loess'",
+    ),
+    "smooth and confidence": (
+        lambda p: p.curve(0.1, smooth="binormal", confidence=0.9),
+        "no interval here; leave out",
+    ),
+    "smooth areas and confidence": (
+        lambda p: p.summary(0.1, smooth="binormal", confidence=0.9, method="bootstrap"),
+        "no interval here; leave out",
+    ),
+    "smooth and rates": (
+        lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score")),
+        "no scores that a model could be fitted to",
+    ),
+    "smooth of a metric of rows": (
+        lambda p: p.summary(0.1, smooth="binormal", metrics="auprg"),
+        r"auprg is not known of a fitted model; .*precision_at_recall\(...\)",
+    ),
+    "smooth mean of a metric of rows": (
+        lambda p: p.summary(smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5)),
+        r"integrated\(auprg, .* is not known of a fitted model",
+    ),
+    "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
+    "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
     "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
     "unpivot: mixed dtypes": (lambda p: p.unpivot_scores(["score", "label"]), "differ in dtype"),
     "unpivot: none": (lambda p: p.unpivot_scores([]), "at least one score column"),
@@ -150,6 +209,18 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         (lambda: metrics.precision(0.5, 1.5, 0.1), r"fpr must lie in \[0, 1\]; got 1.5"),
         (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
         (lambda: metrics.precision(0.5, 0.5), "pass eta"),
+        (lambda: shift_prior(1.5, 0.5, 0.1), r"p must lie in \[0, 1\]; got 1.5"),
+        (lambda: shift_prior(0.5, 0, 0.1), "eta_train= must lie between 0 and 1.*got 0.0"),
+        (lambda: shift_prior([0.5], 0.5, [0.1, 1]), "eta= must lie between 0 and 1.*got 1.0"),
+        (lambda: shift_prior(0.5, float("nan"), 0.1), "eta_train= must lie.*got nan"),
+        (lambda: shift_prior(0.5, 0.5, "market"), "eta= takes numbers between 0 and 1; got 'market'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, 10), "eta= must lie between 0 and 1.*got 10.0"),
+        (lambda: pl.col("p").prc.shift_prior("eta", 0.1), "eta_train= takes a number.*got 'eta'"),
+        (lambda: pl.col("p").prc.shift_prior(0.5, pl.col("a", "b")), "eta= takes one column"),
+        (lambda: pl.all().prc.shift_prior(0.5, 0.1), "name the scores"),
+        (lambda: shift_prior(pl.col("p"), 0.5, [0.1]), r"eta= takes a number.*got \[0.1\]"),
+        (lambda: estimate_prevalence([1], "p", 0.5), "got list"),  # type: ignore[arg-type]
+        (lambda: estimate_prevalence(pl.col("p"), "p", 0.5), "takes a table; got the expr"),  # type: ignore[arg-type]
         (lambda: prc([1, 2]), "got list"),  # type: ignore[call-overload]
         (lambda: pl.col("score").prc.roc_auc(pl.col("a", "b")), "label= takes one column"),
         (lambda: pl.col("score").prc.tp("label", weight=pl.all()), "weight= takes one column"),
@@ -234,7 +305,14 @@ METHODS: dict[str, Callable[..., Any]] = {
     "summary": lambda p, **how: p.summary([0.1, 0.2], by="g", **how),
     "summary without eta": lambda p, **how: p.summary(0.1, by="g", metrics="roc_auc", **how),
     "summary with errors": lambda p, **how: p.summary([0.1, 0.2], by="g", confidence=0.9, **how),
+    "summary, smooth": lambda p, **how: p.summary([0.1, 0.2], by="g", smooth="binormal", **how),
+    "curve, smooth": lambda p, **how: p.curve([0.1, 0.2], by="g", smooth="binormal", **how),
+    "binormal": lambda p, **how: p.binormal(1, by="g", **how),
     "compare": lambda p, **how: p.compare(model="g", id="row", eta=[0.1, 0.2], **how),
+    "ranking": lambda p, **how: p.ranking([0.1, 0.2], model="g", **how),
+    "ranking of points": lambda p, **how: p.ranking(0.1, model="g", metric="f1", fpr=0.5, **how),
+    "ranking with errors": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, **how),
+    "ranking, paired": lambda p, **how: p.ranking(0.1, model="g", confidence=0.9, id="row", **how),
     "points": lambda p, **how: p.operating_points([0.1, 0.2], by="g", recall=0.5, **how),
     "points at eta": lambda p, **how: p.operating_points(0.1, by="g", precision=0.1, **how),
 }
@@ -252,11 +330,37 @@ SHAPES: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 }
 
 
+COLLECTED: dict[str, Callable[..., Any]] = {
+    "crossings": lambda p, **how: p.crossings(model="g", **how),
+    "crossings of points": lambda p, **how: p.crossings(model="g", metric="f1", fpr=0.5, **how),
+    "leaders": lambda p, **how: p.leaders(model="g", **how),
+    "dominance": lambda p, **how: p.dominance(model="g", **how),
+    "roc_crossings": lambda p, **how: p.roc_crossings(model="g", **how),
+}
+"""What is run at the call, of lazy tables too."""
+
+
+SMOOTH = ("summary, smooth", "curve, smooth")
+
+
 def _allowed(case: str, method: str) -> bool:
     how = WHEN_RUN[case][1]
+    of_examples = ("summary with errors", "compare", "ranking with errors", "ranking, paired")
     if "rates" in how:
-        return method not in ("counts", "summary with errors", "compare")
-    return not ("counts" in how and method in ("summary with errors", "compare"))
+        return method not in ("counts", "binormal", *SMOOTH, *of_examples)
+    return not ("counts" in how and method in of_examples)
+
+
+@pytest.mark.parametrize("method", COLLECTED)
+@pytest.mark.parametrize("case", WHEN_RUN)
+def test_values_fail_at_the_call_of_what_is_collected(case: str, method: str) -> None:
+    df, how, words = WHEN_RUN[case]
+    messages = []
+    for door in (df.prc, df.lazy().prc):
+        with pytest.raises(PrcError, match=words) as error:
+            COLLECTED[method](door, **how)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -294,6 +398,7 @@ def test_an_error_never_locks_the_engine() -> None:
             bad.prc.operating_points([0.1, 0.2], by="g", precision=0.1, recall=0.3),
             METHODS["summary with errors"](bad.prc),
             METHODS["compare"](bad.prc),
+            *(METHODS[name](bad.prc) for name in ("binormal", *SMOOTH)),
             GOOD.lazy().prc.summary(etas, by="g"),
             GOOD.lazy().prc.operating_points(etas.lazy(), by="g", precision=0.1),
             GOOD.lazy().prc.summary(pl.LazyFrame({"eta": [0.1, 3.0]}), by="g"),

@@ -12,6 +12,7 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -23,6 +24,7 @@ from polars_prcurve import (
     PrcError,
     bootstrap,
     crossing,
+    estimate_prevalence,
     eta_for_f_beta,
     eta_for_precision,
     eta_from_ratio,
@@ -35,7 +37,9 @@ from polars_prcurve import (
     published_roc_auc,
     rate_interval,
     ratio_from_eta,
+    roots,
     sample_size,
+    shift_prior,
 )
 from polars_prcurve.resampling import Cells
 from polars_prcurve.subsampling import subsampled_precision
@@ -553,7 +557,91 @@ def point_crossing(case: Case) -> None:
                 assert math.isclose(metric(*a, found), metric(*b, found), rel_tol=1e-9)
 
 
+@checks("ap_crossing")
+def ap_crossing(case: Case) -> None:
+    asked: dict[str, Any] = {
+        "trapezoid_none": metrics.pr_auc_trapezoid("none"),
+        "ap_step": "average_precision",
+        "davis_goadrich": "pr_auc",
+    }
+    df = pl.concat(
+        pl.DataFrame(points).with_columns(model=pl.lit(classifier))
+        for classifier, points in REFERENCE["curves"][case["inputs"]["curve"]].items()
+    )
+    how: dict[str, Any] = {"rates": ("tpr", "fpr"), "eta_range": (1e-11, 1 - 6e-6)}
+    for name, expected in case["expected"].items():
+        found = df.prc.crossings(metric=asked[name], **how)
+        assert_close(case, found["eta"], expected)
+        leaders = df.prc.leaders(metric=asked[name], **how)
+        assert leaders["model"].to_list() == [found["model_a"].item(), found["model_b"].item()]
+        assert_close(case, leaders["eta_low"][1:], expected)
+
+
+@checks("binormal_ap_crossing")
+def binormal_ap_crossing(case: Case) -> None:
+    """Precision of two normal distributions, by the trapezoid rule over the scores of positives."""
+    z = np.linspace(-8.5, 8.5, 1025)
+    weight = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+    models = [case["inputs"][name] for name in ("a", "b")]
+
+    def below(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in x])
+
+    rates = [
+        (below(-z), below((m["mu_neg"] - m["mu_pos"] - m["sd_pos"] * z) / m["sd_neg"])) for m in models
+    ]
+
+    def average_precision(numbers: Any, places: Any) -> Any:
+        eta = roots.expit(places)[:, None]
+        recall, fpr = (np.array([r[i] for r in rates])[numbers] for i in range(2))
+        return (eta * recall / (eta * recall + (1 - eta) * fpr)) @ weight
+
+    found = roots.sign_changes(
+        average_precision, np.array([0]), np.array([1]), roots.logit(1e-9), roots.logit(1 - 1e-4)
+    )
+    expected = case["expected"]
+    assert_close(case, roots.expit(found.place), expected["roots"])
+    separations = [(m["mu_pos"] - m["mu_neg"]) / math.hypot(m["sd_pos"], m["sd_neg"]) for m in models]
+    assert_close(case, below(np.array(separations)), [expected["auc_a"], expected["auc_b"]])
+
+
 # Edges ----------------------------------------------------------------------------------------
+
+
+# Prior shift ----------------------------------------------------------------------------------
+
+
+@checks("prior_shift")
+def prior_shift(case: Case) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    priors = inputs["eta_train"], inputs["eta"]
+    assert_close(case, shift_prior(np.array(inputs["p"]), *priors), expected["p"])
+    table = pl.DataFrame({"p": inputs["p"]})
+    assert_close(case, table.select(prc(pl.col("p")).shift_prior(*priors))["p"], expected["p"])
+    back = shift_prior(0.5, *reversed(priors))
+    assert_close(case, [back], [expected["threshold_for_half"]])
+    odds = [ratio_from_eta(eta) for eta in priors]
+    assert_close(case, [math.log(odds[1] / odds[0])], [expected["logit_shift"]])
+
+
+@checks("prior_shift_sweep")
+def prior_shift_sweep(case: Case) -> None:
+    inputs = case["inputs"]
+    table = pl.DataFrame({"score": inputs["p"], "label": inputs["label"]})
+    shifted = prc(pl.col("score")).shift_prior(inputs["eta_train"], inputs["eta"])
+    swept = prc(table.with_columns(shifted)).sweep()
+    for name in ("threshold", "tp", "fp"):
+        assert_close(case, swept[name], [row[name] for row in case["expected"]])
+
+
+@checks("saerens_em")
+def saerens_em(case: Case) -> None:
+    table = pl.DataFrame({"p": case["inputs"]["p"]})
+    for name, value in case["expected"].items():
+        steps = 10_000 if name == "eta_hat" else int(name.split("_")[2])
+        found = estimate_prevalence(table, "p", case["inputs"]["eta_train"], max_iterations=steps)
+        assert_close(case, found["eta"], [value])
+        assert found["converged"].item() == (name == "eta_hat")
 
 
 # Uncertainty ----------------------------------------------------------------------------------
@@ -781,6 +869,55 @@ def edge_of_a_table(case: Case) -> None:
     assert_summary(case, asked, case["expected"], eta)
     if "n_thresholds" in case["expected"]:
         assert swept.height == case["expected"]["n_thresholds"]
+
+
+@checks("binormal")
+def binormal(case: Case) -> None:
+    """By a table of two scores a class, whose mean and deviation are those of the case."""
+    inputs, expected = case["inputs"], case["expected"]
+    places = {name: (inputs[f"mu_{name}"], inputs[f"sd_{name}"]) for name in ("pos", "neg")}
+    rows = [
+        (mu + side * sigma, kind == "pos") for kind, (mu, sigma) in places.items() for side in (-1, 1)
+    ]
+    df = pl.DataFrame(rows, schema=["score", "label"], orient="row")
+    alpha, recalls = inputs["alpha"], inputs["tpr"]
+    fitted = df.prc.binormal()
+    assert_close(case, fitted.row(0)[:4], [*places["pos"], *places["neg"]])
+    assert_close(case, [fitted["roc_auc"].item()], [expected["auc"]])
+    asked = ["average_precision", "roc_auc", *(metrics.precision_at_recall(r) for r in recalls)]
+    found = df.prc.summary(alpha, metrics=asked, smooth="binormal")["value"]
+    assert_close(case, found, [expected["ap"], expected["auc"], *expected["ppv"]])
+    mu, sigma = places["pos"]
+    at = {mu - sigma * NormalDist().inv_cdf(r): place for place, r in enumerate(recalls) if r < 1}
+    curve = df.prc.curve(alpha, thresholds=list(at), smooth="binormal")
+    points = {name: [expected[name][place] for place in at.values()] for name in ("fpr", "ppv")}
+    assert_close(case, curve["recall"], [r for r in recalls if r < 1])
+    assert_close(case, curve["fpr"], points["fpr"])
+    assert_close(case, curve["precision"], points["ppv"])
+
+
+@checks("binormal_fit")
+def binormal_fit(case: Case) -> None:
+    df, arguments = score_table(case)
+    expected, names = case["expected"], ["mu_pos", "sd_pos", "mu_neg", "sd_neg", "alpha"]
+    found = df.prc.binormal(**arguments)
+    assert_close(case, found.row(0)[:5], [expected[name] for name in names])
+    assert_close(case, [found["roc_auc"].item()], [expected["auc"]])
+    [unbiased] = df.prc.binormal(1, **arguments).rows(named=True)
+    sigmas = unbiased["sigma_pos"], unbiased["sigma_neg"]
+    assert_close(case, sigmas, [expected["sd_pos_ddof1"], expected["sd_neg_ddof1"]])
+    for eta, name in ((None, "ap"), (0.5, "ap_alpha_half")):
+        area = df.prc.summary(eta, metrics="average_precision", smooth="binormal", **arguments)
+        assert_close(case, area["value"], [expected[name]])
+    # Of the unbiased fit, by a table whose own fit it is.
+    again = [
+        (unbiased[f"mu_{kind}"] + side * unbiased[f"sigma_{kind}"], kind == "pos", unbiased[f"n_{kind}"])
+        for kind in ("pos", "neg")
+        for side in (-1, 1)
+    ]
+    two = pl.DataFrame(again, schema=["score", "label", "w"], orient="row")
+    area = two.prc.summary(metrics="average_precision", smooth="binormal", weight="w")
+    assert_close(case, area["value"], [expected["ap_ddof1"]])
 
 
 @checks("edge_origin")

@@ -14,6 +14,7 @@ from polars_prcurve.charts.by_eta import metric_by_eta, p3_curve
 from polars_prcurve.charts.drawing import Chart
 from polars_prcurve.charts.gains import prg_curve
 from polars_prcurve.charts.pr import pr_curve
+from polars_prcurve.charts.quantiles import normal_quantiles
 from polars_prcurve.charts.ranks import ranking
 from polars_prcurve.charts.ribbons import ribbon
 from polars_prcurve.charts.roc import roc_curve
@@ -22,6 +23,7 @@ from polars_prcurve.charts.thresholds import threshold_curve
 __all__ = [
     "Chart",
     "metric_by_eta",
+    "normal_quantiles",
     "p3_curve",
     "pr_curve",
     "prg_curve",

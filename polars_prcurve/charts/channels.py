@@ -13,7 +13,7 @@ from polars_prcurve.charts.curves import Curves
 from polars_prcurve.charts.words import labels, one_in, said_share, said_size, shown
 from polars_prcurve.errors import PrcError, did_you_mean
 
-__all__ = ["MOST_COLORS", "Channel", "Channels", "channels_of"]
+__all__ = ["MOST_COLORS", "Channel", "Channels", "channel_of", "channels_of"]
 
 MOST_COLORS = 8
 _MOST_PANELS = 9  # of colours that go by group; above, groups are panels if there is another colour
@@ -58,8 +58,8 @@ def channels_of(curves: Curves, color: str | None, facet: str | None) -> Channel
     if curves.each.is_empty():
         return Channels(None, None)
     return Channels(
-        _channel(curves, colors, " ({})", eta="eta" not in facets) if colors else None,
-        _channel(curves, facets, "\n{}", eta="eta" not in colors) if facets else None,
+        channel_of(curves, colors, " ({})", eta="eta" not in facets) if colors else None,
+        channel_of(curves, facets, "\n{}", eta="eta" not in colors) if facets else None,
     )
 
 
@@ -92,7 +92,7 @@ def _assigned(curves: Curves, color: list[str], facet: list[str]) -> tuple[list[
     return color, facets
 
 
-def _channel(curves: Curves, fields: list[str], note: str, *, eta: bool) -> Channel:
+def channel_of(curves: Curves, fields: list[str], note: str, *, eta: bool) -> Channel:
     """The columns of a channel; `note` says how what is known of a label is put behind it."""
     index = curves.each.select(fields).with_row_index("at").sort(fields, maintain_order=True)
     index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # no join: NaN meets no NaN

@@ -18,7 +18,18 @@ import altair as alt
 from polars_prcurve.charts.channels import Channel, Channels
 from polars_prcurve.charts.words import rounded, shown
 
-__all__ = ["CHANCE", "SWEPT", "Chart", "Look", "Words", "chart", "log_axis", "part", "share_axis"]
+__all__ = [
+    "CHANCE",
+    "SWEPT",
+    "Chart",
+    "Look",
+    "Words",
+    "chart",
+    "log_axis",
+    "part",
+    "shades",
+    "share_axis",
+]
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 Axis = TypeVar("Axis", alt.X, alt.Y)
@@ -99,7 +110,7 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
 
 
 def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Chart]:
-    shades = _shades(of.color) if of.color else []
+    hues = shades(of.color) if of.color else []
     known = {name for row in data for name in row}
     detail = alt.Detail("curve:N")
     layers = [*look.below]
@@ -109,15 +120,15 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
             area = alt.Chart().mark_area(
                 interpolate=look.interpolate, opacity=faint * (1 + 0.75 * number), strokeWidth=0
             )
-            area = area.encode(look.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *shades[:1])
+            area = area.encode(look.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *hues[:1])
             layers.append(part(area, "curve"))
     order = alt.Order("order:Q")
     if look.pale in known:
         pale = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=9, opacity=0.35)
-        pale = pale.encode(look.x, alt.Y(f"{look.pale}:Q"), order, detail, *shades[:1])
+        pale = pale.encode(look.x, alt.Y(f"{look.pale}:Q"), order, detail, *hues[:1])
         layers.append(part(pale, "curve"))
     line = alt.Chart().mark_line(interpolate=look.interpolate, strokeWidth=1.8)
-    layers.append(part(line.encode(look.x, look.y, order, detail, *shades), "curve"))
+    layers.append(part(line.encode(look.x, look.y, order, detail, *hues), "curve"))
     told = [*look.tooltip, alt.Tooltip("test_set:N", title="test set")]
     told = [field for field in told if str(field.shorthand).split(":", maxsplit=1)[0] in known]
     if of.color:
@@ -126,7 +137,7 @@ def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Ch
     points = points.encode(look.x, look.y, tooltip=told).transform_filter("datum.hover === 1")
     if look.dots:
         dots = alt.Chart().mark_point(size=25, filled=True, opacity=1)
-        layers.append(part(dots.encode(look.x, look.y, *shades[:1]), "curve"))
+        layers.append(part(dots.encode(look.x, look.y, *hues[:1]), "curve"))
     return [*layers, points, *look.above]
 
 
@@ -153,7 +164,7 @@ def _head(words: Words, *, width: int) -> dict[str, Any]:
     return {"title": title, "description": ". ".join(map(shown, texts))}
 
 
-def _shades(channel: Channel) -> list[Any]:
+def shades(channel: Channel) -> list[Any]:
     """Colour, and for groups a dash as well; few enough legend entries to read."""
     labels = channel.labels
     names = (

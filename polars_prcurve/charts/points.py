@@ -13,6 +13,7 @@ from polars_prcurve.charts.curves import Curves
 from polars_prcurve.charts.words import rounded, said_count, said_share, said_size, said_threshold
 
 __all__ = [
+    "HOVERED",
     "bent",
     "corners",
     "from_origin",
@@ -26,7 +27,7 @@ __all__ = [
 
 _MOST_POINTS = 2000  # per curve
 _PIXELS = 500  # columns in which a curve of more points is thinned
-_HOVERED = 200  # points per curve: as many as a pointer can tell apart
+HOVERED = 200  # points per curve: as many as a pointer can tell apart
 
 
 def steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
@@ -96,7 +97,7 @@ def records(
 ) -> Iterator[dict[str, Any]]:
     """The points as Vega reads them: no null, 6 digits; what tooltips need only where they are."""
     place = pl.int_range(pl.len()).over("curve")
-    every = pl.len().over("curve") // _HOVERED + 1
+    every = pl.len().over("curve") // HOVERED + 1
     made = pl.col("made") if "made" in points.columns else pl.lit(False)
     marked = points.with_columns(hover=~made & (place % every == 0))
     placed = {row["curve"]: channels.of_curve(at) for at, row in enumerate(curves.each.to_dicts())}

@@ -10,10 +10,12 @@ from polars_prcurve import (
     ExprPrc,
     LazyFramePrc,
     crossing,
+    estimate_prevalence,
     eta_for_precision,
     eta_grid,
     metrics,
     prc,
+    shift_prior,
 )
 from polars_prcurve.charts import Chart
 
@@ -41,6 +43,8 @@ assert_type(prc(df).curve(eta=df, by=pl.col("a")), pl.DataFrame)
 assert_type(prc(df).summary(eta=[0.1], metrics=("roc_auc", metrics.best("f1"))), pl.DataFrame)
 assert_type(prc(df.lazy()).operating_points(eta=0.01, recall=[0.5, 0.8], per=1e6), pl.LazyFrame)
 assert_type(prc(df).unpivot_scores(["a", "b"]), pl.DataFrame)
+assert_type(prc(df.lazy()).estimate_prevalence(0.5, by="market"), pl.DataFrame)
+assert_type(estimate_prevalence(df.lazy(), "score", 0.5, by=["market"]), pl.DataFrame)
 assert_type(prc(pl.col("score")).sweep("label"), pl.Expr)
 assert_type(prc(pl.col("score")).precision("label", eta=0.01), pl.Expr)
 assert_type(prc(pl.col("score")).curve("label", eta=[0.5, None]), pl.Expr)
@@ -53,6 +57,9 @@ assert_type(prc(df.lazy()).plot.ranking(eta=[0.1, 0.5], id="row"), Chart)
 assert_type(metrics.best(metrics.f1), metrics.CurveMetric)
 assert_type(eta_for_precision(0.6, 0.001, 0.9), float)
 assert_type(eta_for_precision(pl.col("recall"), pl.col("fpr"), 0.9), pl.Expr)
+assert_type(shift_prior(0.9, 0.5, 0.01), float)
+assert_type(shift_prior(pl.col("p"), 0.5, pl.col("eta")), pl.Expr)
+assert_type(prc(pl.col("p", "q")).shift_prior(pl.col("eta_train"), 0.01), pl.Expr)
 assert_type(crossing((0.9, 0.01), (0.6, 0.001), "f1"), float | None)
 assert_type(metrics.precision(0.6, 0.001, 0.01), float)
 assert_type(metrics.precision(pl.col("recall"), pl.col("fpr"), 0.01), pl.Expr)

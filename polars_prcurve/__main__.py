@@ -1,0 +1,8 @@
+"""`python -m polars_prcurve` is the command line."""
+
+import sys
+
+from polars_prcurve.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,557 @@
+"""The command line: each command against the library's table, and what it says when refused."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_prcurve
+from polars_prcurve import cli, files, metrics, prc
+from polars_prcurve.cli import main
+
+ROOT = Path(__file__).parent.parent
+READ: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".csv": pl.read_csv,
+    ".tsv": lambda path: pl.read_csv(path, separator="\t"),
+    ".ndjson": pl.read_ndjson,
+    ".jsonl": pl.read_ndjson,
+    ".arrow": pl.read_ipc,
+    ".feather": pl.read_ipc,
+    ".ipc": pl.read_ipc,
+}
+DF = pl.DataFrame(
+    {
+        "model": ["a"] * 6 + ["b"] * 6 + [None] * 3,
+        "score": [0.9, 0.8, 0.7, 0.4, 0.4, 0.2, 0.9, 0.9, 0.6, 0.5, 0.3, 0.1, 0.7, 0.6, 0.5],
+        "label": [1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0],
+        "weight": [0.5, 1.0, 2.0] * 5,
+        "patient": [1, 2, 3, 4, 5] * 3,
+    }
+)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own with the table in every format."""
+    monkeypatch.chdir(tmp_path)
+    for extension in READ:
+        files.writer(f"scores{extension}")(DF.lazy())
+    return tmp_path
+
+
+def table(command: str, output: str = "out.parquet") -> pl.DataFrame:
+    """What a command writes."""
+    assert main([*shlex.split(command), "-o", output]) == 0
+    return READ[Path(output).suffix](Path(output))
+
+
+def refusal(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line that a refused command leaves."""
+    before = set(os.listdir())
+    assert main(shlex.split(command)) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith("polars-prcurve: error: ")
+    assert error.count("\n") == 1
+    assert set(os.listdir()) == before
+    return error.removeprefix("polars-prcurve: error: ").rstrip("\n")
+
+
+ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
+    "curve": (
+        "--by model --eta 0.01 1:4 own --metrics precision,f1",
+        lambda df: prc(df).curve([0.01, 0.2, None], by="model", metrics=["precision", "f1"]),
+    ),
+    "summary": (
+        "--by model --eta 0.01",
+        lambda df: prc(df).summary(0.01, by="model"),
+    ),
+    "points": (
+        "--model model --eta 0.01 --recall 0.5 0.9 --alerts 5/1000",
+        lambda df: prc(df).operating_points(
+            0.01, by="model", recall=[0.5, 0.9], predicted_positive_rate=0.005, per=1000
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ASKED)
+@pytest.mark.parametrize("extension", READ)
+def test_a_command_writes_the_table_of_the_library(here: Path, command: str, extension: str) -> None:
+    options, of = ASKED[command]
+    expected = of(DF)
+    assert_frame_equal(table(f"{command} scores{extension} {options}"), expected, check_exact=True)
+    written = table(f"{command} scores.parquet {options}", f"out{extension}")
+    assert_frame_equal(written, expected, check_exact=True)
+    assert set(os.listdir()) == {*(f"scores{e}" for e in READ), "out.parquet", f"out{extension}"}
+
+
+@pytest.mark.parametrize("output", ["", "-o -"])
+def test_a_pipe_gets_csv(here: Path, capsys: pytest.CaptureFixture[str], output: str) -> None:
+    assert main(shlex.split(f"curve scores.csv --by model --eta 0.01 {output}")) == 0
+    out, error = capsys.readouterr()
+    assert_frame_equal(pl.read_csv(io.StringIO(out)), prc(DF).curve(0.01, by="model"), check_exact=True)
+    assert error == ""
+
+
+OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
+    ("curve --weight weight", lambda p: p.curve(weight="weight")),
+    ("curve --score weight --label label", lambda p: p.curve(score="weight")),
+    ("curve --by model,patient", lambda p: p.curve(by=["model", "patient"])),
+    ("curve --by model --by patient", lambda p: p.curve(by=["model", "patient"])),
+    ("curve --by patient --model model", lambda p: p.curve(by=["patient", "model"])),
+    ("curve --by model --model model", lambda p: p.curve(by="model")),
+    ("curve --thresholds 3", lambda p: p.curve(thresholds=3)),
+    ("curve --drop-intermediate", lambda p: p.curve(drop_intermediate=True)),
+    ("curve --confidence 0.9", lambda p: p.curve(confidence=0.9)),
+    ("curve --pos-label 0", lambda p: p.curve(pos_label=0)),
+    (
+        "curve --pos-label a --label model --missing drop",
+        lambda p: p.curve(pos_label="a", label="model", missing="drop"),
+    ),
+    ("curve --counts label patient", lambda p: p.curve(counts=("label", "patient"))),
+    ("curve --eta 0.01, 0.5", lambda p: p.curve([0.01, 0.5])),
+    ("curve --eta 0.01 --eta 0.5,own", lambda p: p.curve([0.01, 0.5, None])),
+    ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
+    (
+        "summary --confidence 0.9 --method bootstrap --resamples 10 --seed 0 --cluster patient",
+        lambda p: p.summary(
+            confidence=0.9, method="bootstrap", n_resamples=10, seed=0, cluster="patient"
+        ),
+    ),
+    ("summary --metrics pr_auc_hull --by model", lambda p: p.summary(metrics="pr_auc_hull", by="model")),
+    (
+        "points --threshold .65 --recall .5 --fpr .1,.2 --precision .6 --maximize 'f_beta(2)' --per 50",
+        lambda p: p.operating_points(
+            threshold=0.65,
+            recall=0.5,
+            fpr=[0.1, 0.2],
+            precision=0.6,
+            maximize=[metrics.f_beta(2)],
+            per=50,
+        ),
+    ),
+    (
+        "points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
+        lambda p: p.operating_points(
+            predicted_positive_rate=[0.05, 0.01], per=7, confidence=0.9, metrics="npv"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), OPTIONS, ids=[command for command, _ in OPTIONS])
+def test_every_option_reaches_the_library(
+    here: Path, command: str, expected: Callable[[Any], pl.DataFrame]
+) -> None:
+    name, _, options = command.partition(" ")
+    written = table(f"{name} scores.csv {options}")
+    assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order
+
+
+@pytest.mark.filterwarnings("default:up to")
+def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--confidence 0.9 --method bootstrap --resamples 20 --seed 3 --cluster patient"
+    assert main(["summary", "scores.csv", *options.split()]) == 0
+    error = capsys.readouterr().err
+    assert re.fullmatch(r"polars-prcurve: warning: up to \d+ of 20 bootstrap replicates .*\n", error)
+
+
+def test_published_rates(here: Path) -> None:
+    roc = pl.DataFrame({"t": [0.5, 1.0], "f": [0.1, 1.0]})
+    roc.write_csv("roc.csv")
+    expected = prc(roc).summary(0.01, rates=("t", "f"))
+    assert_frame_equal(table("summary roc.csv --rates t f --eta 0.01"), expected, check_exact=True)
+
+
+def test_a_file_of_prevalences(here: Path) -> None:
+    markets = pl.DataFrame(
+        {"model": ["a", "b", None], "eta": [0.02, 0.001, None], "market": ["x", "y", "z"]}
+    )
+    expected = prc(DF).curve(markets, by="model")
+    for name in ("markets.csv", "markets.parquet"):
+        files.writer(name)(markets.lazy())
+        assert_frame_equal(
+            table(f"curve scores.csv --by model --eta {name}"), expected, check_exact=True
+        )
+    small = DF.with_columns(pl.col("patient").cast(pl.UInt8))
+    small.write_parquet("small.parquet")
+    etas = pl.DataFrame({"patient": [1, 2, 3, 4, 5], "eta": [0.1, 0.2, 0.3, 0.4, 0.5]})
+    etas.write_csv("etas.csv")
+    expected = prc(small).summary(etas.cast({"patient": pl.UInt8}), by="patient")
+    written = table("summary small.parquet --by patient --eta etas.csv")
+    assert_frame_equal(written, expected, check_exact=True)
+
+
+METRICS = {
+    "f_beta(2)": metrics.f_beta(2),
+    "best(f1)": metrics.best("f1"),
+    "best( f_beta(0.5) )": metrics.best(metrics.f_beta(0.5)),
+    "precision_at_recall(.8)": metrics.precision_at_recall(0.8),
+    "partial_roc_auc(1e-1)": metrics.partial_roc_auc(0.1),
+    'pr_auc_trapezoid("one")': metrics.pr_auc_trapezoid("one"),
+    "pr_auc_trapezoid(one)": metrics.pr_auc_trapezoid("one"),
+    "pr_auc_trapezoid()": metrics.pr_auc_trapezoid(),
+    "integrated_average_precision(0.001, 0.1, log)": metrics.integrated_average_precision(
+        0.001, 0.1, "log"
+    ),
+    'integrated(pr_auc, 0, 1, ["beta", 1.0, 2.0])': metrics.integrated(
+        "pr_auc", 0, 1, ("beta", 1.0, 2.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", METRICS)
+def test_metrics_are_written_as_tables_name_them(text: str) -> None:
+    [found] = cli._metrics([text])
+    assert found.name == METRICS[text].name
+    [again] = cli._metrics([found.name])
+    assert again.name == found.name
+
+
+def test_metrics_take_themselves_apart(here: Path) -> None:
+    written = table(
+        "summary scores.csv --metrics 'best(f_beta(2)),roc_auc' 'precision_at_recall(0.8)' --eta .1"
+    )
+    asked = [metrics.best(metrics.f_beta(2)), "roc_auc", metrics.precision_at_recall(0.8)]
+    assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked), check_exact=True)
+    assert cli._metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
+
+
+def test_the_library_takes_each_parameter_name() -> None:
+    """Every metric with a parameter is known to the help of one command."""
+    known = cli._known_metrics(metrics.PointMetric) + cli._known_metrics(metrics.CurveMetric)
+    for name in metrics.__all__:
+        assert name in {"CurveMetric", "PointMetric", "point"} or re.search(rf"\b{name}\b", known), name
+
+
+def test_prevalences_that_do_not_fit(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("some.csv").write_text("model,eta\na,0.1\n,0.2\n")
+    message = refusal("curve scores.csv --by model --eta some.csv", capsys)
+    assert message == "the --eta file has no row for 1 group(s), such as model = b"
+    Path("other.csv").write_text("patient,eta\nx,0.1\n")
+    assert "'patient'" in refusal("curve scores.csv --by patient --eta other.csv", capsys)
+
+
+def test_labels_that_are_text(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mail = DF.with_columns(label=pl.col("label").replace_strict({1: "spam", 0: "ham"}))
+    mail.write_csv("mail.csv")
+    expected = prc(DF).curve(by="model")
+    assert_frame_equal(table("curve mail.csv --pos-label spam --by model"), expected, check_exact=True)
+    message = refusal("curve mail.csv", capsys)
+    assert message.endswith("String; pass --pos-label, the value that is positive, or a Boolean label")
+    message = refusal("curve mail.csv --pos-label Spam", capsys)
+    assert message == (
+        "label column 'label' holds 15 row(s) and none equals --pos-label 'Spam'; check the spelling, "
+        "or, if this table lawfully has no positives, pass a Boolean label"
+    )
+    assert "Int64; got 'spam'" in refusal("curve scores.csv --pos-label spam", capsys)
+
+
+def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    typed = DF.select(
+        pl.col("score").cast(pl.Float32),
+        (pl.col("label") == 1).alias("true"),
+        pl.col("score").cast(pl.Decimal(10, 1)).alias("price"),
+        pl.col("label").cast(pl.String).replace({"1": "yes", "0": "no"}).cast(pl.Enum(["no", "yes"])),
+    )
+    typed.write_parquet("typed.parquet")
+    at = pl.Series([0.7], dtype=pl.Float32).item()
+    points = table("points typed.parquet --pos-label yes --threshold 0.7")
+    expected = prc(typed).operating_points(threshold=at, pos_label="yes")
+    assert_frame_equal(points, expected, check_exact=True)
+    no = table("curve typed.parquet --label true --pos-label False")
+    assert_frame_equal(no, prc(typed).curve(label="true", pos_label=False), check_exact=True)
+    of_price = table("points typed.parquet --score price --threshold 0.7 --label true")
+    assert of_price["tp"].to_list() == points["tp"].to_list()
+    assert "0.75" in refusal("points typed.parquet --score price --threshold 0.75 --label true", capsys)
+    assert "'maybe'" in refusal("curve typed.parquet --pos-label maybe", capsys)
+
+
+def test_patterns_name_many_files(here: Path) -> None:
+    DF.head(6).write_csv("day 1.csv")
+    DF.tail(9).write_csv("day 2.csv")
+    assert_frame_equal(
+        table("curve 'day *.csv' --by model"), prc(DF).curve(by="model"), check_exact=True
+    )
+    DF.write_csv("day [1].csv")  # a name comes before a pattern
+    assert_frame_equal(table("curve 'day [1].csv'"), prc(DF).curve(), check_exact=True)
+
+
+def test_standard_input(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DF.write_csv().encode())))
+    assert_frame_equal(table("summary - --by model"), prc(DF).summary(by="model"), check_exact=True)
+
+
+REFUSED = {
+    "": "COMMAND",
+    "kurve scores.csv": "'kurve'",
+    "curve": "INPUT",
+    "curve --eta 0.1 scores.csv": "INPUT; it comes first: polars-prcurve curve INPUT",
+    "curve nowhere.csv": "there is no file 'nowhere.csv'",
+    "curve 'no*.csv'": "there is no file 'no*.csv'",
+    "curve scores.xlsx": ".parquet",
+    "curve .": "folder",
+    "curve scores.csv --eta 5": "--eta must lie in [0, 1]",
+    "curve scores.csv --eta nan": "--eta must lie in [0, 1]",
+    "curve scores.csv --eta 1:x": "1:x",
+    "curve scores.csv --eta 1%": "'1%'",
+    "curve scores.csv --eta 0.1 etas.csv": "one file",
+    "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
+    "curve scores.csv --eta scores.csv": "numeric column 'eta'",
+    "curve scores.csv --eta 0.1 0.1": "more than once",
+    "curve scores.csv --eta ,": "pass own for each group's own",
+    "curve scores.csv --recal 1": "--recal",
+    "curve scores.csv --score scroe": "did you mean 'score'?",
+    "curve scores.csv --by modle": "--by names the column 'modle'",
+    "curve scores.csv --label score": "score",
+    "curve scores.csv --label model --pos-label c": "",
+    "curve scores.csv --metrics f2": "no metric is named 'f2'",
+    "curve scores.csv --metrics 'f3(2)'": "no metric is named 'f3(2)'",
+    "curve scores.csv --metrics f_beta": "expected f_beta(beta)",
+    "curve scores.csv --metrics 'f_beta(x)'": "expected f_beta(beta)",
+    "curve scores.csv --metrics 'f_beta(beta=2)'": "expected f_beta(beta)",
+    "curve scores.csv --metrics 'f_beta(0)'": "beta must be a positive number",
+    "curve scores.csv --metrics 'f1('": "expected metrics",
+    "curve scores.csv --metrics 'best(f1)'": "best(f1) is of a whole curve",
+    "curve scores.csv --metrics '__import__(\"os\").getcwd()'": "no metric is named",
+    "curve scores.csv --metrics f1 f1": "twice",
+    "curve scores.csv --confidence 95": "--confidence",
+    "curve scores.csv --thresholds 0": "--thresholds",
+    "curve scores.csv --thresholds x": "--thresholds",
+    "curve scores.csv --counts label patient --weight weight": "leave out --weight",
+    "curve scores.csv --rates score label": "pass --eta as numbers",
+    "curve scores.csv -o nowhere/out.csv": "folder",
+    "curve scores.csv -o out.xlsx": ".parquet",
+    "summary scores.csv --metrics precision": "pass best(...) of it",
+    "summary scores.csv --method boot": "--method",
+    "summary scores.csv --method bootstrap --confidence 0.9 --resamples 1": "--resamples",
+    "points scores.csv": "--recall, --fpr, --precision, --alerts or --maximize",
+    "points scores.csv --recall 2": "--recall takes numbers in [0, 1]",
+    "points scores.csv --recall x": "'x'",
+    "points scores.csv --threshold x": "Float64; got 'x'",
+    "points scores.csv --alerts 500": "500/2000000",
+    "points scores.csv --alerts 5/0": "500/2000000",
+    "points scores.csv --alerts 5/2": "500/2000000",
+    "points scores.csv --alerts 1/2/3": "500/2000000",
+    "points scores.csv --alerts 5/100 5/200": "same number of events",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_is_refused_is_said_in_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert REFUSED[command] in refusal(command, capsys)
+
+
+@pytest.mark.parametrize("output", ["", "-o out.csv", "-o out.parquet"])
+def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str], output: str) -> None:
+    DF.with_columns(score=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise("score")).write_csv(
+        "gaps.csv"
+    )
+    message = refusal(f"curve gaps.csv {output}", capsys)
+    assert message == (
+        "score column 'score' is null in 1 row(s); filter those rows out, or pass --missing drop"
+    )
+    Path("broken.parquet").write_bytes(b"PAR1 and no more")
+    refusal(f"summary broken.parquet {output}", capsys)
+    Path("late.csv").write_text("score,label\n" + "0,1\n1,0\n" * 6_000 + "0.5,1\n")
+    assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10 000 rows")
+    Path("empty.csv").write_text("")
+    assert "empty CSV" in refusal(f"summary empty.csv {output}", capsys)
+
+
+def test_a_file_stays_as_it_was_when_the_next_run_fails(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table("curve scores.csv", "out.csv")
+    before = Path("out.csv").read_bytes()
+    refusal("curve scores.csv --label patient -o out.csv", capsys)
+    assert Path("out.csv").read_bytes() == before
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def on_a_terminal(
+    command: str, columns: int = 100, beside: type[io.StringIO] = Terminal
+) -> tuple[str, str]:
+    """What a person sees: standard output, and beside it standard error."""
+    screen, notes = Terminal(), beside()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        patch.setattr(sys, "stderr", notes)
+        patch.setenv("COLUMNS", str(columns))
+        assert main(shlex.split(command)) == (2 if "error: " in notes.getvalue() else 0)
+    return screen.getvalue(), notes.getvalue()
+
+
+def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
+    shown, beside = on_a_terminal("curve scores.csv --by model")
+    assert shown.count("\n") == 3 + prc(DF).curve(by="model").height + 1
+    assert "precision" in shown
+    assert beside == "reading scores.csv ...\n"
+    shown, beside = on_a_terminal("curve scores.csv --by model", columns=50)
+    assert max(map(len, shown.splitlines())) <= 50
+    assert re.search(r"\n\d of 10 columns; -o FILE writes all", beside)
+    many = ",".join(str(n / 1000) for n in range(1, 11))
+    shown, beside = on_a_terminal(f"curve scores.csv --eta {many}")
+    rows = prc(DF).curve([n / 1000 for n in range(1, 11)]).height
+    assert f"\n50 of {rows} rows; -o FILE writes all" in beside
+    assert shown.count("\n") == 54
+
+
+def test_a_terminal_is_told_of_progress(here: Path) -> None:
+    shown, beside = on_a_terminal("curve scores.csv -o out.csv")
+    assert shown == ""
+    rows = prc(DF).curve().height
+    assert re.fullmatch(rf"reading scores.csv ...\nwrote {rows} rows to out.csv in \d+\.\d s\n", beside)
+
+
+def test_large_tables_go_through_in_streams(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = 2_000_000
+    big = pl.select(
+        score=pl.int_range(rows).hash(1).cast(pl.Float64), label=pl.int_range(rows).hash(2) % 100 == 0
+    )
+    big.write_parquet("big.parquet", row_group_size=100_000)
+
+    def collect(*_: Any, **__: Any) -> None:
+        raise AssertionError("a query was collected")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "collect", collect)
+        assert main(["curve", "big.parquet", "--eta", "0.001", "-o", "out.parquet"]) == 0
+    assert_frame_equal(pl.read_parquet("out.parquet"), prc(big).curve(0.001), check_exact=True)
+
+
+def test_an_interrupt_leaves_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def sink(query: pl.LazyFrame, path: Path, **_: Any) -> None:
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(files._FORMATS, ".csv", files._CSV._replace(sink=sink))
+    before = set(os.listdir())
+    assert main(["curve", "scores.csv", "-o", "out.csv"]) == 130
+    assert capsys.readouterr() == ("", "polars-prcurve: interrupted\n")
+    assert set(os.listdir()) == before
+
+
+def test_help_mentions_every_option(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    about = capsys.readouterr().out
+    assert about.count("    polars-prcurve ") == 3
+    assert "1:5000" in about
+    [commands] = [a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    for name, parser in commands.choices.items():
+        assert name in about
+        with pytest.raises(SystemExit, match="0"):
+            main([name, "--help"])
+        told = capsys.readouterr().out
+        assert max(map(len, told.splitlines())) <= 80
+        for action in parser._actions:
+            assert action.help
+            assert all(option in told for option in action.option_strings)
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"polars-prcurve {polars_prcurve.__version__}\n"
+
+
+def run(command: str) -> subprocess.CompletedProcess[str]:
+    """A line of shell in which `prcurve` stands for the module of this package."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(polars_prcurve.__file__).parent.parent)}
+    line = f'prcurve() {{ "{sys.executable}" -m polars_prcurve "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, check=False, env=environment
+    )
+
+
+def test_the_module_runs(here: Path) -> None:
+    done = run("prcurve summary scores.csv --eta 0.01 < /dev/null")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_frame_equal(pl.read_csv(io.StringIO(done.stdout)), prc(DF).summary(0.01))
+    done = run("cat scores.csv | prcurve summary - --eta 2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("polars-prcurve: error: --eta must lie in [0, 1]")
+
+
+def test_a_reader_that_leaves_is_no_error(here: Path) -> None:
+    etas = ",".join(str(n / 20_000) for n in range(1, 10_000))
+    done = run(f"set -o pipefail; prcurve curve scores.csv --eta {etas} | head -n 2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 2
+
+
+def test_the_console_script_is_the_same() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [(name, value)] = re.findall(r'\[project\.scripts\]\n(\S+) = "(\S+)"', text)
+    assert EntryPoint(name, value, "console_scripts").load() is main
+    assert name == "polars-prcurve"
+
+
+def test_the_package_does_not_import_its_command_line() -> None:
+    code = "import sys, polars_prcurve; assert 'polars_prcurve.cli' not in sys.modules"
+    done = run(f'"{sys.executable}" -c "{code}"')
+    assert done.returncode == 0, done.stderr
+
+
+PAGE = ROOT / "docs" / "command-line.md"
+
+
+def sessions() -> list[tuple[str, str]]:
+    """The lines of shell on the page, and what it shows below each."""
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(\$ .*?)^```$", text, re.S | re.M)
+    return [
+        (line, shown)
+        for block in blocks
+        for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
+    ]
+
+
+def test_the_page_shows_what_really_comes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line, shown in sessions():
+        program, _, options = line.partition(" ")
+        if program == "cat":  # a file that the page brings along, or that a command has written
+            path = Path(options)
+            if not path.exists():
+                path.write_text(shown)
+            assert path.read_text() == shown
+        else:
+            assert program == "polars-prcurve"
+            assert "".join(on_a_terminal(options, beside=io.StringIO)) == shown, line
+    assert len(sessions()) > 6
+
+
+def test_the_page_and_the_help_know_the_same_options() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    [commands] = [a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    known = {
+        option for p in commands.choices.values() for a in p._actions for option in a.option_strings
+    }
+    assert known - {"-h", "--help"} == set(
+        re.findall(r"(?<=`)--?[a-z-]+", text.partition("## Options")[2])
+    )

@@ -1,0 +1,336 @@
+"""Rankings against the summary, ranked in plain Python, and how often a leader is declared in error."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from polars_prcurve import PrcError, metrics
+from tests.models import KINDS, Models, examples_of, models
+from tests.test_properties import _several, assert_same, examples
+
+METRICS: dict[str, Any] = {
+    "average_precision": "average_precision",
+    "roc_auc": "roc_auc",
+    "auprg": "auprg",
+    "f1": metrics.best("f1"),
+    "fdr": metrics.best("fdr"),
+    "recall_at_precision": metrics.recall_at_precision(0.4),
+}
+LEAD = ["behind", "low", "high", "resolved", "reliable"]
+
+
+def nearly(a: Any, b: Any) -> bool:
+    if a is None or b is None or isinstance(a, (bool, str)):
+        return a is b or (isinstance(a, str) and a == b)
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def ranked(of: Models, values: pl.DataFrame, sign: int) -> list[tuple[Any, ...]]:
+    """Group, eta, model, value, rank; of values by group, model and eta, in order."""
+    tables: dict[Any, list[tuple[Any, Any]]] = {}
+    turns: dict[Any, int] = {}
+    for row in values.to_dicts():
+        group, model = of.group_of(row), of.key("m", row["m"])
+        eta = (row["eta"] is None, row["eta"])
+        turns[group, model, eta] = turn = turns.get((group, model, eta), -1) + 1
+        tables.setdefault((group, eta, turn), []).append((model, row["value"]))
+    out = []
+    for group, eta, turn in sorted(tables):
+        rows = tables[group, eta, turn]
+        known = sorted((-sign * value, model) for model, value in rows if value is not None)
+        for score, model in known:
+            rank = 1 + sum(other < score for other, _ in known)
+            out.append((group, eta[1], model, -sign * score, rank))
+        out += [(group, eta[1], model, None, None) for model, value in sorted(rows) if value is None]
+    return out
+
+
+def rows_of(of: Models, found: pl.DataFrame) -> list[tuple[Any, ...]]:
+    return [
+        (of.group_of(r), r["eta"], of.key("m", r["model"]), r["value"], r["rank"])
+        for r in found.to_dicts()
+    ]
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(of=models(), eta=_several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0))
+@examples(12)
+def test_a_ranking_is_the_summary_in_order(name: str, of: Models, eta: list[float]) -> None:
+    metric = METRICS[name]
+    found = of.frame.prc.ranking(eta, metric=metric, **of.package)
+    assert found.columns == [*of.table.by, "eta", "model", "value", "rank"]
+    assert found.schema["model"] == of.frame.schema["m"]
+    assert found.schema["rank"] == pl.Int64
+    by = {**of.table.package, "by": [*of.table.by, "m"]}
+    values = of.frame.prc.summary(eta, metrics=metric, **by)
+    assert rows_of(of, found) == ranked(of, values, -1 if name == "fdr" else 1)
+
+
+POINTS: dict[str, Any] = {
+    "threshold": 0,
+    "recall": 0.6,
+    "fpr": 0.3,
+    "precision": 0.4,
+    "predicted_positive_rate": 0.5,
+}
+
+
+@pytest.mark.parametrize("target", POINTS)
+@pytest.mark.parametrize("name", ["f1", "fdr", "recall", "npv"])
+@given(of=models(), eta=_several(1e-6, 0.01, 0.5, 1.0))
+@examples(3)
+def test_points_at_a_target(name: str, target: str, of: Models, eta: list[float]) -> None:
+    asked = {target: bool(POINTS[target]) if of.table.score_dtype == pl.Boolean else POINTS[target]}
+    if target != "threshold":
+        asked = {target: POINTS[target]}
+    found = of.frame.prc.ranking(eta, metric=name, **asked, **of.package)
+    by = {**of.table.package, "by": [*of.table.by, "m"]}
+    values = of.frame.prc.operating_points(eta, metrics=name, **asked, long=True, **by)
+    assert rows_of(of, found) == ranked(of, values, -1 if name == "fdr" else 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+@examples(2)
+def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
+    of = data.draw(models(kinds=[kind], weights=[""]))
+    assume(of.frame.height > 0)
+    plain = of.frame.prc.ranking([0.1, 0.7], **of.package)
+    names = of.frame.select("m").unique().with_columns(label=True, score=0.0)
+    same = pl.concat([names, names.with_columns(label=False, score=1.0)]).with_columns(id="label")
+    for df, how in (
+        (of.frame, of.package),
+        *([(same, {"model": "m", "id": "id"})] if names.height > 1 else []),
+    ):
+        found = df.prc.ranking([0.1, 0.7], confidence=0.9, **how)
+        assert df is same or found.drop(LEAD).equals(plain)
+        query = df.lazy().prc.ranking([0.1, 0.7], confidence=0.9, **how)
+        for engine in ("streaming", "in-memory"):
+            assert_same(query.collect(engine=engine).drop(LEAD), found.drop(LEAD))
+        if df is same:
+            assert found["resolved"].to_list() == [False] * 2 * names.height
+
+
+# Prevalences ----------------------------------------------------------------------------------
+
+
+DF = examples_of(2, 120, a=(1, 1), b=(1.2, 2), c=(2, 1)).with_columns(g=pl.col("id") % 2)
+
+
+def test_own_prevalence_is_that_of_all() -> None:
+    own = DF["label"].mean()
+    assert_same(DF.prc.ranking(), DF.prc.ranking(own))
+    both = DF.prc.ranking([None, 0.01])
+    assert_same(both.filter(pl.col("eta") > 0.1), DF.prc.ranking())
+    assert_same(both.filter(pl.col("eta") < 0.1), DF.prc.ranking(0.01))
+    twice = DF.prc.ranking([None, own])
+    assert twice.height == 6
+    assert twice["rank"].to_list() == [1, 2, 3, 1, 2, 3]
+
+
+def test_own_prevalences_that_differ() -> None:
+    words = "eta=None compares each group at its own prevalence, and those differ, from 0.*; pass eta="
+    unlike = DF.filter((pl.col("model") != "b") | pl.col("label") | (pl.col("id") > 9))
+    for eta in (None, [None, 0.1], pl.DataFrame({"eta": [None, 0.1]})):
+        with pytest.raises(PrcError, match=words):
+            unlike.prc.ranking(eta)
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
+            unlike.lazy().prc.ranking(eta).collect()
+    assert unlike.prc.ranking([0.3, 0.1]).height == 6
+
+
+def test_prevalences_per_group() -> None:
+    frame = pl.DataFrame(
+        {"g": [1, 0, 0], "eta": [0.01, 0.3, 0.1], "note": ["one", "more", "less"]},
+        schema_overrides={"g": DF.schema["g"]},
+    )
+    found = DF.prc.ranking(frame, by="g", confidence=0.9, id="id")
+    assert found.columns == ["g", "eta", "note", "model", "value", "rank", *LEAD]
+    assert found["note"].unique(maintain_order=True).to_list() == ["less", "more", "one"]
+    for g, eta, _ in frame.rows():
+        alone = DF.filter(g=g).prc.ranking(eta, confidence=0.9, id="id")
+        kept = found.filter((pl.col("g") == g) & (pl.col("eta") == eta)).drop("g", "note")
+        for row, other in zip(kept.rows(), alone.rows(), strict=True):
+            assert all(map(nearly, row, other))
+    own = frame.with_columns(eta=pl.when(g=1).then("eta"))[:2]
+    with pytest.raises(PrcError, match=r"no row for 3 .*g = 0"):
+        DF.prc.ranking(own.filter(g=1), by="g")
+    assert DF.prc.ranking(own, by="g").filter(g=0)["eta"].unique().item() == pytest.approx(
+        DF.filter(g=0)["label"].mean()
+    )
+
+
+def test_a_model_without_examples_does_not_shift_the_others() -> None:
+    df = DF.with_columns(w=pl.when(model="b").then(0).otherwise(2))
+    found = df.prc.ranking([None, 0.9], weight="w")
+    rest = DF.filter(pl.col("model") != "b").prc.ranking([None, 0.9])
+    assert_same(found.drop_nulls(), rest)
+    lost = found.filter(model="b")
+    assert lost.select("eta", "value", "rank").rows() == [(0.9, None, None), (None, None, None)]
+    for eta in found["eta"].unique().drop_nulls():
+        assert found.filter(eta=eta)["model"][-1] == (
+            "b" if eta == 0.9 else found.filter(eta=eta)["model"][-1]
+        )
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+
+def test_lead_of_models_on_the_same_examples_is_that_of_the_comparison() -> None:
+    for metric in ("average_precision", "roc_auc", metrics.boyd_pr_auc):
+        how: dict[str, Any] = {"eta": [0.02, 0.5], "by": "g", "confidence": 0.9, "id": "id"}
+        found = DF.prc.ranking(metric=metric, **how)
+        pairs = DF.prc.compare(model="model", metrics=metric, **how)
+        both = {}
+        for g, eta, _, a, b, _, _, low, high, _ in pairs.rows():
+            both[g, eta, a, b] = low, high
+            both[g, eta, b, a] = (None, None) if low is None else (-high, -low)
+        for group in found.partition_by("g", "eta"):
+            assert_lead(
+                group.to_dicts(),
+                lambda r, top, both=both: both[r["g"], r["eta"], top["model"], r["model"]],
+            )
+
+
+def test_lead_of_models_on_examples_of_their_own() -> None:
+    z = NormalDist().inv_cdf(0.95)
+    for metric in ("average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"):
+        how: dict[str, Any] = {"eta": [0.02, 0.5], "confidence": 0.9}
+        found = DF.prc.ranking(metric=metric, by="g", **how)
+        of = DF.prc.summary(metrics=metric, by=["g", "model"], **how)
+        error = {(r["g"], r["eta"], r["model"]): r["standard_error"] for r in of.to_dicts()}
+
+        def ends(row: Any, top: Any, error: Any = error) -> Any:
+            mine, theirs = (error[row["g"], row["eta"], r["model"]] for r in (row, top))
+            if mine is None or theirs is None:
+                return None, None
+            half = z * math.hypot(mine, theirs)
+            return row["behind"] - half, row["behind"] + half
+
+        for group in found.partition_by("g", "eta"):
+            assert_lead(group.to_dicts(), ends)
+
+
+def assert_lead(rows: list[dict[str, Any]], ends: Any) -> None:
+    top, *others = rows
+    assert top["behind"] == 0
+    assert top["low"] is None
+    assert top["high"] is None
+    for row in others:
+        assert nearly(row["behind"], top["value"] - row["value"])
+        low, high = ends(row, top)
+        assert nearly(row["low"], low)
+        assert nearly(row["high"], high)
+        assert row["resolved"] is (None if low is None else low > 0)
+    for name in ("resolved", "reliable"):
+        told = [row[name] for row in others]
+        assert top[name] is (False if False in told else None if None in told else all(told))
+
+
+def test_reliable_where_the_intervals_of_both_are() -> None:
+    """As a summary says of each, paired or not."""
+    large = examples_of(3, 1500, a=(1, 1), b=(1.2, 2), c=(2, 1))
+    seen = set()
+    how: dict[str, Any] = {"eta": [0.001, 0.1, 0.3, 0.9], "confidence": 0.9}
+    of = large.prc.summary(metrics="average_precision", by="model", **how)
+    known = {(row["eta"], row["model"]): row["reliable"] for row in of.to_dicts()}
+    for id in (None, "id"):
+        for group in large.prc.ranking(id=id, **how).partition_by("eta"):
+            top, *others = group.to_dicts()
+            for row in others:
+                both = [known[row["eta"], model] for model in (row["model"], top["model"])]
+                assert row["reliable"] is all(both)
+                seen.add(row["reliable"])
+    assert seen == {True, False}
+
+
+def test_less_is_better_where_it_is_minimized() -> None:
+    loss = metrics.best(metrics.point("loss", lambda tp, fn, fp, tn: fn + fp, direction="minimize"))
+    gain = metrics.best(metrics.point("gain", lambda tp, fn, fp, tn: -fn - fp))
+    how: dict[str, Any] = {"confidence": 0.9, "method": "bootstrap", "n_resamples": 50, "seed": 1}
+    for id in (None, "id"):
+        of_loss = DF.prc.ranking(0.3, metric=loss, id=id, **how)
+        of_gain = DF.prc.ranking(0.3, metric=gain, id=id, **how)
+        assert of_loss["model"].to_list() == of_gain["model"].to_list()
+        for row, other in zip(of_loss.drop("value").rows(), of_gain.drop("value").rows(), strict=True):
+            assert all(map(nearly, row, other))
+        assert (of_loss["behind"] >= 0).all()
+        assert_same(DF.prc.ranking(0.3, metric=loss, id=id, **how), of_loss)
+
+
+def test_where_no_error_is_known() -> None:
+    tied = pl.concat([DF.filter(model="a"), DF.filter(model="a").with_columns(model=pl.lit("z"))])
+    for id in (None, "id"):
+        found = tied.prc.ranking(0.1, confidence=0.9, id=id)
+        assert found.select("model", "rank", "behind").rows() == [("a", 1, 0.0), ("z", 1, 0.0)]
+        assert found["resolved"].to_list() == [False, False]
+    one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") != "c"))
+    found = one_class.prc.ranking(0.1, confidence=0.9)
+    assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
+    assert found.select(LEAD).row(2) == (None,) * 5
+    assert found["resolved"][0] is not None
+    assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
+    alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9)
+    assert alone.select(LEAD).row(0) == (0.0, None, None, None, None)
+    none = DF.filter("label").prc.ranking(0.1, confidence=0.9)
+    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 6
+
+
+@pytest.mark.parametrize("n_models", [2, 3, 6])
+@pytest.mark.parametrize("paired", [True, False])
+def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool) -> None:
+    """Of 1000 tables in 5 %, and three standard errors more; of unpaired ones in as many."""
+    rng = np.random.default_rng(10 * n_models + paired)
+    sims, n = 1000, 150
+    label = np.arange(n) < 60
+    noise = rng.normal(size=(sims, n_models, n))
+    common = rng.normal(size=(sims, 1, n)) if paired else 0.0
+    score = 1.2 * label + (common + noise) / math.sqrt(2 if paired else 1)
+    shape = (sims, n_models, n)
+    df = pl.DataFrame(
+        {
+            "sim": np.broadcast_to(np.arange(sims)[:, None, None], shape).ravel(),
+            "model": np.broadcast_to(np.arange(n_models)[:, None], shape).ravel(),
+            "id": np.broadcast_to(np.arange(n), shape).ravel(),
+            "label": np.broadcast_to(label, shape).ravel(),
+            "score": score.ravel(),
+        }
+    )
+    how: dict[str, Any] = {"id": "id"} if paired else {}
+    found = df.prc.ranking(0.4, by="sim", confidence=0.95, **how)
+    leaders = found.group_by("sim").first()
+    assert leaders["resolved"].mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / sims)
+    if n_models == 2:
+        assert leaders["resolved"].mean() >= 0.05 - 3 * math.sqrt(0.05 * 0.95 / sims)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"metric": "random_average_precision"}, "has no direction"),
+        ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at one target; got 2"),
+        ({"fpr": 0.1}, "average_precision is of a whole curve; leave out fpr="),
+        ({"metric": "f1", "fpr": 0.1, "confidence": 0.9}, "no confidence= for f1 at a target"),
+        ({"id": "id"}, "id= pairs the examples of models; pass confidence="),
+        ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "pass confidence=, and labels"),
+        ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "pass confidence=, and labels"),
+        ({"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1}, "rates= holds no counts"),
+        ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
+        ({"model": "modl"}, "model= names the column 'modl'"),
+        ({"by": "model"}, "by= holds a column 'model'"),
+        ({"confidence": 95}, "between 0 and 1"),
+        ({"eta": 1.5}, r"must lie in \[0, 1\]"),
+    ],
+)
+def test_arguments(how: dict[str, Any], words: str) -> None:
+    for door in (DF.prc, DF.lazy().prc):
+        with pytest.raises(PrcError, match=words):
+            door.ranking(**how)
