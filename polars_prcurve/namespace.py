@@ -6,9 +6,11 @@ is collected at the end, the query's errors as `PrcError`; a LazyFrame is not co
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
 import polars as pl
 
@@ -65,6 +67,10 @@ from polars_prcurve.sweep import Thresholds, count_scores, sweep_table
 from polars_prcurve.targets import Several, read_judge, read_targets
 from polars_prcurve.uncertainty import Method, read_uncertainty
 from polars_prcurve.widths import SizeMethod
+
+if TYPE_CHECKING:
+    from polars_prcurve.page import Part
+    from polars_prcurve.report import Source
 
 __all__ = [
     "DataFramePrc",
@@ -1349,6 +1355,100 @@ class FramePrc(Listed, Generic[F]):
         )
         return _run(query)
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        eta: float | Sequence[float] | None = None,
+        by: Columns = None,
+        *,
+        model: str | None = None,
+        recall: Several = None,
+        per: float | None = None,
+        confidence: float | None = 0.95,
+        title: str | None = None,
+        notes: str | None = None,
+        parts: Iterable[Part] | None = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Path:
+        """Write one HTML file on what to expect in the field; a LazyFrame is collected at the call.
+
+        It needs no network and no other file, and can be read on a phone, on paper, by a screen reader
+        and without scripts: findings in words, tables, charts, and how all was computed. Equal tables,
+        in any order of rows, make equal bytes.
+
+        Parameters
+        ----------
+        path
+            The file. One that is there is replaced once the new one is whole.
+        eta
+            The prevalences to report on, one or several. None is the table's own, if groups share it.
+        by, model
+            Group columns, and the column that names models to choose from, if there is one.
+        recall
+            One recall or several: adds the threshold that reaches each, and its precision.
+        per
+            A number of events, e.g. 2_000_000 a day: adds the alerts among them.
+        confidence
+            The level of all intervals, or None for none. `rates` have none.
+        title, notes
+            What stands on top, and a text of yours.
+        parts
+            In place of all that: texts, DataFrames and Altair charts of yours, in order, or any of them
+            with a caption as `page.Table` and `page.Figure`. In a text an empty line parts paragraphs,
+            a line `## ...` is a heading, and lines `- ...` are a list.
+
+        Returns
+        -------
+        The path.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = df.prc.report(f"{folder}/report.html", eta=0.01)
+        ...     "1 in 100" in path.read_text(encoding="utf-8")
+        True
+        """
+        from polars_prcurve.page import page, write
+        from polars_prcurve.report import Asked, report_parts
+
+        if parts is None:
+            given = {"score": score, "label": label, "pos_label": pos_label, "weight": weight}
+            given |= {"counts": counts, "rates": rates, "missing": missing}
+            given = {name: value for name, value in given.items() if value is not None}
+            source = self._source([*_listed(by), *_listed(model)], model, given)
+            if per is not None and recall is None:
+                raise PrcError("per= counts the alerts at a recall; pass recall=, too")
+            asked_for = [] if recall is None else read_targets(None, recall=recall)
+            targets = [target.value for target in asked_for]
+            asked = Asked(source.prevalences(eta), targets, per, None if rates else confidence)
+            parts = report_parts(source, asked, notes)
+        return write(path, page("What to expect in the field" if title is None else title, parts))
+
+    def _source(self, every: list[Column], model: str | None, given: dict[str, Any]) -> Source:
+        """The table for a report: its counts, unless there are none, or they are of weights."""
+        from polars_prcurve.report import Source
+
+        lazy = LazyFramePrc(self._lazy)
+        if "rates" in given:
+            swept = _run(lazy.sweep(by=every, **given))
+            points = swept.select(*swept.columns[: -len(SWEEP)], tpr="recall", fpr="fpr")
+            held = {"rates": ("tpr", "fpr")}
+            return Source(DataFramePrc(points), held, points.columns[:-2], model, points)
+        added = _run(lazy.counts(by=every, **given))
+        names = added.columns[: -len(COUNTS)]
+        if "weight" not in given:
+            return Source(DataFramePrc(added), {"counts": COUNTS[1:]}, names, model, added)
+        frame = _run(self._lazy.with_columns(e for e in every if isinstance(e, pl.Expr)))
+        return Source(DataFramePrc(frame), given, names, model, added)
+
     def estimate_prevalence(
         self,
         eta_train: float,
@@ -1533,6 +1633,12 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         return _run(query)
+
+
+def _listed(columns: Columns) -> list[Column]:
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | pl.Expr) else list(columns)
 
 
 def _is_default(score: Column) -> bool:

@@ -1,0 +1,287 @@
+"""The report: what a test says of the field, for those who decide.
+
+    score table -> source     reduced to counts, once, where rows are not weighted
+                -> findings   in words: the test, the best model at each prevalence, what is uncertain
+                -> parts      findings, tables, charts, methods
+                -> page       see `page`
+
+Every number in it is from a method of the library that a reader can call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_prcurve.charts.words import one_in, said, said_count, said_range, said_share
+from polars_prcurve.errors import PrcError
+from polars_prcurve.page import Figure, Table
+from polars_prcurve.prevalence import eta_grid, eta_list
+
+if TYPE_CHECKING:
+    from polars_prcurve.namespace import DataFramePrc
+    from polars_prcurve.page import Part
+
+__all__ = ["Asked", "Source", "report_parts"]
+
+_MOST_TOLD = 6
+"""So many findings of a kind are told; tables have all."""
+_BEST = "average_precision"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table, reduced to what is asked again and again, and the arguments that say what it holds."""
+
+    prc: DataFramePrc
+    arguments: Mapping[str, Any]
+    every: list[str]
+    """The columns of groups, that of models among them."""
+    model: str | None
+    digest: pl.DataFrame
+    """What its SHA-256 is of."""
+
+    def of_all(self, method: str, *values: Any, **options: Any) -> pl.DataFrame:
+        """A method by group and model."""
+        options |= {"by": self.every, **self.arguments}
+        found: pl.DataFrame = getattr(self.prc, method)(*values, **options)
+        return found
+
+    def of_models(self, method: str, *values: Any, **options: Any) -> pl.DataFrame:
+        """A method that sets models side by side."""
+        options |= {"by": self.by, "model": self.model, **self.arguments}
+        found: pl.DataFrame = getattr(self.prc, method)(*values, **options)
+        return found
+
+    def chart(self, name: str, *values: Any, **options: Any) -> Any:
+        """A chart by group and model."""
+        return getattr(self.prc.plot, name)(*values, by=self.every, **self.arguments, **options)
+
+    @property
+    def by(self) -> list[str]:
+        return [name for name in self.every if name != self.model]
+
+    def prevalences(self, eta: object) -> list[float]:
+        """As numbers; the table's own where one is None."""
+        asked = eta_list(eta)
+        if None not in asked:
+            return sorted(value for value in asked if value is not None)
+        own = self.of_all("summary", metrics="roc_auc")["eta"].drop_nulls().unique()
+        if len(own) != 1:
+            raise PrcError(
+                "a report at eta=None is at the table's own prevalence, and its groups have "
+                f"{len(own) or 'none'}; pass eta= as numbers"
+            )
+        return sorted({own.item() if value is None else value for value in asked})
+
+    @property
+    def counted(self) -> bool:
+        """There are examples behind the rates."""
+        return "rates" not in self.arguments
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the reader wants to know."""
+
+    eta: list[float]
+    recall: list[float]
+    per: float | None
+    confidence: float | None
+
+
+def report_parts(source: Source, asked: Asked, notes: str | None) -> list[Part]:
+    """All parts, in order."""
+    points = [] if not asked.recall else list(_points(source, asked))
+    return [
+        "## In short\n" + "\n".join(f"- {line}" for line in _findings(source, asked)),
+        *([] if notes is None else [f"## Notes\n{notes}"]),
+        *_areas(source, asked),
+        *points,
+        *_charts(source, asked),
+        *_methods(source),
+    ]
+
+
+# In words -------------------------------------------------------------------------------------
+
+
+def _findings(source: Source, asked: Asked) -> Iterator[str]:
+    """What a reader must know, a sentence each."""
+    if source.counted:
+        yield from _tests(source)
+    if source.model is None:
+        yield from _told(_values(source, asked), "values")
+    else:
+        yield from _told(_bests(source, asked), "findings")
+        yield from _told(_trades(source, asked), "trades of places")
+    yield from _doubts(source, asked)
+
+
+def _told(lines: Iterator[str], what: str) -> Iterator[str]:
+    found = list(lines)
+    yield from found[:_MOST_TOLD]
+    if len(found) > _MOST_TOLD:
+        yield f"{len(found) - _MOST_TOLD} more {what} are in the tables."
+
+
+def _tests(source: Source) -> Iterator[str]:
+    sizes = source.of_all("summary", metrics="roc_auc")
+    etas, pos, neg = sizes["eta"].drop_nulls().unique().to_list(), sizes["n_pos"], sizes["n_neg"]
+    if sizes.is_empty():
+        yield "The table has no rows."
+        return
+    many = f" ({sizes.height} groups)" if sizes.height > 1 else ""
+    yield f"The test{many}: {said_range(pos)} positives and {said_range(neg)} negatives" + (
+        f", a prevalence of {said_share(etas[0])}." if len(etas) == 1 else "."
+    )
+
+
+def _values(source: Source, asked: Asked) -> Iterator[str]:
+    table = source.of_all("summary", asked.eta, metrics=_BEST, confidence=asked.confidence)
+    for row in table.iter_rows(named=True):
+        value = _with_interval(row["value"], row.get("low"), row.get("high"))
+        yield f"{_where(source, row)} average precision is {value}."
+
+
+def _bests(source: Source, asked: Asked) -> Iterator[str]:
+    """The leader at each prevalence, and how far ahead of the next it is."""
+    table = source.of_models("ranking", asked.eta, confidence=asked.confidence)
+    for group in table.partition_by([*source.by, "eta"], maintain_order=True):
+        first, *others = group.iter_rows(named=True)
+        if first["value"] is None:
+            continue
+        told = f"{_where(source, first)} {_name(first['model'])} is best by average precision, "
+        told += _number(first["value"])
+        if others and others[0]["value"] is not None:
+            told += f"; next {_name(others[0]['model'])}, {_number(others[0]['value'])}"
+        if first.get("resolved") is not None:
+            told += "; the lead is more than chance" if first["resolved"] else "; the lead may be chance"
+        yield told + "."
+
+
+def _trades(source: Source, asked: Asked) -> Iterator[str]:
+    low, high = _range(asked)
+    table = source.of_models("crossings", eta_range=(low, high))
+    for row in table.iter_rows(named=True):
+        where = "".join(f"{_name(row[name])}: " for name in source.by)
+        a, b = _name(row["model_a"]), _name(row["model_b"])
+        place = said_share(row["eta"])
+        yield f"{where}{a} and {b} trade places at eta = {place}; above it {b} is better."
+    if table.is_empty():
+        yield f"No models trade places between eta = {said_share(low)} and {said_share(high)}."
+
+
+def _doubts(source: Source, asked: Asked) -> Iterator[str]:
+    if asked.confidence is None:
+        yield "How sure this is cannot be told: there are no numbers of examples behind it."
+        return
+    table = source.of_all("summary", asked.eta, metrics=_BEST, confidence=asked.confidence)
+    etas = table.filter(pl.col("reliable").not_())["eta"].unique().sort()
+    if len(etas):
+        values = ", ".join(map(said_share, etas.to_list()))
+        yield f"Too few examples to rely on all intervals of average precision at eta = {values}."
+
+
+def _where(source: Source, row: Mapping[str, Any]) -> str:
+    groups = "".join(f"{_name(row[name])}: " for name in source.by)
+    words = one_in(row["eta"])
+    where = f"Where {words} is positive," if words else f"At eta = {said_share(row['eta'])}"
+    return groups + where
+
+
+def _name(value: Any) -> str:
+    return f"“{said('', value)}”"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "not defined"
+    ends = "" if low is None or high is None else f" ({_number(low)} to {_number(high)})"
+    return _number(value) + ends
+
+
+def _range(asked: Asked) -> tuple[float, float]:
+    """From a tenth of the least prevalence asked for, to a half or more."""
+    inside = [eta for eta in asked.eta if 0 < eta < 1] or [0.5]
+    return max(min(inside) / 10, 1e-9), max(*inside, 0.5)
+
+
+# Tables and charts ----------------------------------------------------------------------------
+
+
+def _areas(source: Source, asked: Asked) -> Iterator[Part]:
+    yield "## At the prevalences asked for"
+    areas = source.of_all("summary", asked.eta, confidence=asked.confidence)
+    level = "" if asked.confidence is None else f", with intervals at {asked.confidence:.4g}"
+    yield Table(_readable(areas), f"Areas of the curves by prevalence eta{level}.")
+    if source.model is not None:
+        ranks = source.of_models("ranking", asked.eta, confidence=asked.confidence)
+        yield Table(_readable(ranks), "Models in order of average precision.")
+
+
+def _points(source: Source, asked: Asked) -> Iterator[Part]:
+    options = {"recall": asked.recall, "per": asked.per, "confidence": asked.confidence}
+    yield "## At a recall"
+    metrics = ("precision", "predicted_positive_rate")
+    points = source.of_all("operating_points", asked.eta, metrics=metrics, **options)
+    dull = [name for name in ("criterion", "tp", "fp", "fn", "tn") if name in points.columns]
+    per = "" if asked.per is None else f" Alerts are of {said_count(asked.per)} events."
+    yield Table(_readable(points.drop(dull)), "The highest threshold that reaches each recall." + per)
+
+
+def _readable(table: pl.DataFrame) -> pl.DataFrame:
+    """Without columns that hold nothing."""
+    return table.select(column for column in table if column.null_count() < max(len(column), 1))
+
+
+def _charts(source: Source, asked: Asked) -> Iterator[Part]:
+    low, high = _range(asked)
+    grid = eta_grid(low, high, 40)
+    yield "## Over all prevalences"
+    yield Figure(
+        source.chart("metric_by_eta", grid, confidence=asked.confidence),
+        "Average precision against prevalence. Recall and fpr stay; what is positive gets rarer.",
+    )
+    yield "## Curves"
+    curves = source.chart("pr_curve", asked.eta)
+    yield Figure(curves, "Precision by recall at the prevalences asked for.")
+    yield Figure(source.chart("roc_curve", log_x=True), "Recall by fpr, the same at every prevalence.")
+
+
+# Methods --------------------------------------------------------------------------------------
+
+_HOW = """\
+## Methods
+Predicted positive is whatever scores at least the threshold; ties move together. Recall and fpr are
+measured on the test. At a prevalence eta, precision = recall eta / (recall eta + fpr (1 - eta))
+(Williams 2021, eq. 2). average_precision is the sum of precision times the steps of recall; pr_auc is
+the area under the curve through all achievable points (Davis and Goadrich 2006); roc_auc is the same at
+every prevalence.
+
+All this holds as far as positives and negatives of the field are like those of the test, and only their
+numbers differ.
+
+Intervals of average_precision are from influence functions, of roc_auc from DeLong et al. 1988, of
+precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008). Models count as
+tested on examples of their own, which for models of one test set makes intervals of a lead too wide."""
+
+
+def _methods(source: Source) -> Iterator[str]:
+    digest = hashlib.sha256(source.digest.write_csv().encode()).hexdigest()
+    what = "counts of positives and negatives by score" if source.counted else "rates"
+    packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    yield _HOW
+    yield f"SHA-256 of the table of {what}, as CSV: {digest}"
+    yield f"Made by {versions}, Python {platform.python_version()}."
