@@ -28,7 +28,7 @@ import polars as pl
 from polars_prcurve import __version__, files, metrics
 from polars_prcurve.curve_metrics import CurveMetric
 from polars_prcurve.errors import PrcError, raised_eagerly
-from polars_prcurve.namespace import LazyFramePrc
+from polars_prcurve.namespace import LazyFramePrc, prc
 from polars_prcurve.point_metrics import PointMetric
 from polars_prcurve.prevalence import eta_from_ratio
 
@@ -53,6 +53,9 @@ examples:
   Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
   among 2 million events?
     polars-prcurve points scores.csv --eta 1:5000 --precision 0.9 --alerts 500/2000000
+
+  A report on both models, to send to those who decide:
+    polars-prcurve report scores.parquet --model model --eta 0.001 0.01 -o report.html
 
   Precision and F1 at all thresholds, at a prevalence of 1 % and at that of the
   table, into a file:
@@ -109,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{_NAME} {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_curve, _add_summary, _add_points):
+    for add in (_add_curve, _add_summary, _add_points, _add_report, _add_demo):
         add(commands)
     return parser
 
@@ -163,6 +166,43 @@ def _add_points(commands: Any) -> None:
     _one(parser, "--per", "EVENTS", about, type=float)
 
 
+def _add_report(commands: Any) -> None:
+    about = "one HTML file on what to expect in the field, to send and to print"
+    parser = _command(commands, "report", about, _FILES)
+    _add_table(parser)
+    _one(parser, "--confidence", "LEVEL", "of all intervals (default: 0.95)", type=float)
+    _several(
+        parser, "--recall", "SHARE", "show the threshold that reaches this recall, and its precision"
+    )
+    _one(parser, "--per", "EVENTS", "show the alerts among so many events, at each recall", type=float)
+    _one(parser, "--title", "TEXT", "what stands on top")
+    _one(parser, "--notes", "TEXT", "a text of your own")
+    parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help=_WHERE)
+    parser.set_defaults(run=_write_report)
+
+
+def _add_demo(commands: Any) -> None:
+    about = "a report on two classifiers of handwritten digits, made here and now"
+    parser = _command(commands, "demo", about, "It needs scikit-learn.")
+    parser.add_argument("-o", "--output", metavar="FILE", default="demo.html", help=_WHERE)
+    parser.set_defaults(run=_write_demo)
+
+
+_WHERE = "the file to write (default: %(default)s)"
+
+
+def _command(commands: Any, name: str, about: str, epilog: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return parser
+
+
 def _table_command(
     commands: Any,
     name: str,
@@ -171,22 +211,8 @@ def _table_command(
     about: str,
 ) -> argparse.ArgumentParser:
     """The parser of a command that makes a table of a table, by a method of the library."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=f"{_FILES}\n{_known_metrics(kind)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    about = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
-    parser.add_argument("input", metavar="INPUT", help=about)
-    _add_columns(parser)
-    about = (
-        "prevalences: shares such as 0.001; ratios of positives to negatives such as 1:5000; own, each "
-        "group's own (the default); or a file with a column eta and any of the group columns"
-    )
-    _several(parser, "--eta", "SHARE", about)
+    parser = _command(commands, name, about, f"{_FILES}\n{_known_metrics(kind)}")
+    _add_table(parser)
     _several(parser, "--metrics", "METRIC", "what to compute; see below")
     _one(parser, "--confidence", "LEVEL", "add intervals of this level, such as 0.95", type=float)
     about = (
@@ -198,8 +224,10 @@ def _table_command(
     return parser
 
 
-def _add_columns(parser: argparse.ArgumentParser) -> None:
-    """What the table holds."""
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """The table, what it holds, and at which prevalences it is read."""
+    about = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
+    parser.add_argument("input", metavar="INPUT", help=about)
     _several(parser, "--by", "COLUMN", "group columns; each group has a curve of its own")
     _one(parser, "--model", "COLUMN", "one more group column, after those")
     _one(parser, "--score", "COLUMN", "larger means more positive (default: score)")
@@ -212,6 +240,11 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rates", nargs=2, metavar=("TPR", "FPR"), help=about)
     about = "what an empty score, label or weight does: stop (the default), or drop its row"
     parser.add_argument("--missing", choices=("raise", "drop"), help=about)
+    about = (
+        "prevalences: shares such as 0.001; ratios of positives to negatives such as 1:5000; own, each "
+        "group's own (the default); or a file with a column eta and any of the group columns"
+    )
+    _several(parser, "--eta", "SHARE", about)
 
 
 def _one(parser: argparse.ArgumentParser, option: str, metavar: str, help: str, **how: Any) -> None:
@@ -242,6 +275,26 @@ def _make_table(args: argparse.Namespace) -> None:
     if args.output not in (None, files.STDIO) and sys.stderr.isatty():
         rows, seconds = _height(files.scan(args.output)), time.monotonic() - started
         _say(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
+
+
+def _write_report(args: argparse.Namespace) -> None:
+    _say(f"reading {args.input} ...")
+    table = files.scan(args.input)
+    given = _arguments(args, table.collect_schema())
+    if isinstance(given.get("eta"), pl.LazyFrame):
+        raise PrcError("a report takes --eta as shares or ratios, not as a file")
+    given["by"] = [name for name in given["by"] if name != args.model]
+    _say(f"wrote {FilePrc(table).report(args.output, model=args.model, **given)}")
+
+
+def _write_demo(args: argparse.Namespace) -> None:
+    try:
+        from polars_prcurve.demo import ETAS, NOTES, TITLE, digits
+    except ImportError:
+        raise PrcError('the demo needs scikit-learn: pip install "polars-prcurve[examples]"') from None
+    _say("training two classifiers ...")
+    path = prc(digits()).report(args.output, ETAS, model="model", recall=0.8, title=TITLE, notes=NOTES)
+    _say(f"wrote {path}")
 
 
 def _arguments(args: argparse.Namespace, schema: pl.Schema) -> dict[str, Any]:

@@ -255,7 +255,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
 thead th { border-bottom: 2px solid #555; }
-td { max-width: 22rem; min-width: 4rem; overflow-wrap: anywhere; }
+td { max-width: 22rem; min-width: 3rem; overflow-wrap: break-word; }
 .number { text-align: right; white-space: nowrap; }
 figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
 figure.on img { display: none; } figcaption { font-size: .92rem; color: #333; max-width: 44rem; }

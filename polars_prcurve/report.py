@@ -61,7 +61,8 @@ class Source:
 
     def chart(self, name: str, *values: Any, **options: Any) -> Any:
         """A chart by group and model."""
-        return getattr(self.prc.plot, name)(*values, by=self.every, **self.arguments, **options)
+        groups = self.by if "model" in options else self.every
+        return getattr(self.prc.plot, name)(*values, by=groups, **self.arguments, **options)
 
     @property
     def by(self) -> list[str]:
@@ -161,9 +162,16 @@ def _bests(source: Source, asked: Asked) -> Iterator[str]:
         told += _number(first["value"])
         if others and others[0]["value"] is not None:
             told += f"; next {_name(others[0]['model'])}, {_number(others[0]['value'])}"
-        if first.get("resolved") is not None:
-            told += "; the lead is more than chance" if first["resolved"] else "; the lead may be chance"
-        yield told + "."
+        yield f"{told}{_sureness(first)}."
+
+
+def _sureness(first: Mapping[str, Any]) -> str:
+    if first.get("resolved") is None:
+        return ""
+    if not first["resolved"]:
+        return "; the lead may be chance"
+    doubt = "" if first["reliable"] else ", if intervals could be relied on here"
+    return f"; the lead is more than chance{doubt}"
 
 
 def _trades(source: Source, asked: Asked) -> Iterator[str]:
@@ -249,8 +257,9 @@ def _charts(source: Source, asked: Asked) -> Iterator[Part]:
     low, high = _range(asked)
     grid = eta_grid(low, high, 40)
     yield "## Over all prevalences"
+    trades = {} if source.model is None else {"model": source.model}
     yield Figure(
-        source.chart("metric_by_eta", grid, confidence=asked.confidence),
+        source.chart("metric_by_eta", grid, confidence=asked.confidence, **trades),
         "Average precision against prevalence. Recall and fpr stay; what is positive gets rarer.",
     )
     yield "## Curves"

@@ -462,7 +462,7 @@ def test_help_mentions_every_option(
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     about = capsys.readouterr().out
-    assert about.count("    polars-prcurve ") == 3
+    assert about.count("    polars-prcurve ") == 4
     assert "1:5000" in about
     [commands] = [a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for name, parser in commands.choices.items():
@@ -555,3 +555,29 @@ def test_the_page_and_the_help_know_the_same_options() -> None:
     assert known - {"-h", "--help"} == set(
         re.findall(r"(?<=`)--?[a-z-]+", text.partition("## Options")[2])
     )
+
+
+# Reports --------------------------------------------------------------------------------------
+
+
+@pytest.mark.extras
+def test_a_report_is_that_of_the_library(tmp_path: Path) -> None:
+    df = DF.with_columns(
+        model=pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    df.write_parquet(tmp_path / "scores.parquet")
+    options = ["--eta", "0.1", "1:99", "--recall", "0.5", "--per", "1000", "--title", "Mine"]
+    options += ["--model", "model", "--notes", "Yours", "-o", str(tmp_path / "a.html")]
+    assert main(["report", str(tmp_path / "scores.parquet"), *options]) == 0
+    options_of = {"recall": 0.5, "per": 1000, "title": "Mine", "notes": "Yours"}
+    df.prc.report(tmp_path / "b.html", [0.1, 0.01], model="model", **options_of)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+@pytest.mark.extras
+def test_the_demo_makes_a_report(tmp_path: Path) -> None:
+    assert main(["demo", "-o", str(tmp_path / "demo.html")]) == 0
+    text = (tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert "Which scans show an 8?" in text
+    assert "trade places at eta = 0.04555 (1 in 22)" in text
+    assert len(text) < 2_000_000

@@ -98,8 +98,9 @@ def test_findings_are_those_of_the_library(tmp_path: Path) -> None:
         line = next(line for line in said if line.startswith(words))
         assert f"“{first['model']}” is best by average precision, {first['value']:.3g}" in line
         assert f"next “{second['model']}”, {second['value']:.3g}" in line
-        chance = "the lead is more than chance" if first["resolved"] else "the lead may be chance"
-        assert line.endswith(chance + ".")
+        doubt = "" if first["reliable"] else ", if intervals could be relied on here"
+        sure = f"the lead is more than chance{doubt}."
+        assert line.endswith(sure if first["resolved"] else "the lead may be chance.")
     trades = DF.prc.crossings(eta_range=(0.001, 0.5))
     assert sum("trade places" in line for line in said) == max(trades.height, 1)
     assert any(line.startswith("Too few examples") for line in said)
