@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.drafts import draft_of, in_a_folder
 from polars_prcurve.errors import PrcError
 
 __all__ = ["STDIO", "format_of", "scan", "write_csv", "writer"]
@@ -76,20 +77,11 @@ def writer(path: str) -> Callable[[pl.LazyFrame], None]:
     That the file has a format and a folder is found before any work is done.
     """
     form = _known_format(path)
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    target = in_a_folder(path)
 
     def write(query: pl.LazyFrame) -> None:
-        try:
-            try:
-                form.sink(query, part, engine="streaming")
-                part.replace(target)
-            finally:
-                part.unlink(missing_ok=True)
-        finally:  # Polars and Python both raise for one interrupt, the second during the line above
-            part.unlink(missing_ok=True)
+        with draft_of(target) as draft:
+            form.sink(query, draft, engine="streaming")
 
     return write
 

@@ -1416,9 +1416,11 @@ class FramePrc(Listed, Generic[F]):
         ...     "1 in 100" in path.read_text(encoding="utf-8")
         True
         """
+        from polars_prcurve.drafts import in_a_folder
         from polars_prcurve.page import page, write
         from polars_prcurve.report import Asked, report_parts
 
+        in_a_folder(path)  # before any work
         if parts is None:
             given = {"score": score, "label": label, "pos_label": pos_label, "weight": weight}
             given |= {"counts": counts, "rates": rates, "missing": missing}

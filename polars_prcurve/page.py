@@ -15,7 +15,6 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.drafts import draft_of, in_a_folder
 from polars_prcurve.errors import PrcError
 
 if TYPE_CHECKING:
@@ -60,21 +60,9 @@ class Figure:
 
 def write(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(draft).chmod(0o666 & ~umask)
-        Path(draft).replace(target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    return target
+    with draft_of(in_a_folder(path)) as draft:
+        draft.write_bytes(text.encode())
+    return Path(path)
 
 
 def page(title: str, parts: Iterable[Part], *, language: str = "en") -> str:

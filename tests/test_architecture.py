@@ -25,7 +25,7 @@ MODULES = {
 # In the order of the data: a module imports only from lines above its own.
 LAYERS = [
     {"errors", "columns", "exact", "baselines", "resampling", "roots"},
-    {"checks", "grouping", "point_metrics", "several", "hull", "models"},
+    {"checks", "grouping", "point_metrics", "several", "hull", "models", "drafts"},
     {"intervals", "page"},
     {"bands", "published", "uncertainty"},
     {"widths"},
