@@ -175,6 +175,8 @@ def _add_report(commands: Any) -> None:
         parser, "--recall", "SHARE", "show the threshold that reaches this recall, and its precision"
     )
     _one(parser, "--per", "EVENTS", "show the alerts among so many events, at each recall", type=float)
+    about = "what tells examples apart, if models scored the same ones: leads are then compared in pairs"
+    _one(parser, "--id", "COLUMN", about)
     _one(parser, "--title", "TEXT", "what stands on top")
     _one(parser, "--notes", "TEXT", "a text of your own")
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help=_WHERE)
@@ -268,6 +270,7 @@ class FilePrc(LazyFramePrc):
 
 
 def _make_table(args: argparse.Namespace) -> None:
+    _spare_inputs(args)
     started, put = time.monotonic(), _output(args.output)
     _say(f"reading {args.input} ...")
     table = files.scan(args.input)
@@ -277,7 +280,15 @@ def _make_table(args: argparse.Namespace) -> None:
         _say(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
 
 
+def _spare_inputs(args: argparse.Namespace) -> None:
+    """What is read is not written over."""
+    read = [args.input, *(args.eta or [])]
+    if args.output and os.path.realpath(args.output) in files.found(read):
+        raise PrcError(f"--output is {args.output!r}, which is read; write to another file")
+
+
 def _write_report(args: argparse.Namespace) -> None:
+    _spare_inputs(args)
     _say(f"reading {args.input} ...")
     table = files.scan(args.input)
     given = _arguments(args, table.collect_schema())

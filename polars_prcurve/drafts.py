@@ -15,6 +15,8 @@ __all__ = ["draft_of", "in_a_folder"]
 def in_a_folder(path: str | os.PathLike[str]) -> Path:
     """The file that is meant, links followed, if there is a folder for it."""
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise PrcError(f"{str(path)!r} is a folder; give the name of a file")
     if not target.parent.is_dir():
         raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
     return target

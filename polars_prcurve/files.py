@@ -6,7 +6,7 @@ import glob
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,6 +69,12 @@ def scan(path: str) -> pl.LazyFrame:
     if not found:
         raise PrcError(f"there is no file {path!r}")
     return form.scan([glob.escape(name) for name in found])
+
+
+def found(paths: Iterable[str]) -> set[str]:
+    """The files that these paths and patterns stand for, links followed."""
+    names = (name for path in paths for name in (path, *glob.glob(path, recursive=True)))
+    return {os.path.realpath(name) for name in names if os.path.isfile(name)}
 
 
 def writer(path: str) -> Callable[[pl.LazyFrame], None]:

@@ -163,7 +163,10 @@ def read_input(
     reader = _Reader(frame, missing)
     groups, by_dtypes = reader.read_by(by, makes)
     if model is not None:
-        name, by_dtypes[MODEL] = reader.read("model", model)
+        name, dtype = reader.read("model", model)
+        if (shown := name.meta.output_name()) in by_dtypes:
+            raise PrcError(f"by= and model= both hold the column {shown!r}; leave it out of by=")
+        by_dtypes[MODEL] = dtype
         groups.append(name.alias(MODEL))
     number = group_number(by_dtypes)
     if rates is not None:

@@ -1038,7 +1038,7 @@ class FramePrc(Listed, Generic[F]):
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
-        """Which model is best whatever the prevalence; a LazyFrame is collected at the call.
+        """Whose ROC curve is nowhere below another's; a LazyFrame is collected at the call.
 
         A model dominates another if its ROC curve, points joined by lines, is nowhere below the other's
         and not the same. Then at every prevalence it is at least as good in `pr_auc`, `roc_auc`, their
@@ -1362,6 +1362,7 @@ class FramePrc(Listed, Generic[F]):
         by: Columns = None,
         *,
         model: str | None = None,
+        id: Column | None = None,
         recall: Several = None,
         per: float | None = None,
         confidence: float | None = 0.95,
@@ -1390,6 +1391,9 @@ class FramePrc(Listed, Generic[F]):
             The prevalences to report on, one or several. None is the table's own, if groups share it.
         by, model
             Group columns, and the column that names models to choose from, if there is one.
+        id
+            What tells the examples of a group apart, if models scored the same ones: leads are then
+            compared in pairs, as in `ranking`.
         recall
             One recall or several: adds the threshold that reaches each, and its precision.
         per
@@ -1412,8 +1416,8 @@ class FramePrc(Listed, Generic[F]):
         >>> import tempfile, pathlib
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = df.prc.report(f"{folder}/report.html", eta=0.01)
-        ...     "1 in 100" in path.read_text(encoding="utf-8")
+        ...     path = df.prc.report(f"{folder}/report.html", parts=["## By hand", df.prc.counts()])
+        ...     "<h2>By hand</h2>" in path.read_text(encoding="utf-8")
         True
         """
         from polars_prcurve.drafts import in_a_folder
@@ -1421,11 +1425,24 @@ class FramePrc(Listed, Generic[F]):
         from polars_prcurve.report import Asked, report_parts
 
         in_a_folder(path)  # before any work
-        if parts is None:
+        own = {
+            "eta": eta,
+            "by": by,
+            "model": model,
+            "id": id,
+            "recall": recall,
+            "per": per,
+            "notes": notes,
+        }
+        if parts is not None:
+            for name, value in own.items():
+                if value is not None:
+                    raise PrcError(f"parts= stand in place of the report's own; leave out {name}=")
+        else:
             given = {"score": score, "label": label, "pos_label": pos_label, "weight": weight}
             given |= {"counts": counts, "rates": rates, "missing": missing}
             given = {name: value for name, value in given.items() if value is not None}
-            source = self._source([*_listed(by), *_listed(model)], model, given)
+            source = self._source(_listed(by), model, id, given)
             if per is not None and recall is None:
                 raise PrcError("per= counts the alerts at a recall; pass recall=, too")
             asked_for = [] if recall is None else read_targets(None, recall=recall)
@@ -1434,22 +1451,31 @@ class FramePrc(Listed, Generic[F]):
             parts = report_parts(source, asked, notes)
         return write(path, page("What to expect in the field" if title is None else title, parts))
 
-    def _source(self, every: list[Column], model: str | None, given: dict[str, Any]) -> Source:
+    def _source(
+        self, by: list[Column], model: str | None, id: Column | None, given: dict[str, Any]
+    ) -> Source:
         """The table for a report: its counts, unless there are none, or they are of weights."""
         from polars_prcurve.report import Source
 
-        lazy = LazyFramePrc(self._lazy)
+        if model in [name for name in by if isinstance(name, str)]:
+            raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
+        if id is not None and (model is None or "rates" in given or "counts" in given):
+            raise PrcError("id= pairs the examples of models; pass model=, and labels")
+        every, lazy = [*by, *_listed(model)], LazyFramePrc(self._lazy)
         if "rates" in given:
             swept = _run(lazy.sweep(by=every, **given))
             points = swept.select(*swept.columns[: -len(SWEEP)], tpr="recall", fpr="fpr")
             held = {"rates": ("tpr", "fpr")}
             return Source(DataFramePrc(points), held, points.columns[:-2], model, points)
         added = _run(lazy.counts(by=every, **given))
-        names = added.columns[: -len(COUNTS)]
-        if "weight" not in given:
-            return Source(DataFramePrc(added), {"counts": COUNTS[1:]}, names, model, added)
-        frame = _run(self._lazy.with_columns(e for e in every if isinstance(e, pl.Expr)))
-        return Source(DataFramePrc(frame), given, names, model, added)
+        names, held = added.columns[: -len(COUNTS)], {"counts": COUNTS[1:]}
+        if "weight" not in given and id is None:
+            return Source(DataFramePrc(added), held, names, model, added)
+        rows = DataFramePrc(_run(self._lazy.with_columns(e for e in by if isinstance(e, pl.Expr))))
+        paired = None if id is None else (rows, {**given, "id": id})
+        if "weight" in given:
+            return Source(rows, given, names, model, added, paired)
+        return Source(DataFramePrc(added), held, names, model, added, paired)
 
     def estimate_prevalence(
         self,

@@ -46,6 +46,15 @@ class Source:
     model: str | None
     digest: pl.DataFrame
     """What its SHA-256 is of."""
+    paired: tuple[DataFramePrc, dict[str, Any]] | None = None
+    """Rows of examples, and what they hold, if models scored the same ones."""
+
+    def ranking(self, eta: list[float], confidence: float | None) -> pl.DataFrame:
+        """Models in order, and how sure that is."""
+        if self.paired is None or confidence is None:
+            return self.of_models("ranking", eta, confidence=confidence)
+        prc, arguments = self.paired
+        return prc.ranking(eta, by=self.by, model=str(self.model), confidence=confidence, **arguments)
 
     def of_all(self, method: str, *values: Any, **options: Any) -> pl.DataFrame:
         """A method by group and model."""
@@ -70,6 +79,8 @@ class Source:
 
     def prevalences(self, eta: object) -> list[float]:
         """As numbers; the table's own where one is None."""
+        if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+            raise PrcError("a report is at the same prevalences for all groups; pass eta= as numbers")
         asked = eta_list(eta)
         if None not in asked:
             return sorted(value for value in asked if value is not None)
@@ -138,7 +149,7 @@ def _tests(source: Source) -> Iterator[str]:
     if sizes.is_empty():
         yield "The table has no rows."
         return
-    many = f" ({sizes.height} groups)" if sizes.height > 1 else ""
+    many = f" ({sizes.height} {'groups' if source.by else 'models'})" if sizes.height > 1 else ""
     yield f"The test{many}: {said_range(pos)} positives and {said_range(neg)} negatives" + (
         f", a prevalence of {said_share(etas[0])}." if len(etas) == 1 else "."
     )
@@ -153,29 +164,46 @@ def _values(source: Source, asked: Asked) -> Iterator[str]:
 
 def _bests(source: Source, asked: Asked) -> Iterator[str]:
     """The leader at each prevalence, and how far ahead of the next it is."""
-    table = source.of_models("ranking", asked.eta, confidence=asked.confidence)
+    table = source.ranking(asked.eta, asked.confidence)
     for group in table.partition_by([*source.by, "eta"], maintain_order=True):
-        first, *others = group.iter_rows(named=True)
-        if first["value"] is None:
-            continue
-        told = f"{_where(source, first)} {_name(first['model'])} is best by average precision, "
-        told += _number(first["value"])
-        if others and others[0]["value"] is not None:
-            told += f"; next {_name(others[0]['model'])}, {_number(others[0]['value'])}"
-        yield f"{told}{_sureness(first)}."
+        known = [row for row in group.iter_rows(named=True) if row["value"] is not None]
+        if known:
+            best = _best(known, paired=source.paired is not None)
+            yield f"{_where(source, known[0])} {best}{_without_value(group)}."
 
 
-def _sureness(first: Mapping[str, Any]) -> str:
+def _best(ranks: list[dict[str, Any]], *, paired: bool) -> str:
+    """Who leads, of models that have a value, best first."""
+    first, *others = ranks
+    value = _number(first["value"])
+    if not others:
+        return f"{_name(first['model'])} has an average precision of {value}"
+    equal = [_name(row["model"]) for row in ranks if row["rank"] == 1]
+    if len(equal) > 1:
+        return f"{', '.join(equal[:-1])} and {equal[-1]} have the same average precision, {value}"
+    told = f"{_name(first['model'])} is best by average precision, {value}"
+    told += f"; next {_name(others[0]['model'])}, {_number(others[0]['value'])}"
     if first.get("resolved") is None:
-        return ""
-    if not first["resolved"]:
-        return "; the lead may be chance"
-    doubt = "" if first["reliable"] else ", if intervals could be relied on here"
-    return f"; the lead is more than chance{doubt}"
+        return told
+    if not first["reliable"]:
+        return f"{told}; there are too few examples to say whether the lead is chance"
+    if first["resolved"]:
+        return f"{told}; the lead is more than chance"
+    return f"{told}; the lead may be chance{'' if paired else ' (examples are not paired)'}"
+
+
+def _without_value(group: pl.DataFrame) -> str:
+    names = [_name(name) for name in group.filter(pl.col("value").is_null())["model"]]
+    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    have = "has" if len(names) == 1 else "have"
+    return f"; {', '.join(names[:_MOST_TOLD])}{more} {have} no value" if names else ""
 
 
 def _trades(source: Source, asked: Asked) -> Iterator[str]:
     low, high = _range(asked)
+    ranks = source.of_models("ranking", [low])
+    if ranks.group_by(pl.lit(0), *source.by).agg(pl.col("rank").count())["rank"].max() in (None, 0, 1):
+        return  # nobody to trade with
     table = source.of_models("crossings", eta_range=(low, high))
     for row in table.iter_rows(named=True):
         where = "".join(f"{_name(row[name])}: " for name in source.by)
@@ -187,8 +215,9 @@ def _trades(source: Source, asked: Asked) -> Iterator[str]:
 
 
 def _doubts(source: Source, asked: Asked) -> Iterator[str]:
+    if not source.counted:
+        yield "How sure this is cannot be told: rates come without numbers of examples."
     if asked.confidence is None:
-        yield "How sure this is cannot be told: there are no numbers of examples behind it."
         return
     table = source.of_all("summary", asked.eta, metrics=_BEST, confidence=asked.confidence)
     etas = table.filter(pl.col("reliable").not_())["eta"].unique().sort()
@@ -234,7 +263,7 @@ def _areas(source: Source, asked: Asked) -> Iterator[Part]:
     level = "" if asked.confidence is None else f", with intervals at {asked.confidence:.4g}"
     yield Table(_readable(areas), f"Areas of the curves by prevalence eta{level}.")
     if source.model is not None:
-        ranks = source.of_models("ranking", asked.eta, confidence=asked.confidence)
+        ranks = source.ranking(asked.eta, asked.confidence)
         yield Table(_readable(ranks), "Models in order of average precision.")
 
 
@@ -282,8 +311,11 @@ All this holds as far as positives and negatives of the field are like those of 
 numbers differ.
 
 Intervals of average_precision are from influence functions, of roc_auc from DeLong et al. 1988, of
-precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008). Models count as
-tested on examples of their own, which for models of one test set makes intervals of a lead too wide."""
+precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008)."""
+_APART = """\
+Models count as tested on examples of their own. If all scored the same ones, leads are surer than said
+here: what is easy or hard for all of them leaves with the difference."""
+_PAIRED = "Leads are of differences on the same examples, which all models scored."
 
 
 def _methods(source: Source) -> Iterator[str]:
@@ -292,5 +324,7 @@ def _methods(source: Source) -> Iterator[str]:
     packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     yield _HOW
+    if source.model is not None and source.counted:
+        yield _APART if source.paired is None else _PAIRED
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."

@@ -574,6 +574,25 @@ def test_a_report_is_that_of_the_library(tmp_path: Path) -> None:
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
+def test_what_is_read_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    DF.write_csv("scores.csv")
+    before = Path("scores.csv").read_bytes()
+    Path("link.csv").symlink_to("scores.csv")
+    for given, output in (
+        ("scores.csv", "./scores.csv"),
+        ("s*.csv", "scores.csv"),
+        ("link.csv", "scores.csv"),
+    ):
+        for command in ("summary", "curve", "report"):
+            assert main([command, given, "-o", output]) == 2
+            assert "which is read; write to another file" in capsys.readouterr().err
+    assert main(["curve", "scores.csv", "-o", "link.csv"]) == 2
+    assert Path("scores.csv").read_bytes() == before
+
+
 @pytest.mark.extras
 def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     assert main(["demo", "-o", str(tmp_path / "demo.html")]) == 0

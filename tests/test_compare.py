@@ -443,7 +443,9 @@ def test_nor_by_bootstrap() -> None:
 def test_what_has_no_two_models_is_refused(options: Any) -> None:
     long = _long(two_scores())
     names: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, **options}
-    with pytest.raises(PrcError, match="no group has two"):
+    with pytest.raises(
+        PrcError, match="by= and model= both hold the column 'model'; leave it out of by="
+    ):
         long.prc.compare(by="model", **names)
     with pytest.raises(PrcError, match="no group has two"):
         long.filter(pl.col("model") == "other").prc.compare(**names)

@@ -91,19 +91,51 @@ def test_findings_are_those_of_the_library(tmp_path: Path) -> None:
     assert "Mine & theirs" in seen.within("p")
     said = seen.within("li")
     n_pos, n_neg = DF.filter(model="a")["label"].sum(), (~DF.filter(model="a")["label"]).sum()
-    assert said[0].startswith(f"The test (2 groups): {n_pos} positives and {n_neg} negatives, a prev")
+    assert said[0].startswith(f"The test (2 models): {n_pos} positives and {n_neg} negatives, a prev")
     ranks = DF.prc.ranking([0.3, 0.01], confidence=0.95)
     for eta, words in ((0.01, "Where 1 in 100 is positive, "), (0.3, "Where 1 in 3.3 is positive, ")):
         first, second = ranks.filter(eta=eta).iter_rows(named=True)
         line = next(line for line in said if line.startswith(words))
         assert f"“{first['model']}” is best by average precision, {first['value']:.3g}" in line
         assert f"next “{second['model']}”, {second['value']:.3g}" in line
-        doubt = "" if first["reliable"] else ", if intervals could be relied on here"
-        sure = f"the lead is more than chance{doubt}."
-        assert line.endswith(sure if first["resolved"] else "the lead may be chance.")
+        sure = "the lead is more than chance."
+        sure = sure if first["resolved"] else "the lead may be chance (examples are not paired)."
+        unknown = "there are too few examples to say whether the lead is chance."
+        assert line.endswith(sure if first["reliable"] else unknown)
     trades = DF.prc.crossings(eta_range=(0.001, 0.5))
     assert sum("trade places" in line for line in said) == max(trades.height, 1)
     assert any(line.startswith("Too few examples") for line in said)
+
+
+def test_leads_on_the_same_examples(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    label = draw.random(3000) < 0.1
+    a = 2 * label + draw.normal(size=3000)
+    wide = pl.DataFrame({"label": label, "a": a, "b": a + 0.3 * draw.normal(size=3000)})
+    long = wide.prc.unpivot_scores(["a", "b"], row="row")
+    for id, words in (
+        (None, "may be chance (examples are not paired)."),
+        ("row", "is more than chance."),
+    ):
+        said = reported(long, tmp_path, 0.1, model="model", id=id).within("li")
+        assert any(line.endswith(f"the lead {words}") for line in said)
+
+
+def test_models_that_are_equal_alone_or_without_a_value(tmp_path: Path) -> None:
+    equal = pl.concat([DF.filter(model="a"), DF.filter(model="a").with_columns(model=pl.lit("c"))])
+    said = reported(equal, tmp_path, 0.1, model="model").within("li")
+    assert any("“a” and “c” have the same average precision" in line for line in said)
+    alone = reported(DF.filter(model="a"), tmp_path, 0.1, model="model").within("li")
+    assert any("“a” has an average precision of" in line for line in alone)
+    assert not any("trade" in line or "best" in line for line in alone)
+    lacking = DF.with_columns(label=pl.col("label") & (pl.col("model") == "a"))
+    said = reported(lacking, tmp_path, 0.1, model="model").within("li")
+    assert any(line.endswith("; “b” has no value.") for line in said)
+    assert not any("trade" in line for line in said)
+    nothing = reported(DF.clear(), tmp_path, 0.1, model="model").within("li")
+    assert nothing == ["The table has no rows."]
+    told = reported(DF, tmp_path, 0.1, model="model", confidence=None).within("li")
+    assert not any("sure" in line or "chance" in line for line in told)
 
 
 def test_tables_and_charts(tmp_path: Path) -> None:
@@ -262,7 +294,15 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"eta": 1.5}, r"must lie in \[0, 1\]"),
         ({"eta": None}, "its groups have 2; pass eta= as numbers"),
         ({"eta": 0.1, "model": "modl"}, "by= names the column 'modl'"),
-        ({"eta": 0.1, "parts": [3]}, "text, a DataFrame or an Altair chart; got int"),
+        ({"eta": 0.1, "by": "model"}, "by= and model= both hold the column 'model'"),
+        (
+            {"eta": pl.DataFrame({"eta": [0.1]})},
+            "the same prevalences for all groups; pass eta= as numb",
+        ),
+        ({"eta": 0.1, "id": "row", "rates": ("label", "score")}, "id= pairs the examples of models"),
+        ({"eta": 0.1, "parts": ["x"]}, "parts= stand in place of the report's own; leave out eta="),
+        ({"eta": 0.1, "path": "."}, "is a folder; give the name of a file"),
+        ({"parts": [3], "model": None}, "text, a DataFrame or an Altair chart; got int"),
         ({"eta": 0.1, "recall": 2}, r"recall= takes numbers in \[0, 1\]"),
         ({"eta": 0.1, "recall": 0.5, "per": 0}, "per= takes a number of events above 0"),
         ({"eta": 0.1, "per": 10}, "per= counts the alerts at a recall; pass recall="),
@@ -271,7 +311,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 def test_arguments(how: dict[str, Any], words: str, tmp_path: Path) -> None:
     unlike = DF.filter((pl.col("model") == "a") | pl.col("label") | (pl.col("score") > 0))
     options = {"model": "model", **how}
+    path = options.pop("path", "report.html")
     with pytest.raises(PrcError, match=words):
-        unlike.prc.report(tmp_path / "report.html", **options)
+        unlike.prc.report(tmp_path / path, **options)
     with pytest.raises(PrcError, match="there is no folder"):
         DF.prc.report(tmp_path / "nowhere" / "report.html", 0.1)
