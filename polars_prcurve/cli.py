@@ -304,7 +304,8 @@ def _write_demo(args: argparse.Namespace) -> None:
     except ImportError:
         raise PrcError('the demo needs scikit-learn: pip install "polars-prcurve[examples]"') from None
     _say("training two classifiers ...")
-    path = prc(digits()).report(args.output, ETAS, model="model", recall=0.8, title=TITLE, notes=NOTES)
+    options = {"model": "model", "id": "scan", "recall": 0.8, "title": TITLE, "notes": NOTES}
+    path = prc(digits()).report(args.output, ETAS, **options)
     _say(f"wrote {path}")
 
 
