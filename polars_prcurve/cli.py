@@ -304,8 +304,9 @@ def _write_demo(args: argparse.Namespace) -> None:
     except ImportError:
         raise PrcError('the demo needs scikit-learn: pip install "polars-prcurve[examples]"') from None
     _say("training two classifiers ...")
-    options = {"model": "model", "id": "scan", "recall": 0.8, "title": TITLE, "notes": NOTES}
-    path = prc(digits()).report(args.output, ETAS, **options)
+    path = prc(digits()).report(
+        args.output, ETAS, model="model", id="scan", recall=0.8, title=TITLE, notes=NOTES
+    )
     _say(f"wrote {path}")
 
 
