@@ -194,7 +194,27 @@ def _moves(spec: dict[str, Any]) -> bool:
 
 
 def _drawing(spec: dict[str, Any]) -> str:
-    return str(_vl_convert().vegalite_to_svg(json.dumps(spec)))
+    """As it stands, without what is only there to be pointed at or shows where that is."""
+    params = spec.get("params", [])
+    pointers = [param["name"] for param in params if "select" in param]
+    still = _without(spec, pointers) | {"params": [p for p in params if p["name"] not in pointers]}
+    return str(_vl_convert().vegalite_to_svg(json.dumps(still)))
+
+
+def _without(spec: Any, pointers: list[str]) -> Any:
+    if isinstance(spec, list):
+        return [_without(part, pointers) for part in spec if not _is_unseen(part, pointers)]
+    if isinstance(spec, dict):
+        kept = ("data", "datasets", "params", "transform")
+        return {n: part if n in kept else _without(part, pointers) for n, part in spec.items()}
+    return spec
+
+
+def _is_unseen(part: Any, pointers: list[str]) -> bool:
+    if not isinstance(part, dict) or not isinstance(part.get("mark"), dict):
+        return False
+    filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
+    return part["mark"].get("opacity") == 0 or any(p in f for p in pointers for f in filters)
 
 
 @cache
@@ -247,7 +267,8 @@ td { max-width: 22rem; min-width: 3rem; overflow-wrap: break-word; }
 .number { text-align: right; white-space: nowrap; }
 figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
 figure.on img { display: none; } figcaption { font-size: .92rem; color: #333; max-width: 44rem; }
-.live { overflow-x: auto; } figure:not(.on) .live { height: 0; overflow: hidden; }
+.live.live { display: block; max-width: 100%; overflow-x: auto; }
+figure:not(.on) .live { height: 0; overflow: hidden; }
 @media print { figure.on img { display: inline; } .live { display: none; } .wide { overflow: visible; }
   figure, tr { break-inside: avoid; } main { max-width: none; padding: 0; } }
 """

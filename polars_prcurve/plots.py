@@ -315,6 +315,44 @@ class PlotPrc(Listed):
         )
         return charts.ranking(_collected(query), confidence=confidence, **_of_looks(locals()))
 
+    def live(
+        self,
+        *,
+        eta: float | None = None,
+        color: str | None = None,
+        title: str | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the sweep, and draw ROC beside PR, with a slider for prevalence.
+
+        Parameters
+        ----------
+        eta, color, title
+            As in `charts.live`.
+
+        Returns
+        -------
+        Altair charts beside each other; see `charts.live`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.live().to_dict()["title"]["text"]
+        ['ROC and precision-recall curves']
+        """
+        from polars_prcurve import charts
+
+        query = self._prc.sweep(drop_intermediate=True, **_of_table(locals()))
+        return charts.live(_collected(query), eta=eta, color=color, title=title)
+
     def normal_quantiles(
         self,
         *,

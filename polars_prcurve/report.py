@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_prcurve.charts.channels import MOST_COLORS
 from polars_prcurve.charts.words import one_in, said, said_count, said_range, said_share
 from polars_prcurve.errors import PrcError
 from polars_prcurve.page import Figure, Table
@@ -295,6 +296,11 @@ def _charts(source: Source, asked: Asked) -> Iterator[Part]:
     curves = source.chart("pr_curve", asked.eta)
     yield Figure(curves, "Precision by recall at the prevalences asked for.")
     yield Figure(source.chart("roc_curve", log_x=True), "Recall by fpr, the same at every prevalence.")
+    groups = source.digest.select(source.every).n_unique() if source.every else 1
+    if len(source.every) <= 1 and groups <= MOST_COLORS:
+        yield "## At any prevalence"
+        words = "Where scripts run, the slider moves prevalence, and points tell what they do there."
+        yield Figure(source.chart("live", eta=max(min(asked.eta), 1e-6)), words)
 
 
 # Methods --------------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ LAYERS = [
         "charts.roc",
         "charts.gains",
         "charts.quantiles",
+        "charts.slider",
         "charts.ribbons",
         "charts.thresholds",
     },

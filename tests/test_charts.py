@@ -1159,3 +1159,54 @@ def test_plot_lists_its_methods():
         repr(plot(scores()))
         == "<PlotPrc with " + ", ".join(sorted(set(charts.__all__) - {"Chart"})) + ">"
     )
+
+
+# With a slider --------------------------------------------------------------------------------
+
+
+def test_live_holds_rates_and_no_prevalence():
+    frame = trading()
+    swept = frame.prc.sweep(by="model", drop_intermediate=True)
+    chart = charts.live(swept, eta=0.01).to_dict()
+    params = {param["name"]: param for param in chart["params"]}
+    assert params["log10_eta"]["value"] == -2
+    assert (params["log10_eta"]["bind"]["min"], params["log10_eta"]["bind"]["max"]) == (-6, 0)
+    assert params["eta"]["expr"] == "pow(10, log10_eta)"
+    assert len(params["pointed"]["views"]) >= 2
+    rows = max(chart["datasets"].values(), key=len)
+    assert not any({"eta", "precision"} & set(row) for row in rows)
+    known = {(row["recall"], row["fpr"]) for row in swept.iter_rows(named=True)}
+    at = [(row["t"], row["f"]) for row in rows if row["part"] == "curve" and row.get("hover")]
+    assert at
+    assert all(any(abs(t - x) + abs(f - y) < 1e-5 for x, y in known) for t, f in at)
+    starts = [row for row in rows if row["part"] == "curve" and row["recall"] == 0]
+    assert len(starts) == 2
+    roc, pr = chart["vconcat"][-1]["hconcat"]
+    lines = [
+        one["mark"] for panel in (roc, pr) for one in panel["layer"] if one["mark"]["type"] == "line"
+    ]
+    assert [mark.get("interpolate") for mark in lines] == [None, None, "step-before"]
+    assert png(charts.live(swept)).startswith(PNG)
+
+
+def test_live_starts_where_the_test_set_is():
+    params = charts.live(scores().prc.sweep()).to_dict()["params"]
+    own = scores()["label"].mean()
+    assert next(p["value"] for p in params if "bind" in p) == round(math.log10(own), 2)
+    rates = pl.DataFrame({"tpr": [0.5, 1], "fpr": [0.1, 1]}).prc.sweep(rates=("tpr", "fpr"))
+    assert next(p["value"] for p in charts.live(rates).to_dict()["params"] if "bind" in p) == -2
+    with pytest.raises(PrcError, match="where the slider starts, from 1e-6 to 1; got 2"):
+        charts.live(scores().prc.sweep(), eta=2)
+    many = grouped(range(9)).prc.sweep(by="model")
+    with pytest.raises(PrcError, match="up to 8 groups"):
+        charts.live(many)
+
+
+def test_live_of_odd_tables_draws():
+    one_class = scores().with_columns(label=pl.lit(1))
+    for frame in (one_class, scores().with_columns(score=0.5), scores().head(1), scores().clear()):
+        assert png(charts.live(frame.prc.sweep())).startswith(PNG)
+    named = scores().with_columns(pl.lit("</script><script>alert(1)</script>").alias("a:b"))
+    text = json.dumps(charts.live(named.prc.sweep(by="a:b")).to_dict())
+    assert "<script" not in text
+    assert plot(scores()).live(eta=0.1).to_dict() == charts.live(scores().prc.sweep(), eta=0.1).to_dict()

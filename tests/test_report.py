@@ -147,7 +147,7 @@ def test_tables_and_charts(tmp_path: Path) -> None:
     areas = DF.prc.summary(0.01, by="model", confidence=0.95)
     assert all(f"{value:.4g}" in cells for value in areas["low"].drop_nulls())
     images = [attrs for tag, attrs in seen.tags if tag == "img"]
-    assert len(images) == 3
+    assert len(images) == 4
     for attrs in images:
         kind, _, data = str(attrs["src"]).partition(",")
         assert kind == "data:image/svg+xml;base64"

@@ -18,10 +18,12 @@ from polars_prcurve.charts.quantiles import normal_quantiles
 from polars_prcurve.charts.ranks import ranking
 from polars_prcurve.charts.ribbons import ribbon
 from polars_prcurve.charts.roc import roc_curve
+from polars_prcurve.charts.slider import live
 from polars_prcurve.charts.thresholds import threshold_curve
 
 __all__ = [
     "Chart",
+    "live",
     "metric_by_eta",
     "normal_quantiles",
     "p3_curve",

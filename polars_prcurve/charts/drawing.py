@@ -25,6 +25,7 @@ __all__ = [
     "Look",
     "Words",
     "chart",
+    "head",
     "log_axis",
     "part",
     "shades",
@@ -91,7 +92,7 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
     looks = [look] if isinstance(look, Look) else look
     panels, size = _grid(of.facet)
     width = size if looks[0].height == 1 else round(1.4 * size)
-    head = _head(words, width=panels * width)
+    heading = head(words, width=panels * width)
     inline = alt.InlineData(values=data)
     drawn: list[alt.LayerChart | alt.FacetChart] = []
     for one in looks:
@@ -106,7 +107,7 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
     whole: Chart = (
         drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=12).resolve_scale(x="shared")
     )
-    return whole.properties(**head)
+    return whole.properties(**heading)
 
 
 def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Chart]:
@@ -147,7 +148,7 @@ def _split(facet: Channel, panels: int, width: int, *, headed: bool) -> alt.Face
     return alt.Facet("facet:N", title=title, sort=facet.labels, header=header)
 
 
-def _head(words: Words, *, width: int) -> dict[str, Any]:
+def head(words: Words, *, width: int) -> dict[str, Any]:
     """Title, subtitle in lines that fit, and the text for those who cannot see the chart."""
     letters = max(56, width // 6)
     clauses = (
