@@ -33,7 +33,6 @@ __all__ = ["Asked", "Source", "report_parts"]
 
 _MOST_TOLD = 6
 """So many findings of a kind are told; tables have all."""
-_BEST = "average_precision"
 
 
 @dataclass(frozen=True)
@@ -109,13 +108,29 @@ class Asked:
     confidence: float | None
 
 
+@dataclass(frozen=True)
+class _Tables:
+    """What is both told in words and shown."""
+
+    areas: pl.DataFrame
+    ranks: pl.DataFrame | None
+    """None without models."""
+
+    def of(self, metric: str) -> pl.DataFrame:
+        return self.areas.filter(pl.col("metric") == metric)
+
+
 def report_parts(source: Source, asked: Asked, notes: str | None) -> list[Part]:
     """All parts, in order."""
+    tables = _Tables(
+        source.of_all("summary", asked.eta, confidence=asked.confidence),
+        None if source.model is None else source.ranking(asked.eta, asked.confidence),
+    )
     points = [] if not asked.recall else list(_points(source, asked))
     return [
-        "## In short\n" + "\n".join(f"- {line}" for line in _findings(source, asked)),
+        "## In short\n" + "\n".join(f"- {line}" for line in _findings(source, asked, tables)),
         *([] if notes is None else [f"## Notes\n{notes}"]),
-        *_areas(source, asked),
+        *_areas(asked, tables),
         *points,
         *_charts(source, asked),
         *_methods(source),
@@ -125,16 +140,16 @@ def report_parts(source: Source, asked: Asked, notes: str | None) -> list[Part]:
 # In words -------------------------------------------------------------------------------------
 
 
-def _findings(source: Source, asked: Asked) -> Iterator[str]:
+def _findings(source: Source, asked: Asked, tables: _Tables) -> Iterator[str]:
     """What a reader must know, a sentence each."""
     if source.counted:
-        yield from _tests(source)
-    if source.model is None:
-        yield from _told(_values(source, asked), "values")
+        yield from _tests(source, tables)
+    if tables.ranks is None:
+        yield from _told(_values(source, tables), "values")
     else:
-        yield from _told(_bests(source, asked), "findings")
-        yield from _told(_trades(source, asked), "trades of places")
-    yield from _doubts(source, asked)
+        yield from _told(_bests(source, tables.ranks), "findings")
+        yield from _told(_trades(source, asked, tables), "trades of places")
+    yield from _doubts(source, asked, tables)
 
 
 def _told(lines: Iterator[str], what: str) -> Iterator[str]:
@@ -144,29 +159,28 @@ def _told(lines: Iterator[str], what: str) -> Iterator[str]:
         yield f"{len(found) - _MOST_TOLD} more {what} are in the tables."
 
 
-def _tests(source: Source) -> Iterator[str]:
-    sizes = source.of_all("summary", metrics="roc_auc")
-    etas, pos, neg = sizes["eta"].drop_nulls().unique().to_list(), sizes["n_pos"], sizes["n_neg"]
+def _tests(source: Source, tables: _Tables) -> Iterator[str]:
+    sizes = tables.areas.select(*source.every, "n_pos", "n_neg").unique()
     if sizes.is_empty():
         yield "The table has no rows."
         return
+    pos, neg = sizes["n_pos"], sizes["n_neg"]
+    etas = (pos / (pos + neg)).fill_nan(None).drop_nulls().unique().to_list()
     many = f" ({sizes.height} {'groups' if source.by else 'models'})" if sizes.height > 1 else ""
     yield f"The test{many}: {said_range(pos)} positives and {said_range(neg)} negatives" + (
         f", a prevalence of {said_share(etas[0])}." if len(etas) == 1 else "."
     )
 
 
-def _values(source: Source, asked: Asked) -> Iterator[str]:
-    table = source.of_all("summary", asked.eta, metrics=_BEST, confidence=asked.confidence)
-    for row in table.iter_rows(named=True):
+def _values(source: Source, tables: _Tables) -> Iterator[str]:
+    for row in tables.of("average_precision").iter_rows(named=True):
         value = _with_interval(row["value"], row.get("low"), row.get("high"))
         yield f"{_where(source, row)} average precision is {value}."
 
 
-def _bests(source: Source, asked: Asked) -> Iterator[str]:
+def _bests(source: Source, ranks: pl.DataFrame) -> Iterator[str]:
     """The leader at each prevalence, and how far ahead of the next it is."""
-    table = source.ranking(asked.eta, asked.confidence)
-    for group in table.partition_by([*source.by, "eta"], maintain_order=True):
+    for group in ranks.partition_by([*source.by, "eta"], maintain_order=True):
         known = [row for row in group.iter_rows(named=True) if row["value"] is not None]
         if known:
             best = _best(known, paired=source.paired is not None)
@@ -200,10 +214,10 @@ def _without_value(group: pl.DataFrame) -> str:
     return f"; {', '.join(names[:_MOST_TOLD])}{more} {have} no value" if names else ""
 
 
-def _trades(source: Source, asked: Asked) -> Iterator[str]:
+def _trades(source: Source, asked: Asked, tables: _Tables) -> Iterator[str]:
     low, high = _range(asked)
-    ranks = source.of_models("ranking", [low])
-    if ranks.group_by(pl.lit(0), *source.by).agg(pl.col("rank").count())["rank"].max() in (None, 0, 1):
+    curves = tables.of("roc_auc").drop_nulls("value").select(source.every).unique()
+    if curves.n_unique(source.by) == curves.height if source.by else curves.height < 2:
         return  # nobody to trade with
     table = source.of_models("crossings", eta_range=(low, high))
     for row in table.iter_rows(named=True):
@@ -215,13 +229,12 @@ def _trades(source: Source, asked: Asked) -> Iterator[str]:
         yield f"No models trade places between eta = {said_share(low)} and {said_share(high)}."
 
 
-def _doubts(source: Source, asked: Asked) -> Iterator[str]:
+def _doubts(source: Source, asked: Asked, tables: _Tables) -> Iterator[str]:
     if not source.counted:
         yield "How sure this is cannot be told: rates come without numbers of examples."
     if asked.confidence is None:
         return
-    table = source.of_all("summary", asked.eta, metrics=_BEST, confidence=asked.confidence)
-    etas = table.filter(pl.col("reliable").not_())["eta"].unique().sort()
+    etas = tables.of("average_precision").filter(pl.col("reliable").not_())["eta"].unique().sort()
     if len(etas):
         values = ", ".join(map(said_share, etas.to_list()))
         yield f"Too few examples to rely on all intervals of average precision at eta = {values}."
@@ -258,14 +271,12 @@ def _range(asked: Asked) -> tuple[float, float]:
 # Tables and charts ----------------------------------------------------------------------------
 
 
-def _areas(source: Source, asked: Asked) -> Iterator[Part]:
+def _areas(asked: Asked, tables: _Tables) -> Iterator[Part]:
     yield "## At the prevalences asked for"
-    areas = source.of_all("summary", asked.eta, confidence=asked.confidence)
     level = "" if asked.confidence is None else f", with intervals at {asked.confidence:.4g}"
-    yield Table(_readable(areas), f"Areas of the curves by prevalence eta{level}.")
-    if source.model is not None:
-        ranks = source.ranking(asked.eta, asked.confidence)
-        yield Table(_readable(ranks), "Models in order of average precision.")
+    yield Table(_readable(tables.areas), f"Areas of the curves by prevalence eta{level}.")
+    if tables.ranks is not None:
+        yield Table(_readable(tables.ranks), "Models in order of average precision.")
 
 
 def _points(source: Source, asked: Asked) -> Iterator[Part]:
