@@ -12,7 +12,6 @@ Source: DeLong et al. 1988, and the same for average precision.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -36,6 +35,7 @@ from polars_prcurve.curve import stacked
 from polars_prcurve.curve_metrics import CurveMetric
 from polars_prcurve.curves import Curves, curves_of, numbered
 from polars_prcurve.errors import Check, sentence
+from polars_prcurve.exact import normal_cdf
 from polars_prcurve.grouping import join_groups
 from polars_prcurve.influence import SIZES, standard_error
 from polars_prcurve.inputs import ScoreTable
@@ -168,7 +168,7 @@ def _analytic(
         known = pl.when(difference.is_not_null()).then(exact)
         both = both.with_columns(known.alias(f"{name}_standard_error"))
         error = pl.col(f"{name}_standard_error")
-        p_value = ((difference / error).abs() * math.sqrt(0.5)).erfc()
+        p_value = normal_cdf(-(difference / error).abs()) * 2
         both = both.with_columns(
             (difference - z * error).alias(f"{name}_low"),
             (difference + z * error).alias(f"{name}_high"),

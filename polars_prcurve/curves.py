@@ -209,8 +209,9 @@ def curves_in_memory(table: Input, metrics: Sequence[CurveMetric], *, collect: C
 def curves_of_model(table: ScoreTable, found: Parts) -> Curves:
     """The curves of the model that is fitted to each group, with nodes in place of segments."""
     segments = {False: nodes(fitted(table, found)).cache()}
-    whole = _whole(table)._replace(least_fpr=pl.lit(1.0))  # precision of a model is 0 at eta = 0
-    return Curves(found.groups, segments, class_sizes(table), whole, partial(_point_values, table))
+    curves = _curves(table, found.groups, segments)
+    # Precision of a model is 0 at eta = 0.
+    return curves._replace(whole=curves.whole._replace(least_fpr=pl.lit(1.0)))
 
 
 def with_hulls(

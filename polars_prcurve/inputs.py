@@ -19,7 +19,16 @@ from polars_prcurve.columns import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, RES
 from polars_prcurve.errors import Check, PrcError, did_you_mean
 from polars_prcurve.grouping import group_number
 
-__all__ = ["Column", "Columns", "Missing", "Rates", "ScoreTable", "read_input", "read_posteriors"]
+__all__ = [
+    "Column",
+    "Columns",
+    "Missing",
+    "Rates",
+    "ScoreTable",
+    "listed",
+    "read_input",
+    "read_posteriors",
+]
 
 Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column] | None
@@ -216,6 +225,13 @@ def read_posteriors(
     return Input(reader.kept(), by_dtypes, groups, {SCORE: value}, reader.tallies, number)
 
 
+def listed(columns: Columns) -> list[Column]:
+    """None, one or several."""
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | pl.Expr) else list(columns)
+
+
 Typed: TypeAlias = tuple[pl.Expr, pl.DataType]
 
 
@@ -260,8 +276,7 @@ class _Reader:
             raise PrcError(f"{argument}= does not fit the table: {error}") from error
 
     def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
-        asked = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
-        exprs = [self.known("by", column) for column in asked]
+        exprs = [self.known("by", column) for column in listed(by)]
         dtypes = self.typed("by", exprs) if exprs else {}
         for name, dtype in dtypes.items():
             if name in set(makes):

@@ -43,6 +43,7 @@ from polars_prcurve.inputs import (
     Input,
     Missing,
     ScoreTable,
+    listed,
     read_input,
     read_posteriors,
 )
@@ -1442,11 +1443,11 @@ class FramePrc(Listed, Generic[F]):
             given = {"score": score, "label": label, "pos_label": pos_label, "weight": weight}
             given |= {"counts": counts, "rates": rates, "missing": missing}
             given = {name: value for name, value in given.items() if value is not None}
-            source = self._source(_listed(by), model, id, given)
             if per is not None and recall is None:
                 raise PrcError("per= counts the alerts at a recall; pass recall=, too")
             asked_for = [] if recall is None else read_targets(None, recall=recall)
             targets = [target.value for target in asked_for]
+            source = self._source(listed(by), model, id, given)
             asked = Asked(source.prevalences(eta), targets, per, None if rates else confidence)
             parts = report_parts(source, asked, notes)
         return write(path, page("What to expect in the field" if title is None else title, parts))
@@ -1461,7 +1462,7 @@ class FramePrc(Listed, Generic[F]):
             raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
         if id is not None and (model is None or "rates" in given or "counts" in given):
             raise PrcError("id= pairs the examples of models; pass model=, and labels")
-        every, lazy = [*by, *_listed(model)], LazyFramePrc(self._lazy)
+        every, lazy = [*by, *listed(model)], LazyFramePrc(self._lazy)
         if "rates" in given:
             swept = _run(lazy.sweep(by=every, **given))
             points = swept.select(*swept.columns[: -len(SWEEP)], tpr="recall", fpr="fpr")
@@ -1661,12 +1662,6 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
 
     def _result(self, query: pl.LazyFrame) -> pl.DataFrame:
         return _run(query)
-
-
-def _listed(columns: Columns) -> list[Column]:
-    if columns is None:
-        return []
-    return [columns] if isinstance(columns, str | pl.Expr) else list(columns)
 
 
 def _is_default(score: Column) -> bool:

@@ -65,7 +65,7 @@ def write(path: str | os.PathLike[str], text: str) -> Path:
     return Path(path)
 
 
-def page(title: str, parts: Iterable[Part], *, language: str = "en") -> str:
+def page(title: str, parts: Iterable[Part]) -> str:
     """The page as a string."""
     body = [line for number, part in enumerate(parts) for line in _shown(part, number)]
     scripts = [_bundle(), _START] if any(line.startswith(_SPEC) for line in body) else []
@@ -74,7 +74,7 @@ def page(title: str, parts: Iterable[Part], *, language: str = "en") -> str:
     return "\n".join(
         [
             "<!DOCTYPE html>",
-            f'<html lang="{escape(language)}">',
+            '<html lang="en">',
             '<head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',

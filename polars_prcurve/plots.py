@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_prcurve.curve_metrics import CurveMetric, curve_metrics
 from polars_prcurve.errors import raised_eagerly
+from polars_prcurve.inputs import listed
 from polars_prcurve.prevalence import eta_grid
 
 if TYPE_CHECKING:
@@ -533,8 +534,7 @@ def _of_looks(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first(model: Column, by: Columns) -> list[Column]:
-    others: list[Column] = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
-    return [model, *others]
+    return [model, *listed(by)]
 
 
 def _collected(query: pl.LazyFrame) -> pl.DataFrame:

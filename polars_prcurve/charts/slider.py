@@ -113,9 +113,8 @@ def _data(curves: Curves, channels: Channels) -> tuple[list[dict[str, Any]], str
     of_pr = steps(rows, "t", "f")
     pr = thinned(of_pr, pl.col("recall"), pl.col("f") / pl.col("t"))
     roc = thinned(corners(from_origin(curves.rows)), pl.col("fpr"), pl.col("recall"))
+    roc = roc.with_columns(made=True)  # none of them is pointed at: those of pr are, in both panels
     data = [{**row, "part": "roc"} for row in records(curves, channels, roc, ["fpr", "recall"], [])]
-    for row in data:
-        row.pop("hover", None)
     data += records(curves, channels, pr, ["recall", "t", "f"], ["threshold"])
     return data, said_thinned(of_pr, pr)
 
@@ -126,13 +125,17 @@ def _pointed() -> alt.Parameter:
     )
 
 
+def _hovered() -> alt.Chart:
+    """What the pointer may be next to, and its precision."""
+    points = alt.Chart().transform_filter("datum.hover === 1")
+    return points.transform_calculate(precision=_PRECISION)
+
+
 def _points(x: alt.X, y: alt.Y, channels: Channels, name: str) -> list[alt.Chart]:
     """Where the pointer may be, unseen, and where it is."""
     shade = _shades(channels)[:1]
-    every = alt.Chart(name=name).mark_point(opacity=0, size=60, aria=False).encode(x, y)
-    every = every.transform_filter("datum.hover === 1").transform_calculate(precision=_PRECISION)
-    here = alt.Chart().mark_point(filled=True, opacity=1, size=70).encode(x, y, *shade)
-    here = here.transform_filter("datum.hover === 1").transform_calculate(precision=_PRECISION)
+    every = _hovered().mark_point(opacity=0, size=60, aria=False).encode(x, y).properties(name=name)
+    here = _hovered().mark_point(filled=True, opacity=1, size=70).encode(x, y, *shade)
     return [every.add_params(_pointed()), here.transform_filter(_HERE)]
 
 
@@ -170,8 +173,8 @@ def _readout() -> list[alt.Chart]:
     eta = eta.encode(x=alt.value(0), y=alt.value(9), text="said:N").properties(
         width=2 * _SIZE, height=18
     )
-    read = alt.Chart().transform_filter("datum.hover === 1").transform_filter(_HERE)
-    read = read.transform_calculate(precision=_PRECISION, alerts=_ALERTS).transform_calculate(said=_READ)
+    read = _hovered().transform_filter(_HERE).transform_calculate(alerts=_ALERTS)
+    read = read.transform_calculate(said=_READ)
     said = read.mark_text(**left, fontSize=12)
     said = said.encode(x=alt.value(0), y=alt.value(8), text="said:N")
     bare = alt.ViewBackground(stroke=None)
