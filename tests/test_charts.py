@@ -1176,7 +1176,8 @@ def test_live_holds_rates_and_no_prevalence():
     rows = max(chart["datasets"].values(), key=len)
     assert not any({"eta", "precision"} & set(row) for row in rows)
     known = {(row["recall"], row["fpr"]) for row in swept.iter_rows(named=True)}
-    at = [(row["t"], row["f"]) for row in rows if row["part"] == "curve" and row.get("hover")]
+    hovered = [row for row in rows if row["part"] == "curve" and row.get("hover")]
+    at = [(row["recall"], row["recall"] * row["odds"]) for row in hovered]
     assert at
     assert all(any(abs(t - x) + abs(f - y) < 1e-5 for x, y in known) for t, f in at)
     starts = [row for row in rows if row["part"] == "curve" and row["recall"] == 0]
@@ -1185,8 +1186,43 @@ def test_live_holds_rates_and_no_prevalence():
     lines = [
         one["mark"] for panel in (roc, pr) for one in panel["layer"] if one["mark"]["type"] == "line"
     ]
-    assert [mark.get("interpolate") for mark in lines] == [None, None, "step-before"]
+    assert [mark.get("interpolate") for mark in lines] == [None, "linear", "step-before"]
     assert png(charts.live(swept)).startswith(PNG)
+
+
+def test_live_computes_the_precision_of_the_curve():
+    """What Vega works out from the data is what `curve` says."""
+    frame, eta = scores(digits=1), 0.003
+    data = charts.live(frame.prc.sweep()).to_dict()["datasets"].values()
+    rows = [row for row in max(data, key=len) if row.get("hover")]
+    found = [(row["recall"], eta / (eta + row["odds"] * (1 - eta))) for row in rows]
+    curve = frame.prc.curve(eta).with_row_index()
+    last = pl.col("index") == pl.col("index").max()
+    risen = curve.filter((pl.col("tp").diff().fill_null(pl.col("tp")) > 0) | last)
+    assert found == [
+        (pytest.approx(recall, rel=1e-5), pytest.approx(precision, rel=1e-5))
+        for recall, precision in risen.select("recall", "precision").rows()
+    ]
+
+
+def test_live_stays_small():
+    """However long its curves are: ten of them stay below a megabyte."""
+    long = pl.concat(scores(seed=k, pos=20_000, neg=20_000, digits=9, model=k) for k in range(2))
+    chart = charts.live(long.prc.sweep(by="model"))
+    assert len(json.dumps(chart.to_dict(), separators=(",", ":"))) < 200_000
+    assert "Drawn from" in chart.to_dict()["description"]
+
+
+def test_live_of_many_groups_brings_one_out():
+    for count in (8, 24):
+        chart = charts.live(grouped(range(count)).prc.sweep(by="model"))
+        lines = [
+            one for panel in chart.to_dict()["vconcat"][-1]["hconcat"] for one in panel["layer"][1:2]
+        ]
+        assert [("condition" in line["encoding"].get("opacity", {})) for line in lines] == [
+            count > 8
+        ] * 2
+        assert png(chart).startswith(PNG)
 
 
 def test_live_starts_where_the_test_set_is():
@@ -1197,8 +1233,8 @@ def test_live_starts_where_the_test_set_is():
     assert next(p["value"] for p in charts.live(rates).to_dict()["params"] if "bind" in p) == -2
     with pytest.raises(PrcError, match="where the slider starts, from 1e-6 to 1; got 2"):
         charts.live(scores().prc.sweep(), eta=2)
-    many = grouped(range(9)).prc.sweep(by="model")
-    with pytest.raises(PrcError, match="up to 8 groups"):
+    many = grouped(range(25)).prc.sweep(by="model")
+    with pytest.raises(PrcError, match=r"up to 24 groups of one column, .* table has 25"):
         charts.live(many)
 
 

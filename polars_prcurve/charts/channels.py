@@ -51,10 +51,13 @@ class Channels:
             yield value, {"part": part} | ({} if panel is None else {"facet": panel})
 
 
-def channels_of(curves: Curves, color: str | None, facet: str | None) -> Channels:
+def channels_of(
+    curves: Curves, color: str | None, facet: str | None, most_colors: int = MOST_COLORS
+) -> Channels:
     if color is not None and color == facet:
         raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
-    colors, facets = _assigned(curves, _asked(curves, "color", color), _asked(curves, "facet", facet))
+    asked = _asked(curves, "color", color), _asked(curves, "facet", facet)
+    colors, facets = _assigned(curves, *asked, most_colors)
     if curves.each.is_empty():
         return Channels(None, None)
     return Channels(
@@ -73,7 +76,9 @@ def _asked(curves: Curves, argument: str, name: str | None) -> list[str]:
     raise PrcError(f"{argument}= names {name!r}, which does not tell curves of this table apart; {hint}")
 
 
-def _assigned(curves: Curves, color: list[str], facet: list[str]) -> tuple[list[str], list[str]]:
+def _assigned(
+    curves: Curves, color: list[str], facet: list[str], most_colors: int
+) -> tuple[list[str], list[str]]:
     """Every column that tells curves apart is in one of the two, so no curves merge."""
     rest = [field for field in curves.groups if field not in color + facet]
     for other in curves.others:
@@ -84,7 +89,7 @@ def _assigned(curves: Curves, color: list[str], facet: list[str]) -> tuple[list[
         return color, facet + rest
     color, facets = rest[:1], facet + rest[1:]
     others = [field for field in rest if field in curves.others]
-    crowded = curves.count(color) > MOST_COLORS
+    crowded = curves.count(color) > most_colors
     sprawling = bool(others) and curves.count(facets) > _MOST_PANELS
     if color != others[:1] and (crowded or sprawling):
         color = others[:1]

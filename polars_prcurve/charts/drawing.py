@@ -30,10 +30,12 @@ __all__ = [
     "part",
     "shades",
     "share_axis",
+    "with_data",
 ]
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 Axis = TypeVar("Axis", alt.X, alt.Y)
+AnyChart = TypeVar("AnyChart", bound=Chart)
 
 CHANCE: dict[str, Any] = {"color": "#888888", "strokeDash": [4, 4], "strokeWidth": 1}
 SWEPT = (
@@ -43,6 +45,7 @@ SWEPT = (
     alt.Tooltip("recall:Q", format=".4~g"),
 )
 """What is told of a threshold."""
+_NO_DATA: Any = alt.InlineData(values=[])
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 _DASHES = ([1, 0], [6, 2], [2, 2], [9, 2, 2, 2], [14, 3])
 _OTHERS: tuple[str, list[int]] = ("#D0D0D0", [1, 0])
@@ -93,10 +96,9 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
     panels, size = _grid(of.facet)
     width = size if looks[0].height == 1 else round(1.4 * size)
     heading = head(words, width=panels * width)
-    inline = alt.InlineData(values=data)
     drawn: list[alt.LayerChart | alt.FacetChart] = []
     for one in looks:
-        layered = alt.LayerChart(data=inline, layer=_layers(one, data, of))
+        layered = alt.LayerChart(data=_NO_DATA, layer=_layers(one, data, of))
         layered = layered.properties(width=width, height=round(width * one.height))
         if of.facet is None:
             drawn.append(layered)
@@ -107,7 +109,14 @@ def chart(look: Look | Sequence[Look], data: list[dict[str, Any]], of: Channels,
     whole: Chart = (
         drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=12).resolve_scale(x="shared")
     )
-    return whole.properties(**heading)
+    return with_data(whole.properties(**heading), data)
+
+
+def with_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
+    """The chart with its records, last: Altair copies and checks all it is given, at every step."""
+    whole.data = alt.InlineData(values=[])
+    whole.data["values"] = data
+    return whole
 
 
 def _layers(look: Look, data: list[dict[str, Any]], of: Channels) -> list[alt.Chart]:

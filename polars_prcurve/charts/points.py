@@ -25,8 +25,8 @@ __all__ = [
     "with_made",
 ]
 
-_MOST_POINTS = 2000  # per curve
-_PIXELS = 500  # columns in which a curve of more points is thinned
+_PIXELS = 500  # columns of a panel
+_POINTS_PER_PIXEL = 4  # curves that have more are thinned
 HOVERED = 200  # points per curve: as many as a pointer can tell apart
 
 
@@ -70,16 +70,18 @@ def bent(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     return merged.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
 
-def thinned(points: pl.DataFrame, along: pl.Expr, across: pl.Expr) -> pl.DataFrame:
-    """Of a very long curve: in each column of pixels the first, last, lowest and highest point.
+def thinned(
+    points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = _PIXELS
+) -> pl.DataFrame:
+    """Of a long curve: in each column of pixels the first, last, lowest and highest point.
 
     Precision is monotone in fpr / recall at every eta, so which points stay is free of eta.
     """
     place = pl.int_range(pl.len())
     ends = (place == 0) | (place == pl.len() - 1)
     kept = ends | (place == across.arg_min()) | (place == across.arg_max())
-    short = pl.len().over("curve") <= _MOST_POINTS
-    pixel = (along * _PIXELS).floor().alias("pixel")
+    short = pl.len().over("curve") <= _POINTS_PER_PIXEL * pixels
+    pixel = (along * pixels).floor().alias("pixel")
     return points.filter(short | kept.over("curve", pixel))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.channels import Channels, channels_of
+from polars_prcurve.charts.channels import MOST_COLORS, Channels, channels_of
 from polars_prcurve.charts.curves import Curves, read_sweep, said_sizes
-from polars_prcurve.charts.drawing import CHANCE, Words, head, part, shades, share_axis
+from polars_prcurve.charts.drawing import CHANCE, Words, head, part, shades, share_axis, with_data
 from polars_prcurve.charts.points import (
     corners,
     from_origin,
@@ -25,13 +25,16 @@ from polars_prcurve.errors import PrcError
 __all__ = ["live"]
 
 _SIZE = 300
+_COLUMNS = 150  # of two pixels, in which a long curve is thinned
 _LEAST = -6.0
-_PRECISION = "datum.t * eta / (datum.t * eta + datum.f * (1 - eta))"
-_ALERTS = "1000 * (datum.t * eta + datum.f * (1 - eta))"
+_MOST_CURVES = 24
+_FPR = "datum.recall * datum.odds"
+_PRECISION = "eta / (eta + datum.odds * (1 - eta))"
+_ALERTS = "1000 * datum.recall * (eta + datum.odds * (1 - eta))"
 _ETA = "'Prevalence eta = ' + format(eta, '.3~g') + ' (1 in ' + format(1 / eta, ',.3~r') + ')'"
 _READ = (
     "(datum.color ? datum.color + ': ' : '') + 'threshold ' + datum.threshold"
-    " + ', recall ' + format(datum.t, '.3~f') + ', fpr ' + format(datum.f, '.3~g')"
+    " + ', recall ' + format(datum.recall, '.3~f') + ', fpr ' + format(datum.fpr, '.3~g')"
     " + ', precision ' + format(datum.precision, '.3~g')"
     " + ', alerts per 1 000: ' + format(datum.alerts, '.3~g')"
 )
@@ -47,9 +50,10 @@ def live(
     """ROC and PR curves from the table of `sweep`, with a slider for prevalence.
 
     The ROC curve stays where it is; the PR curve moves, since its precision is computed in the
-    browser, `recall eta / (recall eta + fpr (1 - eta))`. The data hold no prevalence. What the pointer
+    browser, `eta / (eta + fpr / recall (1 - eta))`. The data hold no prevalence. What the pointer
     is next to in either panel is read out above both: threshold, recall, fpr, precision, and alerts
-    per 1 000 events at that prevalence. The slider goes by mouse and by keyboard.
+    per 1 000 events at that prevalence. The slider goes by mouse and by keyboard. Of more
+    than 8 groups, for which colours come again with dashes, the others grow faint.
 
     Parameters
     ----------
@@ -58,7 +62,7 @@ def live(
     eta
         Where the slider starts; else at the prevalence of the test set, or at 0.01 for rates.
     color
-        A `by` column. At most 8 groups.
+        A `by` column. At most 24 groups.
     title
         In place of the chart's own title; the subtitle stays.
 
@@ -74,9 +78,12 @@ def live(
     [('log10_eta', -3.0)]
     """
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
-    channels = channels_of(curves, color, None)
-    if channels.facet is not None:
-        raise PrcError("live draws up to 8 groups, in colours; filter the table, or group by one column")
+    channels = channels_of(curves, color, None, _MOST_CURVES)
+    if len(curves.each) > _MOST_CURVES or channels.facet is not None:
+        raise PrcError(
+            f"live draws up to {_MOST_CURVES} groups of one column, in colours, and this table has "
+            f"{len(curves.each)}; filter it, or group by one column"
+        )
     start = _start(curves, eta)
     data, aside = _data(curves, channels)
     bind = alt.binding_range(min=_LEAST, max=0, step=0.01, name="log10 of prevalence eta ")
@@ -86,15 +93,13 @@ def live(
         # That one selection is in two panels, as it should be.
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
         panels = alt.hconcat(_roc(channels), _pr(channels), spacing=24)
-        whole: alt.VConcatChart = alt.vconcat(
-            *_readout(), panels, data=alt.InlineData(values=data), spacing=4
-        ).add_params(slider, share)
+        whole: alt.VConcatChart = alt.vconcat(*_readout(), panels, spacing=4).add_params(slider, share)
     words = Words(
         title or "ROC and precision-recall curves",
         ("Move the slider: recall and fpr stay, precision follows; dashed: chance", *said_sizes(curves)),
         aside,
     )
-    return whole.properties(**head(words, width=2 * _SIZE))
+    return with_data(whole.properties(**head(words, width=2 * _SIZE)), data)
 
 
 def _start(curves: Curves, eta: float | None) -> float:
@@ -108,27 +113,29 @@ def _start(curves: Curves, eta: float | None) -> float:
 
 
 def _data(curves: Curves, channels: Channels) -> tuple[list[dict[str, Any]], str]:
-    """The points of both panels, and of those the ones that may be pointed at."""
-    rows = curves.rows.with_columns(t=pl.col("recall"), f=pl.col("fpr"))
-    of_pr = steps(rows, "t", "f")
-    pr = thinned(of_pr, pl.col("recall"), pl.col("f") / pl.col("t"))
-    roc = thinned(corners(from_origin(curves.rows)), pl.col("fpr"), pl.col("recall"))
-    roc = roc.with_columns(made=True)  # none of them is pointed at: those of pr are, in both panels
-    data = [{**row, "part": "roc"} for row in records(curves, channels, roc, ["fpr", "recall"], [])]
-    data += records(curves, channels, pr, ["recall", "t", "f"], ["threshold"])
+    """The points of both panels; those of pr, which hold fpr / recall, may be pointed at in both."""
+    odds = pl.col("fpr") / pl.col("recall")
+    of_pr = steps(curves.rows.with_columns(odds=odds).filter(pl.col("recall") > 0), "odds")
+    pr = thinned(of_pr, pl.col("recall"), pl.col("odds"), _COLUMNS)
+    of_roc = corners(from_origin(curves.rows)).with_columns(made=True)
+    roc = thinned(of_roc, pl.col("fpr"), pl.col("recall"), _COLUMNS)
+    data = [row | {"part": "roc"} for row in records(curves, channels, roc, ["fpr", "recall"], [])]
+    data += records(curves, channels, pr, ["recall", "odds"], ["threshold"])
+    for row in data:
+        del row["order"]  # both rise: they are the order
     return data, said_thinned(of_pr, pr)
 
 
 def _pointed() -> alt.Parameter:
     return alt.selection_point(
-        name="pointed", nearest=True, on="pointerover", fields=["curve", "t"], empty=False
+        name="pointed", nearest=True, on="pointerover", fields=["curve", "recall"], empty=False
     )
 
 
 def _hovered() -> alt.Chart:
-    """What the pointer may be next to, and its precision."""
+    """What the pointer may be next to, with its fpr and precision."""
     points = alt.Chart().transform_filter("datum.hover === 1")
-    return points.transform_calculate(precision=_PRECISION)
+    return points.transform_calculate(fpr=_FPR, precision=_PRECISION)
 
 
 def _points(x: alt.X, y: alt.Y, channels: Channels, name: str) -> list[alt.Chart]:
@@ -143,24 +150,31 @@ def _shades(channels: Channels) -> list[Any]:
     return shades(channels.color) if channels.color else []
 
 
+def _line(
+    x: alt.X, y: alt.Y, channels: Channels, interpolate: Literal["linear", "step-before"]
+) -> alt.Chart:
+    """The curves; of more than there are colours, the one that is pointed at stands out."""
+    line: alt.Chart = alt.Chart().mark_line(interpolate=interpolate, strokeWidth=1.8)
+    line = line.encode(x, y, alt.Detail("curve:N"), *_shades(channels))
+    if channels.color and len(channels.color.labels) > MOST_COLORS:
+        line = line.encode(opacity=alt.when(_FAINT).then(alt.value(0.2)).otherwise(alt.value(1)))
+    return line
+
+
 def _roc(channels: Channels) -> alt.LayerChart:
     x, y = share_axis(alt.X, "fpr", "False positive rate"), share_axis(alt.Y, "recall", "Recall")
     ends = alt.Chart(alt.InlineData(values=[{"fpr": 0, "recall": 0}, {"fpr": 1, "recall": 1}]))
-    line = alt.Chart().mark_line(strokeWidth=1.8)
-    line = line.encode(x, y, alt.Order("order:Q"), alt.Detail("curve:N"), *_shades(channels))
-    over = _points(
-        share_axis(alt.X, "f", "False positive rate"), share_axis(alt.Y, "t", "Recall"), channels, "roc"
-    )
-    layers = [ends.mark_line(**CHANCE).encode(x, y), part(line, "roc"), *over]
+    line = part(_line(x, y, channels, "linear").encode(alt.Order("along:Q")), "roc")
+    line = line.transform_calculate(along="datum.fpr + datum.recall")
+    layers = [ends.mark_line(**CHANCE).encode(x, y), line, *_points(x, y, channels, "roc")]
     return alt.LayerChart(layer=layers, width=_SIZE, height=_SIZE)
 
 
 def _pr(channels: Channels) -> alt.LayerChart:
     x, y = share_axis(alt.X, "recall", "Recall"), share_axis(alt.Y, "precision", "Precision")
     level = alt.Chart(alt.InlineData(values=[{}])).mark_rule(**CHANCE).encode(y)
-    line = alt.Chart().mark_line(interpolate="step-before", strokeWidth=1.8)
-    line = line.encode(x, y, alt.Order("order:Q"), alt.Detail("curve:N"), *_shades(channels))
-    line = part(line, "curve").transform_calculate(precision=_PRECISION)
+    line = part(_line(x, y, channels, "step-before").encode(alt.Order("recall:Q")), "curve")
+    line = line.transform_calculate(precision=_PRECISION)
     layers = [level.transform_calculate(precision="eta"), line, *_points(x, y, channels, "pr")]
     return alt.LayerChart(layer=layers, width=_SIZE, height=_SIZE)
 
@@ -181,4 +195,8 @@ def _readout() -> list[alt.Chart]:
     return [eta.properties(view=bare), said.properties(width=2 * _SIZE, height=16, view=bare)]
 
 
-_HERE = "pointed.curve && indexof(pointed.curve, datum.curve) >= 0 && indexof(pointed.t, datum.t) >= 0"
+_FAINT = "length(pointed.curve || []) > 0 && indexof(pointed.curve, datum.curve) < 0"
+_HERE = (
+    "pointed.curve && indexof(pointed.curve, datum.curve) >= 0"
+    " && indexof(pointed.recall, datum.recall) >= 0"
+)
