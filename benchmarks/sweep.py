@@ -226,6 +226,10 @@ def leaders(df: pl.DataFrame) -> Run:
     return lambda: df.prc.leaders(model="g")
 
 
+def slider_chart(df: pl.DataFrame) -> Run:
+    return lambda: df.prc.plot.live(by="g")
+
+
 def sort_score(df: pl.DataFrame) -> Run:
     score = df.select("score")
     return lambda: score.sort("score")
@@ -460,6 +464,13 @@ CASES = [
     *_roc_areas(),
     *_intervals(),
     *_models(),
+    Case(
+        "charts",
+        "the slider chart of 10 groups, from scores / sweep",
+        Entry(slider_chart),
+        Entry(sweep),
+        "<= 1.5",
+    ),
     *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]

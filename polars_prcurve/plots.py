@@ -54,6 +54,9 @@ class PlotPrc(Listed):
         eta: Eta = None,
         *,
         y: Literal["precision", "fdr"] = "precision",
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
         color: str | None = None,
         facet: str | None = None,
         title: str | None = None,
@@ -73,6 +76,8 @@ class PlotPrc(Listed):
         eta
             As in `curve`: one or several prevalences, a frame of them, or None for each
             group's own.
+        confidence, interval, band
+            As in `curve`; a beta interval needs a table of `curve` and `charts.pr_curve`.
         y, color, facet, title
             As in `charts.pr_curve`.
 
@@ -90,8 +95,16 @@ class PlotPrc(Listed):
         """
         from polars_prcurve import charts
 
-        query = self._prc.curve(eta, metrics=(y,), drop_intermediate=True, **_of_table(locals()))
-        return charts.pr_curve(_collected(query), y=y, **_of_looks(locals()))
+        query = self._prc.curve(
+            eta,
+            metrics=(y,),
+            confidence=confidence,
+            interval=interval,
+            band=band,
+            drop_intermediate=True,
+            **_of_table(locals()),
+        )
+        return charts.pr_curve(_collected(query), y=y, confidence=confidence, **_of_looks(locals()))
 
     def roc_curve(
         self,

@@ -1164,6 +1164,32 @@ def test_plot_lists_its_methods():
 # With a slider --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("y", ["precision", "fdr"])
+def test_bands_of_a_pr_curve(y):
+    frame, options = grouped("ab"), {"by": "model", "confidence": 0.9}
+    table = frame.prc.curve([0.2, 0.01], metrics=(y,), drop_intermediate=True, **options)
+    chart = charts.pr_curve(table, y=y, confidence=0.9)
+    said = {"precision": "precision", "fdr": "false discovery rate"}[y]
+    assert f"Shaded: intervals of 90 % of {said} at each threshold" in subtitle(chart)
+    assert "Shaded: the table's intervals" in subtitle(charts.pr_curve(table, y=y))
+    area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")
+    assert area["mark"]["interpolate"] == "step-before"
+    assert [area["encoding"][axis]["field"] for axis in ("x", "y", "y2")] == [
+        "recall",
+        f"{y}_low",
+        f"{y}_high",
+    ]
+    columns = ["recall", f"{y}_low", y, f"{y}_high"]
+    known = {tuple(float(f"{v:.6g}") for v in row) for row in table.drop_nulls().select(columns).rows()}
+    drawn = [tuple(float(row[c]) for c in columns) for row in records(chart) if row["recall"] > 0]
+    assert len(drawn) > 50
+    assert set(drawn) <= known
+    assert plot(frame).pr_curve([0.2, 0.01], y=y, **options).to_dict() == chart.to_dict()
+    assert png(chart).startswith(PNG)
+    plain = charts.pr_curve(table.drop(f"{y}_low"), y=y)
+    assert "Shaded" not in subtitle(plain)
+
+
 def test_live_holds_rates_and_no_prevalence():
     frame = trading()
     swept = frame.prc.sweep(by="model", drop_intermediate=True)

@@ -70,7 +70,8 @@ def metric_by_eta(
         What `summary` or `operating_points` returns for several eta, such as `eta_grid()`, long or
         with a column per metric. Columns and rows that are not to be drawn can be left out.
     crossings
-        What `crossings` returns for the same metric: circles where two models trade places.
+        What `crossings` returns for the same metric: circles where two models trade places. Those of
+        models or prevalences that the table lacks are left out.
     confidence
         The level that the table's intervals have, for the subtitle: the table does not hold it.
     color, facet

@@ -137,8 +137,9 @@ def _in_order(
         .with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
         .sort(order, descending=falling, nulls_last=falling)
     )
-    return number_curves(frame, keys).unique(
-        ["curve", "threshold", "fpr", "recall"], keep="first", maintain_order=True
+    point = pl.col("curve", "threshold", "fpr", "recall")
+    return number_curves(frame, keys).filter(
+        pl.any_horizontal(point.ne_missing(point.shift())) | (pl.int_range(pl.len()) == 0)
     )
 
 

@@ -24,6 +24,7 @@ def pr_curve(
     table: pl.DataFrame,
     *,
     y: Literal["precision", "fdr"] = "precision",
+    confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: str | None = None,
@@ -33,7 +34,8 @@ def pr_curve(
     Steps, never slopes: a threshold's precision holds back to the recall of the threshold
     before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is
     invented. The dashed line is chance, precision = eta. The subtitle states eta and the size
-    of the test set, and names the groups that have no curve.
+    of the test set, and names the groups that have no curve. Shaded: the table's band, if it has one,
+    at each threshold; what recall a threshold has is uncertain, too, and that is not shaded.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def pr_curve(
         What `curve` returns: the `by` columns, `eta`, the columns of `sweep`, and `y`.
     y
         `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`.
+    confidence
+        The level that the table's bands have, for the subtitle: the table does not hold it.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. Left out:
         the first `by` column is colour, the others are panels, and so is eta where a group has
@@ -63,9 +67,10 @@ def pr_curve(
     """
     if y not in _AXES:
         raise PrcError(f'y= of pr_curve is "precision" or "fdr"; got {y!r}')
-    curves = read_sweep("pr_curve", table, [y])
+    band = _band(table, y)
+    curves = read_sweep("pr_curve", table, [y], more=band)
     channels = channels_of(curves, color, facet)
-    points = steps(curves.rows, y)
+    points = steps(curves.rows, y, *band)
     drawn = thinned(points, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
     level = curves.each["eta"] if y == "precision" else 1 - curves.each["eta"]
     chance = [{y: rounded(value), **place} for value, place in channels.places("chance", level)]
@@ -74,14 +79,29 @@ def pr_curve(
         x=share_axis(alt.X, "recall", "Recall"),
         y=axis,
         interpolate="step-before",
-        tooltip=(*SWEPT, alt.Tooltip(f"{y}:Q", format=".4~g"), alt.Tooltip("prevalence:N")),
+        tooltip=(
+            *SWEPT,
+            *(
+                alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~g")
+                for name in (y, *band)
+            ),
+            alt.Tooltip("prevalence:N"),
+        ),
         below=(part(alt.Chart().mark_rule(**CHANCE).encode(axis), "chance"),),
+        bands=(band,) if band else (),
     )
     told = ["threshold", "tp", "fp", "prevalence", "test_set"]
-    data = [*chance, *records(curves, channels, drawn, ["recall", y], told)]
+    data = [*chance, *records(curves, channels, drawn, ["recall", y, *band], told)]
+    named = "the table's intervals" if confidence is None else f"intervals of {100 * confidence:.6g} %"
+    shaded = [f"Shaded: {named} of {_AXES[y].lower()} at each threshold"] if band else []
     words = Words(
         title or _TITLES[y],
-        (*said_eta(curves), *said_sizes(curves)),
+        (*said_eta(curves), *shaded, *said_sizes(curves)),
         said_thinned(points, drawn),
     )
     return chart(look, data, channels, words)
+
+
+def _band(table: pl.DataFrame, y: str) -> tuple[str, str] | tuple[()]:
+    low, high = f"{y}_low", f"{y}_high"
+    return (low, high) if {low, high} <= set(getattr(table, "columns", ())) else ()
