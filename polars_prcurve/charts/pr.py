@@ -102,6 +102,7 @@ def pr_curve(
     return chart(look, data, channels, words)
 
 
-def _band(table: pl.DataFrame, y: str) -> tuple[str, str] | tuple[()]:
+def _band(table: object, y: str) -> tuple[str, str] | tuple[()]:
+    columns = table.columns if isinstance(table, pl.DataFrame) else []
     low, high = f"{y}_low", f"{y}_high"
-    return (low, high) if {low, high} <= set(getattr(table, "columns", ())) else ()
+    return (low, high) if {low, high} <= set(columns) else ()
