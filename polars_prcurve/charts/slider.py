@@ -31,7 +31,8 @@ _MOST_CURVES = 24
 _FPR = "datum.recall * datum.odds"
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
 _ALERTS = "1000 * datum.recall * (eta + datum.odds * (1 - eta))"
-_ETA = "'Prevalence eta = ' + format(eta, '.3~g') + ' (1 in ' + format(1 / eta, ',.3~r') + ')'"
+_ONE_IN = "replace(format(1 / eta, ',.3~r'), regexp(',', 'g'), ' ')"
+_ETA = f"'Prevalence eta = ' + format(eta, '.3~g') + ' (1 in ' + {_ONE_IN} + ')'"
 _READ = (
     "(datum.color ? datum.color + ': ' : '') + 'threshold ' + datum.threshold"
     " + ', recall ' + format(datum.recall, '.3~f') + ', fpr ' + format(datum.fpr, '.3~g')"
