@@ -130,6 +130,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         LONG,
         lambda p: p.ranking([0.5, 0.01], model="m", id="row", score="s", by="g", confidence=0.9),
     ),
+    "binormal": (DF, lambda p: p.binormal(by=["g", "h"])),
+    "binormal, weighted": (DF, lambda p: p.binormal(1, by="g", weight="w")),
+    "binormal, of counts": (COUNTS, lambda p: p.binormal(1, by="g", counts=("n_pos", "n_neg"))),
+    "curve, smooth": (DF, lambda p: p.curve(by="g", smooth="binormal", metrics=EVERY)),
+    "curve, smooth, weighted, long": (
+        DF,
+        lambda p: p.curve([0.5, 0.01], by="g", weight="w", smooth="binormal", thresholds=9, long=True),
+    ),
+    "summary, smooth": (
+        DF,
+        lambda p: p.summary([0.5, None, 0.01], by="g", smooth="binormal", metrics=SMOOTH),
+    ),
+    "summary, smooth, weighted, eta frame": (
+        DF,
+        lambda p: p.summary(ETAS, by=["g", "h"], weight="w", smooth="binormal"),
+    ),
     "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
     "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
 }
