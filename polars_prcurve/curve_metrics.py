@@ -752,6 +752,7 @@ average_precision = CurveMetric(
     cautious=CurveMetric("cautious_average_precision", _cautious_average_precision),
     fitted=_SMOOTH_AREA,
 )
+"""The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
 average_precision_interpolated = CurveMetric(
     "average_precision_interpolated",
     _average_precision_interpolated,
@@ -759,6 +760,7 @@ average_precision_interpolated = CurveMetric(
     source="H",
     looks_ahead=True,
 )
+"""The same with the best precision of this and all lower thresholds."""
 pr_auc = CurveMetric(
     "pr_auc",
     _pr_auc,
@@ -771,6 +773,7 @@ pr_auc = CurveMetric(
     ),
     fitted=_SMOOTH_AREA,
 )
+"""The area under what choosing between neighbouring thresholds at random achieves."""
 auprg = CurveMetric(
     "auprg",
     _auprg,
@@ -779,6 +782,8 @@ auprg = CurveMetric(
     source="W 8-9, FK",
     steps=(_gain_start, _gain_ends),
 )
+"""The area under precision gain by recall gain, from recall gain 0 on, below 0 where precision is
+less than eta."""
 auprg_clipped = CurveMetric(
     "auprg_clipped",
     _auprg_clipped,
@@ -786,6 +791,7 @@ auprg_clipped = CurveMetric(
     source="W 8-9, FK",
     steps=(_gain_start, _gain_ends),
 )
+"""The same with precision gain at least 0."""
 roc_auc = CurveMetric(
     "roc_auc",
     _roc_auc,
@@ -795,6 +801,7 @@ roc_auc = CurveMetric(
     influence=_OF_ROC_AUC,
     fitted=Fitted(lambda rows: rows.column(AUC)),
 )
+"""The share of pairs in which the positive scores higher than the negative, ties by halves."""
 marginal_average_precision = CurveMetric(
     "marginal_average_precision",
     _average_precision,
@@ -803,6 +810,7 @@ marginal_average_precision = CurveMetric(
     source="R Fig. 6",
     fitted=_SMOOTH_AREA,
 )
+"""`average_precision - eta`."""
 normalized_average_precision = CurveMetric(
     "normalized_average_precision",
     _average_precision,
@@ -811,6 +819,7 @@ normalized_average_precision = CurveMetric(
     source="R Fig. 6",
     fitted=_SMOOTH_AREA,
 )
+"""`average_precision / eta`."""
 min_max_average_precision = CurveMetric(
     "min_max_average_precision",
     _average_precision,
@@ -819,6 +828,7 @@ min_max_average_precision = CurveMetric(
     source="R Fig. 6",
     fitted=_SMOOTH_AREA,
 )
+"""`(average_precision - eta) / (1 - eta)`."""
 boyd_pr_auc = replace(
     pr_auc,
     name="boyd_pr_auc",
@@ -827,6 +837,7 @@ boyd_pr_auc = replace(
     source="Boyd et al. 2012, DG",
     fitted=None,
 )
+"""`(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
 random_average_precision = CurveMetric(
     "random_average_precision",
     lambda rows: rows.recall,
@@ -835,6 +846,7 @@ random_average_precision = CurveMetric(
     direction="none",
     source="mean over all rankings",
 )
+"""The mean `average_precision` of all orders of as many examples."""
 worst_average_precision = CurveMetric(
     "worst_average_precision",
     lambda rows: rows.recall,
@@ -845,6 +857,7 @@ worst_average_precision = CurveMetric(
     direction="none",
     source="W 2, step sum",
 )
+"""The `average_precision` of all negatives before the first positive."""
 worst_pr_auc = CurveMetric(
     "worst_pr_auc",
     lambda rows: rows.recall,
@@ -853,9 +866,13 @@ worst_pr_auc = CurveMetric(
     direction="none",
     source="Boyd et al. 2012",
 )
+"""The `pr_auc` of all negatives before the first positive."""
 pr_auc_hull = replace(pr_auc, name="pr_auc_hull", on_hull=True, fitted=None)
+"""`pr_auc` of the convex hull of the ROC curve."""
 auprg_hull = replace(auprg, name="auprg_hull", on_hull=True)
+"""`auprg` of the convex hull of the ROC curve."""
 roc_auc_hull = replace(roc_auc, name="roc_auc_hull", on_hull=True, influence=None, fitted=None)
+"""`roc_auc` of the convex hull of the ROC curve."""
 
 CURVE_METRICS: dict[str, CurveMetric] = {
     value.name: value for value in list(globals().values()) if isinstance(value, CurveMetric)

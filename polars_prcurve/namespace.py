@@ -158,7 +158,7 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per `by` group and distinct score, by group (null first), then falling score:
 
-        - `score`: as in the input
+        - `score`: as in the table
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
 
         Examples
@@ -222,8 +222,8 @@ class FramePrc(Listed, Generic[F]):
         One row per `by` group and distinct score, by group (null first), then falling
         threshold; ties move together, and the last row of a group has recall 1 and fpr 1:
 
-        - `threshold`: the score, in its own dtype
-        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights
+        - `threshold`: as in the table, the score
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights; null from `rates`
         - `recall` = tp / (tp + fn), `fpr` = fp / (fp + tn): Float64 in [0, 1], null in a group
           without positives, or without negatives (Brabec et al. 2020, eq. 6-7)
 
@@ -319,9 +319,9 @@ class FramePrc(Listed, Generic[F]):
 
         - `eta`: Float64, a group's own prevalence filled in
         - the columns of `sweep`
-        - a column per metric: Float64, null where undefined (0/0). At a group's own
+        - the columns `metrics`: Float64, null where undefined (0/0). At a group's own
           prevalence precision is tp / (tp + fp) to the last bit.
-        - with `confidence` after each metric `<metric>_low` and `<metric>_high`: Float64, null where
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
           the metric is, or where a class is absent. With weights the intervals are of
           `sum(w)**2 / sum(w**2)` examples a class.
 
@@ -439,10 +439,12 @@ class FramePrc(Listed, Generic[F]):
         parameters above. Where no row of the sweep meets a target, its row holds nulls.
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `criterion`: String, `recall` etc. or `maximize(f1)`; `target`: Float64, null for the latter
+        - `criterion`: String, `recall` etc. or `maximize(f1)`
+        - `target`: Float64, null for the latter
         - the columns of `sweep`
-        - a column per metric: Float64, null where undefined; with `confidence` its band, too
-        - with `per`: `alerts`, `true_alerts`, `missed`, Float64: expected numbers among so many events
+        - the columns `metrics`: Float64, null where undefined
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`
+        - with `per`, `alerts`, `true_alerts`, `missed`: Float64, expected numbers among so many events
 
         Examples
         --------
@@ -561,10 +563,11 @@ class FramePrc(Listed, Generic[F]):
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each. The same
           to the last bit whatever the order of the rows.
-        - with `confidence` also `standard_error`, `low`, `high`: Float64, null where not known, and of
-          the analytic ends where the value is 0 or 1; and `reliable`: Boolean, false where intervals of
-          this kind were seen to miss too often, null where there is none. With weights they are of
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where not known, and of
+          the analytic ends where the value is 0 or 1. With weights they are of
           `sum(w)**2 / sum(w**2)` examples a class.
+        - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
+          too often, null where there is none
 
         Sums are exact to 2**-118, which is all there is to tell at prevalences below 1e-30;
         `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added where
@@ -721,8 +724,9 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per `by` group, prevalence, metric and pair of models, in that order:
 
-        - `eta`: Float64; `metric`: String
-        - `model_a`, `model_b`: names of score columns, in the order given, or values of `model`, rising
+        - `eta`: Float64
+        - `metric`: String
+        - `model_a`, `model_b`: String, names of `scores` in the order given; or as in `model`, rising
         - `difference`: Float64, that of a less that of b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0
@@ -833,10 +837,12 @@ class FramePrc(Listed, Generic[F]):
         - `model`: as in the table
         - `value`: Float64, null where the metric is undefined
         - `rank`: Int64, from 1; equal values share the best rank that they cover, null for null
-        - with `confidence` also `behind`: Float64, by how much the leader, the first row, is better;
-          `low`, `high`: Float64, the interval of that, null for the leader; `resolved`: Boolean, whether
-          `low` is above 0; and `reliable`: Boolean, whether the intervals of both are, as in `summary`.
-          The latter two for the leader: whether it holds for all others. Null where no error is known
+        - with `confidence`, `behind`: Float64, by how much the leader, the first row, is better
+        - with `confidence`, `low`, `high`: Float64, the interval of that, null for the leader
+        - with `confidence`, `resolved`: Boolean, whether `low` is above 0; for the leader, whether it
+          is for all others. Null where no error is known
+        - with `confidence`, `reliable`: Boolean, whether the intervals of both are, as in `summary`; for
+          the leader, whether those of all are
 
         Examples
         --------
@@ -929,7 +935,7 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per `by` group and trade, by group, `eta`, models:
 
-        - `model_a`, `model_b`: a is better just below `eta`, b just above
+        - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
         - `eta`: Float64, the upper end where they are equal over a stretch
         - `value`: Float64, what both score there
 
@@ -993,7 +999,7 @@ class FramePrc(Listed, Generic[F]):
         One row per `by` group and stretch of prevalence, rising; none where no model has a value:
 
         - `eta_low`, `eta_high`: Float64, the ends
-        - `model`: the best in between; of models that are equal the first
+        - `model`: as in the table, the best in between; of models that are equal the first
 
         Examples
         --------
@@ -1051,7 +1057,7 @@ class FramePrc(Listed, Generic[F]):
         One row per `by` group and model, in order:
 
         - `model`: as in the table
-        - `dominates`, `dominated_by`: lists of models, empty where there are none
+        - `dominates`, `dominated_by`: List of models, empty where there are none
         - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
           the convex hull of all curves of the group; null where the model lacks a class. Any threshold
           of best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
@@ -1110,7 +1116,7 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per `by` group and crossing of two curves, by group, `fpr`, `recall`, models:
 
-        - `model_a`, `model_b`: a is above before the point, b beyond it
+        - `model_a`, `model_b`: as in the table; a is above before the point, b beyond it
         - `fpr`, `recall`: Float64, of the point, on curves joined by lines; where the curves are one for
           a stretch, of its end
 
@@ -1316,7 +1322,8 @@ class FramePrc(Listed, Generic[F]):
 
         - `eta`: Float64, that of the samples: with a whole number of negatives
         - `n_kept`: Int64, the negatives in a sample
-        - the columns of `sweep`, and `precision`: of all negatives, adjusted to `eta`
+        - the columns of `sweep`
+        - `precision`: Float64, of all negatives, adjusted to `eta`
         - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
           samples, the latter from least to greatest; null where it is undefined
 
@@ -1552,8 +1559,12 @@ class FramePrc(Listed, Generic[F]):
 
         Returns
         -------
-        One row per row of the table and score column, in that order: `row` if asked for (the
-        index dtype), all other columns as they were, `name` (String), `score`.
+        One row per row of the table and score column, in that order:
+
+        - with `row`, that column: UInt32, Polars' index
+        - the other columns of the table
+        - a column `name`: String
+        - a column `score`: as in the table
 
         Examples
         --------
@@ -1598,9 +1609,13 @@ class FramePrc(Listed, Generic[F]):
 
         Returns
         -------
-        One row per row of the table and class, in that order: `row` if asked for, all other
-        columns as they were, `name` (dtype of the label), `score`, and `label` (Boolean: the
-        row is of that class; null where its class is null).
+        One row per row of the table and class, in that order:
+
+        - with `row`, that column: UInt32, Polars' index
+        - the other columns of the table
+        - a column `name`: as in the table, the label
+        - a column `score`: as in the table
+        - `label`: Boolean, whether the row is of that class; null where its class is null
 
         Examples
         --------

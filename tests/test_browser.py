@@ -4,8 +4,6 @@ numbers under the pointer are those of the library."""
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +16,6 @@ import polars_prcurve
 assert polars_prcurve
 pytestmark = pytest.mark.extras
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, and a Chromium")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("needs a Chromium on the path", allow_module_level=True)
-
 DRAW = np.random.default_rng(7)
 LABEL = DRAW.random(2_000) < 0.2
 WIDE = pl.DataFrame(
@@ -33,14 +26,6 @@ WIDE = pl.DataFrame(
     }
 )
 DF = WIDE.prc.unpivot_scores(WIDE.columns[1:], name="model").with_columns(pl.col("score").round(2))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,360 @@
+"""Write the reference pages from docstrings and registries.
+
+    python docs/make_reference.py [folder]
+
+Without a folder they go to docs/reference. A test compares those with a fresh run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import polars_prcurve
+from polars_prcurve import charts, curve_metrics, metrics, page
+from polars_prcurve.curve_metrics import CURVE_METRICS
+from polars_prcurve.namespace import ExprPrc, FramePrc
+from polars_prcurve.plots import PlotPrc
+from polars_prcurve.point_metrics import POINT_METRICS, PointMetric
+
+TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "missing")
+WIDTH = 96
+WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+FRAMES = """
+Methods of `df.prc`, where `df` is a DataFrame or a LazyFrame; `prc(df)` is the same for type checkers.
+A DataFrame gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is
+collected.
+"""
+EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
+PLOTS = """
+Methods of `df.prc.plot`. [Charts](../charts.md) shows them.
+"""
+CHARTS = """
+`charts.<chart>(table)` draws a table that a method has made. [Charts](../charts.md) shows them.
+"""
+PARTS = """
+From `polars_prcurve.page`, for the argument `parts` of [`report`](frames.md#report).
+"""
+FUNCTIONS = "All of `polars_prcurve` but the namespace `.prc`."
+METRICS = """
+All are in `polars_prcurve.metrics`. Wherever a metric is asked for, its name or its value will do;
+those with a parameter are passed as values, `metrics.f_beta(2)`. `.alias(name)` gives one a column name
+of your own. [Which area, and why](../which-area.md) tells them apart.
+"""
+POINTS = """
+For `curve` and `operating_points`, and to call: `metrics.precision(recall, fpr, eta)` takes numbers,
+arrays or expressions. The formula is of the four cells in the proportions of eta: tp = eta recall, fn =
+eta (1 - recall), fp = (1 - eta) fpr, tn = (1 - eta) (1 - fpr). Null rule: a quotient 0/0 is undefined,
+null in tables and expressions and NaN from numbers and arrays. Exceptions, as curves and searches need
+them: `mcc` is 0 where all or nothing is predicted positive; recall gain is undefined at eta = 1; and at
+eta = 0 `lift`, `fowlkes_mallows` and the gains are their limits.
+"""
+CURVES = """
+For `summary`, `compare`, `ranking` and the expressions. The last column is found by asking: for a table
+without positives or without negatives, at eta = 0 where the first positives come before any negative,
+at eta = 1, and from weights or rates in place of counts.
+"""
+SOURCES = """
+Sources: (W) Williams 2021, (B) Brabec et al. 2020, (DG) Davis and Goadrich 2006, (FK) Flach and Kull
+2015, (H) Hoiem et al. 2012, (M) McClish 1989, (R) Richardson et al. 2024; numbers are those of
+equations.
+"""
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "reference")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, parts in pages().items():
+        text = "\n\n".join(part.strip("\n") for part in parts)
+        (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+
+
+def pages() -> dict[str, Iterable[str]]:
+    names = [name for name in polars_prcurve.__all__ if not name.endswith("Prc")]
+    functions = [name for name in names if not isinstance(getattr(polars_prcurve, name), ModuleType)]
+    drawn = [name for name in charts.__all__ if name != "Chart"]
+    with_parameter = [name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))]
+    of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
+    of_curves = [m for m in with_parameter if m not in of_points]
+    return {
+        "frames": ["# Frame methods", FRAMES, *described(FramePrc), setup(), *methods(FramePrc)],
+        "expressions": ["# Expressions", EXPRESSIONS, *described(ExprPrc), setup(), *methods(ExprPrc)],
+        "plots": ["# Charts of score tables", PLOTS, *described(PlotPrc), setup(), *methods(PlotPrc)],
+        "charts": [
+            *["# Charts of other tables", CHARTS, setup(*imports("polars_prcurve.charts", drawn))],
+            *entries(charts, drawn),
+            *["## Parts of a report", PARTS, *entries(page, ["Table", "Figure"], "###")],
+        ],
+        "functions": [
+            *["# Functions", FUNCTIONS, setup(*imports("polars_prcurve", functions))],
+            *entries(polars_prcurve, functions),
+        ],
+        "metrics": [
+            *["# Metrics", METRICS, setup("from polars_prcurve.metrics import f_beta, point")],
+            *["## Of an operating point", POINTS, point_grid()],
+            *["## Of an operating point, with a parameter", *entries(metrics, of_points, "###")],
+            *["## Of a curve", CURVES, curve_grid()],
+            *["## Of a curve, with a parameter", *entries(metrics, of_curves, "###")],
+            SOURCES,
+        ],
+    }
+
+
+def setup(*lines: str) -> str:
+    """What the examples of a page need, which run as they stand there."""
+    return "\n".join(
+        [
+            "```python",
+            ">>> import polars as pl",
+            ">>> import polars_prcurve",
+            *[f">>> {line}" for line in lines],
+            "",
+            "```",
+        ]
+    )
+
+
+def imports(module: str, names: list[str]) -> list[str]:
+    listed = textwrap.wrap(", ".join(names), 80)
+    return [f"from {module} import {line.rstrip(',')}" for line in listed]
+
+
+# One entry --------------------------------------------------------------------------------------
+
+
+def described(kind: type) -> Iterator[str]:
+    """What the docstring of a class says of all its methods."""
+    yield markdown(inspect.getdoc(kind) or "")
+
+
+def methods(kind: type) -> Iterator[str]:
+    for name, value in vars(kind).items():
+        if not name.startswith("_"):
+            yield from entry(name, value, "##")
+
+
+def entries(module: Any, names: list[str], heading: str = "##") -> Iterator[str]:
+    for name in names:
+        yield from entry(name, getattr(module, name), heading)
+
+
+def entry(name: str, value: Any, heading: str) -> Iterator[str]:
+    yield f"{heading} `{name}`"
+    if callable(value) and not (isinstance(value, type) and issubclass(value, Exception)):
+        yield f"```python\n{signature(name, value)}\n```"
+    yield markdown(inspect.getdoc(value) or "")
+
+
+def signature(name: str, value: Callable[..., Any]) -> str:
+    """The call without types, arguments that say what the table holds on a line of their own."""
+    own: list[str] = []
+    shared: list[str] = []
+    starred = False
+    for argument in inspect.signature(value).parameters.values():
+        if argument.name == "self":
+            continue
+        if argument.kind is argument.KEYWORD_ONLY and not starred:
+            own, starred = [*own, "*"], True
+        of_table = starred and argument.name in TABLE
+        (shared if of_table else own).append(shown(argument))
+    lines = [*textwrap.wrap(", ".join(own), WIDTH), *textwrap.wrap(", ".join(shared), WIDTH)]
+    whole = ", ".join([*own, *shared])
+    if len(name) + len(whole) < WIDTH:
+        return f"{name}({whole})"
+    return "\n".join([f"{name}(", *[f"    {line.rstrip(',')}," for line in lines], ")"])
+
+
+def shown(argument: inspect.Parameter) -> str:
+    if argument.default is argument.empty:
+        return argument.name
+    return f"{argument.name}={argument.default!r}".replace("'", '"')
+
+
+# Docstrings -------------------------------------------------------------------------------------
+
+
+def markdown(docstring: str) -> str:
+    """The sections of a docstring, of which examples are code already."""
+    first, *sections = re.split(
+        r"^(Parameters|Attributes|Returns|Examples)\n-+\n", docstring, flags=re.M
+    )
+    parts = [paragraphs(first)]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        parts += [f"**{title}**", listed(body) if title[0] in "PA" else paragraphs(body)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def listed(body: str) -> str:
+    """Names, each followed by indented lines, as a list."""
+    items = re.split(r"^(\S.*)\n", body, flags=re.M)[1:]
+    lines = [
+        f"- {', '.join(f'`{name}`' for name in names.split(', '))}: {' '.join(text.split())}"
+        for names, text in zip(items[::2], items[1::2], strict=True)
+    ]
+    return "\n".join(textwrap.fill(prose(line), 112, subsequent_indent="  ", **WHOLE) for line in lines)
+
+
+def paragraphs(text: str) -> str:
+    """Code as it stands in fences, lists of names as lists, all else as prose."""
+    parts = []
+    for part in text.strip().split("\n\n"):
+        if part.startswith(">>>"):
+            parts.append(f"```python\n{part}\n\n```")
+        elif re.match(r"[a-z_]+(, [a-z_]+)*\n    ", part):
+            parts.append(listed(part + "\n"))
+        else:
+            parts.append(prose(part))
+    return "\n\n".join(parts)
+
+
+def prose(text: str) -> str:
+    """Stars mean themselves; `as in` and `see` lead to where it is."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    text = "".join(p if p.startswith("`") else p.replace("*", r"\*") for p in pieces)
+    return re.sub(
+        r"\b([Aa]s in|[Ss]ee|[Ff]unction|method) `(charts\.)?(\w+)`",
+        lambda m: f"{m[1]} [`{m[2] or ''}{m[3]}`]({place(m[3], m[2])})" if place(m[3], m[2]) else m[0],
+        text,
+    )
+
+
+def place(name: str, module: str | None) -> str:
+    if module:
+        return f"charts.md#{name}"
+    if name in vars(FramePrc):
+        return f"frames.md#{name}"
+    return f"functions.md#{name}" if name in polars_prcurve.__all__ else ""
+
+
+# Metrics ----------------------------------------------------------------------------------------
+
+
+def point_grid() -> str:
+    """Every point metric, a row each."""
+    names = ["metric", "formula", "range", "better", "depends on eta", "source"]
+    rows = [[f"`{m.name}`", f"`{formula(m)}`", *of_any(m)] for m in POINT_METRICS.values()]
+    return grid(names, rows)
+
+
+def curve_grid() -> str:
+    """Every curve metric, a row each."""
+    names = ["metric", "what it is", "range", "better", "depends on eta", "source", "null"]
+    told = docstrings(curve_metrics)
+    rows = [
+        [f"`{m.name}`", told[m.name], *of_any(m), "; ".join(nulls(m))] for m in CURVE_METRICS.values()
+    ]
+    return grid(names, rows)
+
+
+def of_any(metric: Any) -> list[str]:
+    low, high = (f"{end:g}".replace("inf", "∞") for end in metric.range)
+    better = {"maximize": "more", "minimize": "less", "none": ""}[metric.direction]
+    source = f"`{metric.source}`" if "*" in metric.source else metric.source
+    return [f"{low} to {high}", better, "yes" if metric.depends_on_eta else "no", source]
+
+
+def grid(names: list[str], rows: list[list[str]]) -> str:
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("\n", " ") for cell in line) + " |" for line in lines
+    )
+
+
+class Term:
+    """A formula as text: what a metric does with its cells is written down instead."""
+
+    __array_ufunc__ = None  # else NumPy would take over
+
+    def __init__(self, text: str, binds: int = 9) -> None:
+        self.text, self.binds = text, binds
+
+    def within(self, binds: int) -> str:
+        return self.text if self.binds >= binds else f"({self.text})"
+
+    def __bool__(self) -> bool:
+        return False  # of a comparison: the general case
+
+    def __pow__(self, power: float) -> Term:
+        return Term(f"sqrt({self.text})") if power == 0.5 else Term(f"{self.within(9)}^{power:g}", 3)
+
+
+def _operation(sign: str, binds: int) -> tuple[Callable[..., Term], Callable[..., Term]]:
+    right = binds + (sign in "-/")
+
+    def apply(a: Any, b: Any) -> Term:
+        a, b = (x if isinstance(x, Term) else Term(f"{x:g}") for x in (a, b))
+        if sign == "*" and a.text == "1":
+            return b
+        return Term(f"{a.within(binds)} {sign} {b.within(right)}", binds)
+
+    return apply, lambda b, a: apply(a, b)
+
+
+for _name, _sign, _binds in (("add", "+", 1), ("sub", "-", 1), ("mul", "*", 2), ("truediv", "/", 2)):
+    _forth, _back = _operation(_sign, _binds)
+    setattr(Term, f"__{_name}__", _forth)
+    setattr(Term, f"__r{_name}__", _back)
+for _name in ("eq", "gt", "and"):
+    setattr(Term, f"__{_name}__", lambda a, b: a)
+
+
+def formula(metric: PointMetric) -> str:
+    """What its code computes, read off the code."""
+    value = metric.formula(*map(Term, ("tp", "fn", "fp", "tn")))
+    return str((value.item() if isinstance(value, np.ndarray) else value).text)
+
+
+def docstrings(module: ModuleType) -> dict[str, str]:
+    """The strings that follow assignments in a module."""
+    body = ast.parse(inspect.getsource(module)).body
+    return {
+        node.targets[0].id: " ".join(after.value.value.split())
+        for node, after in itertools.pairwise(body)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(after, ast.Expr)
+        and isinstance(after.value, ast.Constant)
+        and isinstance(after.value.value, str)
+    }
+
+
+def nulls(metric: Any) -> Iterator[str]:
+    """Where its value is null, of a few tables that tell."""
+    rows = pl.DataFrame({"score": [3, 2, 1, 0], "label": [1, 0, 1, 0], "w": [1.5, 1.0, 1.0, 1.0]})
+    ones, zeros = rows.filter(label=1), rows.filter(label=0)
+    points = pl.DataFrame({"tpr": [0.5, 1.0], "fpr": [0.1, 1.0]})
+    asked = [
+        ("no positives", zeros, 0.5, {}),
+        ("no negatives, at eta = 1 too", ones, 1.0, {}),
+        ("no negatives", ones, 0.5, {}),
+        ("eta = 0", rows, 0.0, {}),
+        ("eta = 1", rows, 1.0, {}),
+        ("weights", rows, 0.5, {"weight": "w"}),
+        ("rates", points, 0.5, {"rates": ("tpr", "fpr")}),
+    ]
+    found = [
+        name
+        for name, table, eta, more in asked
+        if table.prc.summary(eta, metrics=metric, **more)["value"].item() is None
+    ]
+    if "no negatives, at eta = 1 too" in found:
+        found.remove("no negatives, at eta = 1 too")
+    elif "no negatives" in found:
+        found[found.index("no negatives")] = "no negatives, unless eta = 1"
+    return iter(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The columns that docstrings promise, by name, dtype and order, are those that come out.
+
+Under `Returns` a list says them: `- names: dtype, what they hold`. Before the names may stand the
+argument that they come with, ``with `per`,``. In place of a dtype may stand `as in the table`, of the
+column that the argument names, or ``as in `method` ``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from polars_prcurve import prc
+from polars_prcurve.namespace import ExprPrc, FramePrc
+
+DF = pl.DataFrame(
+    {
+        "day": pl.Series([1] * 12, dtype=pl.Int8),
+        "model": pl.Series(["a", "b"] * 6, dtype=pl.Enum(["a", "b"])),
+        "id": [number // 2 for number in range(12)],
+        "score": pl.Series([9, 8, 8, 6, 1, 5, 5, 7, 4, 2, 3, 1], dtype=pl.Int16),
+        "label": [True] * 6 + [False] * 6,
+        "w": [1.5] * 12,
+    }
+)
+WIDE = pl.DataFrame({"day": DF["day"][:4], "label": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})
+POSTERIORS = DF.select("day", score=pl.col("score") / 10)
+
+PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+    "counts": (DF, {"by": "day"}),
+    "sweep": (DF, {"by": "day"}),
+    "curve": (DF, {"by": "day", "eta": 0.1, "metrics": ["precision", "f1"]}),
+    "operating_points": (DF, {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["precision", "f1"]}),
+    "summary": (DF, {"by": "day", "eta": 0.1}),
+    "binormal": (DF, {"by": "day"}),
+    "compare": (WIDE, {"by": "day", "scores": ["a", "b"]}),
+    "ranking": (DF, {"by": "day", "eta": 0.1}),
+    "crossings": (DF, {"by": "day"}),
+    "leaders": (DF, {"by": "day"}),
+    "dominance": (DF, {"by": "day"}),
+    "roc_crossings": (DF, {"by": "day"}),
+    "sample_size": (DF, {"by": "day", "recall": 0.5}),
+    "resolution": (DF, {"by": "day", "recall": 0.5}),
+    "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
+    "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),
+    "unpivot_scores": (WIDE, {"scores": ["a", "b"], "name": "which", "score": "points"}),
+    "one_vs_rest": (
+        WIDE.rename({"label": "kind"}),
+        {"label": "kind", "scores": {1: "a", 0: "b"}, "name": "class", "score": "points"},
+    ),
+}
+WITH = {"confidence": 0.95, "per": 1000, "row": "row"}
+OF_INPUT = {"threshold": "score", "model_a": "model", "model_b": "model", "class": "kind", "points": "a"}
+
+
+class Promise(NamedTuple):
+    given: str
+    """The argument with which it holds, or nothing."""
+    what: str
+    dtype: str
+
+
+def promises(method: str) -> Iterator[Promise]:
+    text = (inspect.getdoc(getattr(FramePrc, method)) or "").partition("Returns\n-------\n")[2]
+    text = text.partition("\nExamples\n")[0]
+    for item in re.findall(r"^- (.*(?:\n  .*)*)", text, flags=re.M):
+        given, what, dtype = re.fullmatch(r"(?:with `(\w+)`, )?([^:]*)(?:: (.*))?", item, re.S).groups()
+        yield Promise(given or "", what, dtype or "")
+
+
+def spelt_out(method: str) -> Iterator[Promise]:
+    """The same, with another method's columns in place of its name."""
+    for promise in promises(method):
+        inner = re.fullmatch(r"the columns of `(\w+)`", promise.what)
+        yield from spelt_out(inner[1]) if inner else [promise]
+
+
+def columns(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str, pl.DataType]:
+    """What the docstring promises, after the group columns."""
+    found: dict[str, pl.DataType] = {}
+    for promise in spelt_out(method):
+        if promise.given and promise.given not in given:
+            continue
+        if promise.what.startswith("after each metric"):
+            bands = re.findall(r"`<metric>(\w+)`", promise.what)
+            dtype = dtype_of(promise, "<metric>_low", table, given)
+            found = {
+                name: of
+                for column, old in found.items()
+                for name, of in [
+                    (column, old),
+                    *((column + end, dtype) for end in bands if column in given["metrics"]),
+                ]
+            }
+            continue
+        for name in names(promise, table, given):
+            found[name] = dtype_of(promise, name, table, given)
+    return found
+
+
+def names(promise: Promise, table: pl.DataFrame, given: dict[str, Any]) -> list[str]:
+    if promise.what == "the columns `metrics`":
+        return list(given["metrics"])
+    if promise.what == "the other columns of the table":
+        scores = given["scores"]
+        return [name for name in table.columns if name not in {"a", "b"} & {*scores, *_values(scores)}]
+    if promise.what == "that column":
+        return [given[promise.given]]
+    if named := re.fullmatch(r"a column `(\w+)`", promise.what):
+        return [given[named[1]]]
+    return re.findall(r"`(\w+)`", promise.what)
+
+
+def _values(scores: Any) -> list[str]:
+    return list(scores.values()) if isinstance(scores, dict) else scores
+
+
+def dtype_of(promise: Promise, name: str, table: pl.DataFrame, given: dict[str, Any]) -> pl.DataType:
+    if promise.what == "the other columns of the table":
+        return table.schema[name]
+    if promise.dtype.startswith("as in the table"):
+        return table.schema[OF_INPUT.get(name, name)]
+    if promise.dtype.startswith("List of models"):
+        return pl.List(table.schema["model"])
+    if other := re.match(r"as in `(\w+)`", promise.dtype):
+        there = next(p for p in spelt_out(other[1]) if f"`{name}`" in p.what)
+        return dtype_of(there, name, table, given)
+    if "weight" in given and re.match(r"\w+, or Float64 with weights", promise.dtype):
+        return pl.Float64()
+    return getattr(pl, re.match(r"\w+", promise.dtype)[0])()
+
+
+def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str, pl.DataType]:
+    found = dict(getattr(prc(table.lazy()), method)(**given).lazy().collect_schema())
+    assert found == dict(getattr(prc(table), method)(**given).schema)
+    return found
+
+
+def test_no_method_is_left_out() -> None:
+    tables = {name for name in vars(FramePrc) if not name.startswith("_")} - {"plot", "report"}
+    assert tables == set(PLAIN)
+
+
+@pytest.mark.parametrize("method", PLAIN)
+@pytest.mark.parametrize("more", [{}, WITH, {"weight": "w"}], ids=["plain", "with", "weights"])
+def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
+    table, given = PLAIN[method]
+    takes = inspect.signature(getattr(FramePrc, method)).parameters
+    given = given | {name: value for name, value in more.items() if name in takes}
+    if "weight" in given and "w" not in table.columns:
+        table = table.with_columns(w=pl.lit(1.5))
+    groups = {"day": pl.Int8()} if "by" in given else {}
+    found = result(method, table, given)
+    assert list(found.items()) == list((groups | columns(method, table, given)).items())
+
+
+def test_models_of_a_long_table_keep_their_dtype() -> None:
+    [promise] = [p for p in promises("compare") if "`model_a`" in p.what]
+    assert "as in `model`" in promise.dtype
+    assert result("compare", DF, {"model": "model", "id": "id"})["model_a"] == DF.schema["model"]
+
+
+@pytest.mark.parametrize("method", ["counts", "sweep", "curve"])
+def test_structs_hold_the_fields_that_are_promised(method: str) -> None:
+    first = (inspect.getdoc(getattr(ExprPrc, method)) or "").splitlines()[0]
+    dtype = DF.select(getattr(prc(pl.col("score")), method)("label")).schema["score"]
+    fields = [field.name for field in dtype.fields]
+    said = re.sub(r"the fields of `sweep`", "threshold, tp, fp, fn, tn, recall, fpr", first)
+    said = said.replace("the metrics", "precision").partition(", one per")[0]
+    assert re.findall(r"\w+", re.sub(r"Structs of|\band\b", "", said)) == fields

@@ -1,0 +1,135 @@
+"""The site of the docs: built strictly, whole in itself, every link leads somewhere, every page fits."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytestmark = pytest.mark.extras
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+NAV = re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
+
+
+class Page(HTMLParser):
+    """What a page loads, where its links lead, and what they may lead to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = {""}
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id":
+                self.anchors.add(value or "")
+            elif name == "href" and tag in ("a", "area"):
+                self.links.append(value or "")
+            elif name in ("src", "srcset", "data", "poster", "href", "xlink:href"):
+                self.loads.append(value or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    shutil.copytree(DOCS, folder / "docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    assert sorted(NAV) == PAGES
+
+
+def test_every_page_is_built(site: Path) -> None:
+    built = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert built == {page.replace(".md", ".html") for page in PAGES} | {"404.html"}
+    assert not list(site.rglob("*.py"))
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        for url in Page(path).loads:
+            assert urlsplit(url).scheme in ("", "data"), f"{path.name} loads {url}"
+            assert not url.startswith("//"), f"{path.name} loads {url}"
+    for path in site.rglob("*.css"):
+        urls = re.findall(r"(?:url\(|@import\s)\s*['\"]?([^'\")]*)", path.read_text(encoding="utf-8"))
+        assert all(urlsplit(url).scheme in ("", "data") for url in urls), path.name
+
+
+def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+    pages = {path.resolve(): Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                assert parts.scheme == "https", f"{path.name}: {link}"
+                continue
+            to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert to.exists(), f"{path.name}: {link}"
+            if parts.fragment:
+                assert unquote(parts.fragment) in pages[to].anchors, f"{path.name}: {link}"
+
+
+def links(text: str) -> Iterator[str]:
+    """Of a Markdown page, outside of code."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+    yield from re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{page}" for page in PAGES)])
+def test_files_that_are_linked_are_there(page: str) -> None:
+    """On GitHub, too, where the README leads to the same files."""
+    for link in links((ROOT / page).read_text(encoding="utf-8")):
+        parts = urlsplit(link)
+        if not parts.scheme and parts.path:
+            assert (ROOT / page).parent.joinpath(parts.path).exists(), link
+
+
+def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(DOCS / "make_reference.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    fresh = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").iterdir()}
+    assert fresh == kept, "run: python docs/make_reference.py"
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_pages_fit_and_ask_for_nothing(browser: Any, site: Path, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    tab, asked, said = context.new_page(), [], []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    for page in PAGES:
+        tab.goto((site / page.replace(".md", ".html")).as_uri())
+        wide = tab.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"{page} is {wide} wide"
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert said == []
+    context.close()
