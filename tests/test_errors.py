@@ -512,3 +512,47 @@ def test_missing_is_checked_before_rows_of_weight_0_leave() -> None:
 def test_drop_does_not_excuse_other_bad_values() -> None:
     with pytest.raises(PrcError, match="is not binary in 1 row"):
         spoilt("label", 2).prc.sweep(missing="drop")
+
+
+# In which order -------------------------------------------------------------------------------
+
+CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
+    ("confidence= lies between", {"confidence": 95}, {"confidence": 0.95}),
+    ("missing= is", {"missing": "no"}, {"missing": "raise"}),
+    ("by= names the column 'gg'", {"by": "gg"}, {"by": "g"}),
+    ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
+    ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
+    ("weight= names the column 'w'", {"weight": "w"}, {"weight": "weight"}),
+    ("eta= must lie in", {"eta": 2}, {"eta": 0.1}),
+]
+
+
+@pytest.mark.parametrize("door", [prc(GOOD), prc(GOOD.lazy())], ids=["eager", "lazy"])
+def test_at_the_call_errors_come_in_the_order_of_the_contracts_page(door: Any) -> None:
+    given = {name: value for _, wrong, _ in CALL_ORDER for name, value in wrong.items()}
+    for words, _, right in CALL_ORDER:
+        with pytest.raises(PrcError, match=words):
+            door.curve(**given)
+        given |= right
+    door.curve(**given)
+
+
+def test_values_are_found_in_the_order_of_the_contracts_page() -> None:
+    rows = {"score": None, "label": 2, "weight": -1.0}
+    df = GOOD.with_columns(
+        pl.when(pl.int_range(pl.len()) == ROWS - 3).then(pl.lit(value)).otherwise(name).alias(name)
+        for name, value in rows.items()
+    )
+    etas = pl.DataFrame({"g": ["g0"], "eta": [0.1]})
+    told = [
+        ("score", "score column 'score' is null in 1 row"),
+        ("label", "label column 'label' is not binary in 1 row"),
+        ("weight", "weight column 'weight' is negative, infinite or NaN in 1 row"),
+    ]
+    for name, words in told:
+        with pytest.raises(PrcError, match=words):
+            prc(df).curve(etas, by="g", weight="weight")
+        df = df.with_columns(GOOD[name])
+    with pytest.raises(PrcError, match="eta= frame"):
+        prc(df).curve(etas, by="g", weight="weight")
