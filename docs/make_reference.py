@@ -29,7 +29,7 @@ from polars_prcurve.plots import PlotPrc
 from polars_prcurve.point_metrics import POINT_METRICS, PointMetric
 
 TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "missing")
-WIDTH = 96
+WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 FRAMES = """
@@ -62,9 +62,9 @@ them: `mcc` is 0 where all or nothing is predicted positive; recall gain is unde
 eta = 0 `lift`, `fowlkes_mallows` and the gains are their limits.
 """
 CURVES = """
-For `summary`, `compare`, `ranking` and the expressions. The last column is found by asking: for a table
-without positives or without negatives, at eta = 0 where the first positives come before any negative,
-at eta = 1, and from weights or rates in place of counts.
+For `summary`, `compare`, `ranking` and the expressions. All are null without positives; the last column
+says where else. It is found by asking: for a table without negatives, at eta = 0 where the first
+positives come before any negative, at eta = 1, and from weights or rates in place of counts.
 """
 SOURCES = """
 Sources: (W) Williams 2021, (B) Brabec et al. 2020, (DG) Davis and Goadrich 2006, (FK) Flach and Kull
@@ -253,7 +253,8 @@ def curve_grid() -> str:
     names = ["metric", "what it is", "range", "better", "depends on eta", "source", "null"]
     told = docstrings(curve_metrics)
     rows = [
-        [f"`{m.name}`", told[m.name], *of_any(m), "; ".join(nulls(m))] for m in CURVE_METRICS.values()
+        [f"`{m.name}`", told[m.name].rstrip("."), *of_any(m), "; ".join(nulls(m))]
+        for m in CURVE_METRICS.values()
     ]
     return grid(names, rows)
 
@@ -330,30 +331,26 @@ def docstrings(module: ModuleType) -> dict[str, str]:
     }
 
 
-def nulls(metric: Any) -> Iterator[str]:
-    """Where its value is null, of a few tables that tell."""
+def nulls(metric: Any) -> list[str]:
+    """Where its value is null, besides without positives, of a few tables that tell."""
     rows = pl.DataFrame({"score": [3, 2, 1, 0], "label": [1, 0, 1, 0], "w": [1.5, 1.0, 1.0, 1.0]})
-    ones, zeros = rows.filter(label=1), rows.filter(label=0)
     points = pl.DataFrame({"tpr": [0.5, 1.0], "fpr": [0.1, 1.0]})
-    asked = [
-        ("no positives", zeros, 0.5, {}),
-        ("no negatives, at eta = 1 too", ones, 1.0, {}),
-        ("no negatives", ones, 0.5, {}),
-        ("eta = 0", rows, 0.0, {}),
-        ("eta = 1", rows, 1.0, {}),
-        ("weights", rows, 0.5, {"weight": "w"}),
-        ("rates", points, 0.5, {"rates": ("tpr", "fpr")}),
-    ]
-    found = [
-        name
-        for name, table, eta, more in asked
-        if table.prc.summary(eta, metrics=metric, **more)["value"].item() is None
-    ]
-    if "no negatives, at eta = 1 too" in found:
-        found.remove("no negatives, at eta = 1 too")
-    elif "no negatives" in found:
-        found[found.index("no negatives")] = "no negatives, unless eta = 1"
-    return iter(found)
+
+    def is_null(table: pl.DataFrame, eta: float, **given: Any) -> bool:
+        return table.prc.summary(eta, metrics=metric, **given)["value"].item() is None
+
+    assert is_null(rows.filter(label=0), 0.5)
+    found = {
+        "no negatives, unless eta = 1": is_null(rows.filter(label=1), 0.5),
+        "no negatives": is_null(rows.filter(label=1), 1.0),
+        "eta = 0": is_null(rows, 0.0),
+        "eta = 1": is_null(rows, 1.0),
+        "weights": is_null(rows, 0.5, weight="w"),
+        "rates": is_null(points, 0.5, rates=("tpr", "fpr")),
+    }
+    if found["no negatives"]:
+        del found["no negatives, unless eta = 1"]
+    return [name for name, is_so in found.items() if is_so]
 
 
 if __name__ == "__main__":
