@@ -32,6 +32,7 @@ import numpy as np
 import polarbearings
 import polars as pl
 import polars_ds
+from memory import forget_peak, peak_kilobytes
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
 from polars_prcurve import metrics
@@ -530,16 +531,10 @@ def peaks(contestant: str, rows: int, repeats: int) -> list[float]:
 def peak(contestant: str, path: str) -> float:
     """In the new process: by how much the run raises the peak, its result included."""
     run = MEMORY[contestant](df := pl.read_ipc(path))
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
-    before = _peak_kilobytes()
+    forget_peak()
+    before = peak_kilobytes()
     run()
-    return (_peak_kilobytes() - before) * 1024 / df.estimated_size()
-
-
-def _peak_kilobytes() -> int:
-    # Not ru_maxrss, in which a new process inherits what its parent held.
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0])
+    return (peak_kilobytes() - before) * 1024 / df.estimated_size()
 
 
 def import_times(repeats: int) -> list[float]:

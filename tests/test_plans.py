@@ -233,6 +233,15 @@ def test_a_plan_runs_in_an_interpreter_without_the_package(tmp_path: Path) -> No
     assert done.stdout.split() == [str(len(QUERIES))], done.stderr
 
 
+@pytest.mark.parametrize("name", QUERIES)
+def test_polars_cloud_would_take_the_plan(name: str) -> None:
+    """By Polars' own check, which is not public: no function of the user, no local file."""
+    cloud = pytest.importorskip("polars._utils.cloud")
+    df, call = QUERIES[name]
+    query = call(df.lazy().prc).sink_parquet("s3://bucket/table.parquet", lazy=True)
+    assert cloud.prepare_cloud_plan(query)
+
+
 def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = {name: call for name, (_, call) in QUERIES.items() if "eta frame" not in name}
     lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
