@@ -1,0 +1,41 @@
+"""The simulation of Brodersen et al. (2010), for both of its figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from common import mean_and_error, normals
+
+from polars_prcurve import metrics
+
+N = 100
+TRUTH = normals(1, -1, 2)
+ESTIMATES = {
+    "steps": {"metrics": "average_precision"},
+    "trapezoids": {"metrics": metrics.pr_auc_trapezoid("none")},
+    "alpha-binormal": {"metrics": "average_precision", "smooth": "binormal"},
+    "binormal": {"metrics": "average_precision", "smooth": "binormal", "eta": 0.5},
+}
+
+
+def samples(alpha: float, repeats: int) -> pl.DataFrame:
+    """Test sets of 100 scores: N(1, 4) with probability alpha, else N(-1, 4)."""
+    rng = np.random.default_rng(round(100 * alpha))
+    label = rng.random(N * repeats) < alpha
+    score = rng.normal(2.0 * label - 1, 2.0)
+    return pl.DataFrame({"sample": np.repeat(np.arange(repeats), N), "score": score, "label": label})
+
+
+def true_area(alpha: float) -> float:
+    return float(
+        TRUTH.prc.summary(alpha, metrics="average_precision", smooth="binormal")["value"].item()
+    )
+
+
+def biases(tests: pl.DataFrame, alpha: float) -> pl.DataFrame:
+    """Of each estimate of average precision: its mean less the truth, and the standard error of that."""
+    rows = []
+    for name, how in ESTIMATES.items():
+        mean, error = mean_and_error(tests.prc.summary(by="sample", **how)["value"])
+        rows.append((alpha, name, mean - true_area(alpha), error))
+    return pl.DataFrame(rows, schema=["alpha", "estimate", "bias", "error"], orient="row")
