@@ -1,4 +1,4 @@
-"""The binormal model: fits against fractions, areas against brute force, and the paper's simulations."""
+"""The binormal model: fits against fractions, and areas against brute force."""
 
 from __future__ import annotations
 
@@ -346,54 +346,3 @@ def test_the_area_under_the_curve_is_the_area() -> None:
     curve = df.prc.curve(0.1, smooth="binormal", thresholds=at, **COUNTS)
     area = df.prc.summary(0.1, metrics="average_precision", smooth="binormal", **COUNTS)["value"].item()
     assert np.trapezoid(curve["precision"], curve["recall"]) == pytest.approx(area, abs=1e-6)
-
-
-# The simulations of the paper -----------------------------------------------------------------
-
-TRUTH = {0.1: 0.292836, 0.2: 0.462121, 0.3: 0.583012, 0.4: 0.676766, 0.5: 0.752996, 0.7: 0.871829}
-TRUE_AUC = 0.760249938907
-
-
-def simulated(alpha: float, n: int = 100, repeats: int = 1000) -> pl.DataFrame:
-    """Samples of n scores, a group each, from a mixture: alpha of N(1, 4), the others of N(-1, 4)."""
-    rng = np.random.default_rng(round(100 * alpha))
-    label = rng.random(n * repeats) < alpha
-    score = rng.normal(2.0 * label - 1, 2.0)
-    return pl.DataFrame({"g": np.repeat(np.arange(repeats), n), "score": score, "label": label})
-
-
-def errors(
-    df: pl.DataFrame, truth: float, metric: Any, eta: float | None = None, **how: Any
-) -> np.ndarray:
-    values = df.prc.summary(eta, metrics=metric, by="g", **how)["value"]
-    return values.drop_nulls().to_numpy() - truth
-
-
-def assert_bias(found: np.ndarray, expected: float, slack: float) -> None:
-    error = found.std() / math.sqrt(len(found))
-    assert abs(found.mean() - expected) <= 3 * error + slack, (found.mean(), error)
-
-
-def test_figure_1_of_brodersen() -> None:
-    df, truth = simulated(0.4), TRUTH[0.4]
-    assert_bias(errors(df, TRUE_AUC, "roc_auc"), 0.0, 0.003)
-    assert_bias(errors(df, TRUE_AUC, "roc_auc", smooth="binormal"), 0.0, 0.003)
-    assert_bias(errors(df, truth, "average_precision", smooth="binormal"), 0.0, 0.003)
-    at_half = errors(df, truth, "average_precision", 0.5, smooth="binormal").mean()
-    assert 0.07 <= at_half <= 0.08
-    assert abs(errors(df, truth, "average_precision").mean() - 0.010) <= 0.006
-    assert abs(errors(df, truth, metrics.pr_auc_trapezoid("none")).mean() + 0.019) <= 0.006
-
-
-@pytest.mark.parametrize(
-    ("alpha", "at_half", "steps"),
-    [(0.1, 0.447, 0.057), (0.2, None, 0.034), (0.3, None, 0.020), (0.5, 0.0, None), (0.7, -0.115, None)],
-)
-def test_figure_2_of_brodersen(alpha: float, at_half: float | None, steps: float | None) -> None:
-    df, truth = simulated(alpha), TRUTH[alpha]
-    own = errors(df, truth, "average_precision", smooth="binormal")
-    assert abs(own.mean()) <= 0.006
-    if at_half is not None:
-        assert_bias(errors(df, truth, "average_precision", 0.5, smooth="binormal"), at_half, 0.003)
-    if steps is not None:
-        assert abs(errors(df, truth, "average_precision").mean() - steps) <= 0.012

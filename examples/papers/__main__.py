@@ -24,7 +24,7 @@ SCRIPTS = [
     "richardson_2_3", "richardson_4", "richardson_5", "richardson_6", "richardson_7_8", "richardson_9",
     "balanced_precision",
 ]  # fmt: skip
-BLOCK = re.compile(r"(<!-- numbers: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- numbers: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> None:
@@ -46,12 +46,15 @@ def filled(page: str, numbers: pl.DataFrame, mains: dict[str, Main]) -> str:
     def table(block: re.Match[str]) -> str:
         rows = numbers.filter(pl.col("figure").str.starts_with(block[2]), "listed")
         lines = ["| where | what | it says | here | accepted |", "|---|---|---|---|---|"]
+        last = ""
         for row in rows.iter_rows(named=True):
-            place = title(mains[row["figure"]]).partition(":")[0].partition(", ")[2] or "the example"
-            place = f"[{place}](../examples/papers/{row['figure']}.py)"
+            name = row["figure"]
+            where = title(mains[name]).partition(":")[0].partition(", ")[2] or "the example"
+            place = "" if name == last else f"[{where}](../examples/papers/{name}.py)"
+            last = name
             cells = (place, row["what"], row["paper"], row["found"], row["limit"] or "told only")
             lines.append(f"| {' | '.join(cells)} |")
-        return block[1] + "\n".join(lines) + block[3]
+        return "".join([block[1], *(f"{line}\n" for line in lines), block[3]])
 
     return BLOCK.sub(table, page)
 

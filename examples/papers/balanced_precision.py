@@ -41,6 +41,13 @@ def main(figure: Figure) -> charts.Chart:
         rows = weighted.filter(test=test)
         theirs = precision_score(rows["label"], rows["predicted"], sample_weight=rows["weight"])
         figure.check(f"{test}: less scikit-learn's", "the same", value - theirs, about(0, 1e-12))
+
+    negatives = tests.filter(~pl.col("label"))  # all positives removed
+    wrong = negatives.prc.operating_points(metrics="precision", **hard)["precision"]
+    figure.check("no positives: precision, greatest", "0", wrong.max(), about(0, 0))
+    right = negatives.filter(~pl.col("predicted"))  # and no false alarm
+    undefined = right.prc.operating_points(metrics="precision", **hard)["precision"].null_count()
+    figure.check("and no false alarm: test sets without a precision", "0", undefined, about(2, 0))
     return charts.p3_curve(
         tests.prc.operating_points(eta_grid(0.001, 1.0, 100), metrics="precision", **hard),
         title="Precision of one classifier on two test sets, by prevalence",

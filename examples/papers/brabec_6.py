@@ -32,6 +32,11 @@ def main(figure: Figure) -> charts.Chart:
     rng = np.random.default_rng(6)
     label = np.arange(50_000) < 50
     images = pl.DataFrame({"score": rng.normal(3.3 * label), "label": label})
+    flat = (images.prc.sweep()["recall"].diff() == 0).sum()
+    figure.check(
+        "thresholds at which the ROC curve does not rise", "strictly increasing", flat, about(49_950, 0)
+    )
+
     few = images.prc.subsample_negatives(ETA, n_repeats=30, seed=1)
     inside = few.select(pl.col("precision").is_between("low", "high").mean()).item()
     figure.check(

@@ -33,9 +33,10 @@ def true_area(alpha: float) -> float:
 
 
 def biases(tests: pl.DataFrame, alpha: float) -> pl.DataFrame:
-    """Of each estimate of average precision: its mean less the truth, and the standard error of that."""
+    """Of each estimate of average precision: its mean less the truth, the standard error of that, and
+    the root mean squared error of one estimate."""
     rows = []
     for name, how in ESTIMATES.items():
-        mean, error = mean_and_error(tests.prc.summary(by="sample", **how)["value"])
-        rows.append((alpha, name, mean - true_area(alpha), error))
-    return pl.DataFrame(rows, schema=["alpha", "estimate", "bias", "error"], orient="row")
+        off = tests.prc.summary(by="sample", **how)["value"] - true_area(alpha)
+        rows.append((alpha, name, *mean_and_error(off), float((off**2).mean()) ** 0.5))
+    return pl.DataFrame(rows, schema=["alpha", "estimate", "bias", "error", "rmse"], orient="row")

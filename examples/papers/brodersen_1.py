@@ -59,7 +59,7 @@ def main(figure: Figure) -> alt.HConcatChart:
         alt.Color("label", title="positive", scale=alt.Scale(range=["#999999", "#0072B2"])),
     )
     lines = charts.roc_curve(curves) | charts.pr_curve(curves, color="estimate")
-    return alt.hconcat(bars, lines).resolve_scale(color="independent")
+    return alt.hconcat(bars, lines).resolve_scale(color="independent", strokeDash="independent")
 
 
 if __name__ == "__main__":

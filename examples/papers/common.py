@@ -43,20 +43,22 @@ class OutsideError(AssertionError):
 
 
 def about(expected: float, within: float) -> Limit:
-    """As close as that. What is smaller than the last decimal is written as a power of ten."""
-    decimals = min(12, max(3, math.ceil(-math.log10(within)) + (within > 1e-4))) if within > 0 else 12
-    slack = f"{within:.2g}" if within >= 1e-4 or within == 0 else f"{within:.0e}".replace("e-0", "e-")
+    """As close to it as that."""
+    if within == 0:
+        return Limit(expected, expected, f"exactly {_said(expected, 6)}", 6)
+    decimals = min(12, max(3, math.ceil(-math.log10(within)) + (within > 1e-4)))
+    slack = f"{within:.2g}".replace("e-0", "e-")
     return Limit(
         expected - within, expected + within, f"{_said(expected, decimals)} ± {slack}", decimals
     )
 
 
 def at_most(high: float) -> Limit:
-    return Limit(-math.inf, high, f"at most {high:g}", 6)
+    return Limit(-math.inf, high, f"at most {high:g}", 4)
 
 
 def at_least(low: float) -> Limit:
-    return Limit(low, math.inf, f"at least {low:g}", 6)
+    return Limit(low, math.inf, f"at least {low:g}", 4)
 
 
 REPORTED = Limit(-math.inf, math.inf, "", 3)
@@ -93,9 +95,7 @@ class Figure:
 
 def _said(number: float, decimals: int) -> str:
     text = f"{number:.{decimals}f}".rstrip("0").rstrip(".")
-    if float(text) == 0:
-        return "0" if number == 0 else f"{number:.1e}"
-    return text
+    return "0" if float(text) == 0 else text
 
 
 def normals(mu_pos: float, mu_neg: float, sigma: float = 1.0) -> pl.DataFrame:

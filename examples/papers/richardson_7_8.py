@@ -1,7 +1,7 @@
 """Richardson et al. (2024), figures 7 and 8: more negatives of the same kind, or of an easier kind.
 
-The paper's scores, of antibodies, are not given; normal scores stand in. Type I adds negatives of the same
-distribution, type II negatives that score below all positives.
+The paper's scores, of antibodies, are not given; normal scores stand in. Type I adds negatives of the
+same distribution, type II negatives that score below all positives.
 """
 
 import altair as alt

@@ -43,7 +43,7 @@ def main(figure: Figure) -> charts.Chart:
     certain = everywhere.filter(pl.col("recall") > 0)["precision"]
     figure.check("precision at prevalence 1, least, recall above 0", "1", certain.min(), about(1, 0))
     unknown = everywhere.filter(recall=0)["precision"].null_count()
-    figure.check("thresholds of recall 0, where it is undefined", "1", unknown, about(1, 0))
+    figure.check("thresholds at which it is undefined, recall 0", "none", unknown, about(1, 0))
     return charts.prg_curve(RANKING.prc.curve(ETAS))
 
 
