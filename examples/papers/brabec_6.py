@@ -19,6 +19,21 @@ def expected(samples: pl.DataFrame) -> list:
     return [subsampled_precision(**row) for row in counts.iter_rows(named=True)]
 
 
+def compared_with_theory(figure: Figure, images: pl.DataFrame) -> None:
+    many = images.prc.subsample_negatives(ETA, n_repeats=1000, seed=2)
+    told = expected(many)
+    mean, sd = (
+        np.array([getattr(each, name) for each in told]) for name in ("mean", "standard_deviation")
+    )
+    some = sd > 0
+    errors = np.abs(many["mean"].to_numpy() - mean)[some] / (sd[some] / 1000**0.5)
+    ratios = many["standard_deviation"].to_numpy()[some] / sd[some]
+    figure.check("mean of 1 000 samples, in standard errors off", "", errors.max(), at_most(4))
+    figure.check(
+        "their deviation over what theory says, off 1", "", np.abs(ratios - 1).max(), at_most(0.1)
+    )
+
+
 def main(figure: Figure) -> charts.Chart:
     exact = subsampled_precision(tp=40, n_pos=50, fp=30, n_neg=49_950, n_kept=4_950)
     figure.check(
@@ -48,19 +63,7 @@ def main(figure: Figure) -> charts.Chart:
         for (q1, _, q3), row in zip(quartiles, few.rows(named=True), strict=True)
     )
     figure.check("recalls at which the middle half is not", "drawn", outside, about(0, 0))
-
-    many = images.prc.subsample_negatives(ETA, n_repeats=1000, seed=2)
-    told = expected(many)
-    mean, sd = (
-        np.array([getattr(each, name) for each in told]) for name in ("mean", "standard_deviation")
-    )
-    some = sd > 0
-    errors = np.abs(many["mean"].to_numpy() - mean)[some] / (sd[some] / 1000**0.5)
-    ratios = many["standard_deviation"].to_numpy()[some] / sd[some]
-    figure.check("mean of 1 000 samples, in standard errors off", "", errors.max(), at_most(4))
-    figure.check(
-        "their deviation over what theory says, off 1", "", np.abs(ratios - 1).max(), at_most(0.1)
-    )
+    compared_with_theory(figure, images)
     return charts.ribbon(few)
 
 

@@ -10,6 +10,18 @@ from polars_prcurve import max_width, metrics, precision_interval
 RECALL, FPR = 0.6, 0.001
 
 
+def drawn(widths: pl.DataFrame) -> alt.LayerChart:
+    dots = alt.Chart(widths.head(1000), title="Greatest width of the band of precision")
+    bound = alt.Chart(pl.DataFrame({"larger": [0, 1], "width": [0, 1]})).mark_line(color="#888888")
+    return bound.encode(
+        alt.X("larger", title="Larger coefficient of variation"), alt.Y("width", title="Width")
+    ) + dots.mark_point(filled=True, size=12).encode(
+        x="larger",
+        y="width",
+        color=alt.Color("ratio", title="smaller / larger", scale=alt.Scale(scheme="viridis")),
+    )
+
+
 def main(figure: Figure) -> alt.LayerChart:
     narrow = max_width(RECALL, FPR, 0.06, 0.0001)
     wide = max_width(RECALL, FPR, 0.06, 0.0005)
@@ -48,18 +60,7 @@ def main(figure: Figure) -> alt.LayerChart:
     figure.check("random CVs: width less the smaller one", "", under, at_least(-1e-12))
     figure.check("random CVs: width less their mean", "", mean, at_least(-1e-12))
 
-    points = widths.head(1000).select(larger.alias("larger"), "width", ratio=smaller / larger)
-    dots = alt.Chart(points, title="Greatest width of the band of precision").mark_point(
-        filled=True, size=12
-    )
-    bound = alt.Chart(pl.DataFrame({"larger": [0, 1], "width": [0, 1]})).mark_line(color="#888888")
-    return bound.encode(
-        alt.X("larger", title="Larger coefficient of variation"), alt.Y("width", title="Width")
-    ) + dots.encode(
-        x="larger",
-        y="width",
-        color=alt.Color("ratio", title="smaller / larger", scale=alt.Scale(scheme="viridis")),
-    )
+    return drawn(widths.select(larger.alias("larger"), "width", ratio=smaller / larger))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,12 @@ ESTIMATES = {
 }
 
 
-def samples(alpha: float, repeats: int) -> pl.DataFrame:
-    """Test sets of 100 scores: N(1, 4) with probability alpha, else N(-1, 4)."""
+def samples(alpha: float, repeats: int, *, fixed: bool = False) -> pl.DataFrame:
+    """Test sets of 100 scores: N(1, 4) with probability alpha, else N(-1, 4). Or, if the numbers of
+    both are `fixed`, of as many each time."""
     rng = np.random.default_rng(round(100 * alpha))
-    label = rng.random(N * repeats) < alpha
+    drawn = rng.random(N * repeats) < alpha
+    label = np.tile(np.arange(N) < round(alpha * N), repeats) if fixed else drawn
     score = rng.normal(2.0 * label - 1, 2.0)
     return pl.DataFrame({"sample": np.repeat(np.arange(repeats), N), "score": score, "label": label})
 

@@ -22,6 +22,29 @@ BINORMAL = {0.1: 0.447, 0.5: 0.0, 0.7: -0.115}
 STEPS = {0.1: 0.057, 0.2: 0.034, 0.3: 0.020, 0.4: 0.010}
 
 
+def drawn(found: pl.DataFrame) -> alt.Chart:
+    means = found.with_columns(
+        mean=pl.col("bias") + pl.col("alpha").map_elements(true_area, return_dtype=pl.Float64)
+    )
+    truth = pl.DataFrame(
+        {"alpha": list(TRUTH), "mean": list(map(true_area, TRUTH)), "estimate": "truth"}
+    )
+    lines = pl.concat([means.select("alpha", "mean", "estimate"), truth])
+    colors = {
+        "alpha-binormal": "#009E73",
+        "binormal": "#0072B2",
+        "steps": "#D55E00",
+        "trapezoids": "#E69F00",
+        "truth": "#000000",
+    }
+    chart = alt.Chart(lines, title="Mean estimate of average precision, test sets of 100")
+    return chart.mark_line(point=True, strokeWidth=1.5).encode(
+        alt.X("alpha", title="Share of positives, alpha"),
+        alt.Y("mean", title="Average precision"),
+        alt.Color("estimate", scale=alt.Scale(domain=list(colors), range=list(colors.values()))),
+    )
+
+
 def main(figure: Figure) -> alt.Chart:
     for alpha, expected in TRUTH.items():
         figure.check(
@@ -49,26 +72,7 @@ def main(figure: Figure) -> alt.Chart:
     what = "root mean squared error at 0.1, alpha-binormal less trapezoids"
     figure.check(what, "outperforms", fit - sample, at_least(0))
 
-    means = found.with_columns(
-        mean=pl.col("bias") + pl.col("alpha").map_elements(true_area, return_dtype=pl.Float64)
-    )
-    truth = pl.DataFrame(
-        {"alpha": list(TRUTH), "mean": list(map(true_area, TRUTH)), "estimate": "truth"}
-    )
-    lines = pl.concat([means.select("alpha", "mean", "estimate"), truth])
-    colors = {
-        "alpha-binormal": "#009E73",
-        "binormal": "#0072B2",
-        "steps": "#D55E00",
-        "trapezoids": "#E69F00",
-        "truth": "#000000",
-    }
-    chart = alt.Chart(lines, title="Mean estimate of average precision, test sets of 100")
-    return chart.mark_line(point=True, strokeWidth=1.5).encode(
-        alt.X("alpha", title="Share of positives, alpha"),
-        alt.Y("mean", title="Average precision"),
-        alt.Color("estimate", scale=alt.Scale(domain=list(colors), range=list(colors.values()))),
-    )
+    return drawn(found)
 
 
 if __name__ == "__main__":

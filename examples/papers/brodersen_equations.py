@@ -32,7 +32,8 @@ def main(figure: Figure) -> charts.Chart:
         figure.check(what, "the same", printed(recall), about(PRINTED[recall], 1e-4))
 
     fdr = TRUTH.prc.curve(ALPHA, metrics="fdr", smooth="binormal", thresholds=GRID)
-    area = float(np.trapezoid(fdr["fdr"], fdr["recall"]))
+    middle = (pl.col("fdr") + pl.col("fdr").shift()) / 2
+    area = fdr.select((middle * pl.col("recall").diff()).sum()).item()
     figure.check(
         "area under the FDR curve", "average precision", area, about(1 - true_area(ALPHA), 1e-5)
     )

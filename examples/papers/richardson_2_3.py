@@ -6,6 +6,7 @@ repeats. Here negatives are N(0, 1), positives have deviation 1, and imbalances 
 
 import altair as alt
 import numpy as np
+import polars as pl
 from common import Figure, about, normals, run
 from richardson import CENTRES, IMBALANCES, areas, means, normal_at, simulated
 
@@ -18,6 +19,24 @@ AREAS = {
     "middle": (0.752996, 0.292836, 0.042208),
     "best": (0.853801, 0.478072, 0.115481),
 }
+
+
+def drawn(found: pl.DataFrame) -> alt.VConcatChart:
+    """Curves of one test set each, and the areas of all."""
+    one = simulated(CLASSIFIERS, np.random.default_rng(0), 1).drop("repeat")
+    curve = one.prc.curve(by=["imbalance", "classifier"], drop_intermediate=True)
+    spread = alt.Chart(found.select("classifier", "imbalance", "metric", "value"), width=180, height=160)
+    boxes = spread.mark_boxplot(size=14, outliers=False).encode(
+        alt.X("imbalance", axis=alt.Axis(labelAngle=0)),
+        alt.Y("value", title="Area", scale=alt.Scale(domain=[0, 1])),
+        alt.XOffset("classifier", sort=list(CENTRES)),
+        alt.Color("classifier"),
+    )
+    return alt.vconcat(
+        charts.pr_curve(curve, color="classifier"),
+        charts.roc_curve(curve, color="classifier"),
+        boxes.facet("metric", title="Areas of all test sets"),
+    )
 
 
 def main(figure: Figure) -> alt.VConcatChart:
@@ -40,8 +59,7 @@ def main(figure: Figure) -> alt.VConcatChart:
             what = f"{name}, {ratio}: average precision, population"
             figure.check(what, "", area, about(value, 1e-6), listed=False)
 
-    repeats = figure.size(1000, 40)
-    found = areas(CLASSIFIERS, ["roc_auc", "average_precision"], repeats, seed=3)
+    found = areas(CLASSIFIERS, ["roc_auc", "average_precision"], figure.size(1000, 40), seed=3)
     mean = means(found)
     for name in CENTRES:
         for ratio, expected in zip(IMBALANCES, AREAS[name], strict=True):
@@ -58,20 +76,7 @@ def main(figure: Figure) -> alt.VConcatChart:
                 listed=name == "middle",
             )
 
-    one = simulated(CLASSIFIERS, np.random.default_rng(0), 1).drop("repeat")
-    curve = one.prc.curve(by=["imbalance", "classifier"], drop_intermediate=True)
-    spread = alt.Chart(found.select("classifier", "imbalance", "metric", "value"), width=180, height=160)
-    boxes = spread.mark_boxplot(size=14, outliers=False).encode(
-        alt.X("imbalance", axis=alt.Axis(labelAngle=0)),
-        alt.Y("value", title="Area", scale=alt.Scale(domain=[0, 1])),
-        alt.XOffset("classifier", sort=list(CENTRES)),
-        alt.Color("classifier"),
-    )
-    return alt.vconcat(
-        charts.pr_curve(curve, color="classifier"),
-        charts.roc_curve(curve, color="classifier"),
-        boxes.facet("metric", title=f"Areas of {repeats} test sets each"),
-    )
+    return drawn(found)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,23 @@ def population() -> pl.DataFrame:
     return pl.concat([good, pl.DataFrame({"classifier": "bad", "tpr": 1 - (1 - t) ** 4, "fpr": t})])
 
 
+def drawn(found: pl.DataFrame) -> alt.VConcatChart:
+    """Curves of one test set at 1:9, and the areas of all."""
+    one = simulated(CLASSIFIERS, np.random.default_rng(0), 1).drop("repeat")
+    early = one.filter(imbalance="1:9").drop("imbalance")
+    boxes = alt.Chart(found.select("classifier", "imbalance", "metric", "value"), width=150, height=160)
+    boxes = boxes.mark_boxplot(size=18, outliers=False).encode(
+        alt.X("imbalance", axis=alt.Axis(labelAngle=0)),
+        alt.Y("value", title="Area", scale=alt.Scale(domain=[0, 1])),
+        alt.XOffset("classifier"),
+        alt.Color("classifier"),
+    )
+    return alt.vconcat(
+        early.prc.plot.pr_curve(by="classifier") | early.prc.plot.roc_curve(by="classifier"),
+        boxes.facet("metric", title="Areas of all test sets"),
+    )
+
+
 def main(figure: Figure) -> alt.VConcatChart:
     rates = {"by": "classifier", "rates": ("tpr", "fpr")}
     truth = population().prc.summary(0.5, metrics=[EARLY, SCALED, "roc_auc"], **rates)
@@ -74,19 +91,7 @@ def main(figure: Figure) -> alt.VConcatChart:
             what = f"{name}, {ratio}: mean average precision"
             figure.check(what, "changes with imbalance", value, about(expected, max(3 * error, 0.01)))
 
-    one = simulated(CLASSIFIERS, np.random.default_rng(0), 1).drop("repeat")
-    early = one.filter(imbalance="1:9").drop("imbalance")
-    boxes = alt.Chart(found.select("classifier", "imbalance", "metric", "value"), width=150, height=160)
-    boxes = boxes.mark_boxplot(size=18, outliers=False).encode(
-        alt.X("imbalance", axis=alt.Axis(labelAngle=0)),
-        alt.Y("value", title="Area", scale=alt.Scale(domain=[0, 1])),
-        alt.XOffset("classifier"),
-        alt.Color("classifier"),
-    )
-    return alt.vconcat(
-        early.prc.plot.pr_curve(by="classifier") | early.prc.plot.roc_curve(by="classifier"),
-        boxes.facet("metric", title="Areas of all test sets"),
-    )
+    return drawn(found)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,19 @@ def points(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray
     return rng.normal(size=(n_pos + n_neg, 2)) + label[:, None], label
 
 
+def drawn(blue: pl.DataFrame, green: pl.DataFrame) -> charts.Chart:
+    tables = {
+        "found, 1:1": (blue, None),
+        "found, 1:10": (green, None),
+        "1:1, rescaled to 1:10": (blue, RARE),
+    }
+    curves = pl.concat(
+        df.prc.curve(eta, drop_intermediate=True).select(pl.lit(name).alias("test set"), pl.all())
+        for name, (df, eta) in tables.items()
+    )
+    return charts.pr_curve(curves, color="test set")
+
+
 def main(figure: Figure) -> charts.Chart:
     best = normals(2**0.5, 0).prc.summary([0.5, RARE], smooth="binormal")  # of the population
     for eta, expected in ((0.5, 0.838864860714), (RARE, 0.423391878761)):
@@ -56,16 +69,7 @@ def main(figure: Figure) -> charts.Chart:
     areas = [df.prc.summary(RARE, metrics="average_precision")["value"].item() for df in (blue, green)]
     figure.check("difference of average precision", "", areas[0] - areas[1], about(0, 0.1))
 
-    drawn = {
-        "found, 1:1": (blue, None),
-        "found, 1:10": (green, None),
-        "1:1, rescaled to 1:10": (blue, RARE),
-    }
-    curves = pl.concat(
-        df.prc.curve(eta, drop_intermediate=True).select(pl.lit(name).alias("test set"), pl.all())
-        for name, (df, eta) in drawn.items()
-    )
-    return charts.pr_curve(curves, color="test set")
+    return drawn(blue, green)
 
 
 if __name__ == "__main__":
