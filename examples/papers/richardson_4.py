@@ -77,7 +77,7 @@ def main(figure: Figure) -> alt.VConcatChart:
                 listed=False,
             )
 
-    found = areas(CLASSIFIERS, ["roc_auc", SCALED, "average_precision"], figure.size(200, 20), seed=4)
+    found = areas(CLASSIFIERS, ["roc_auc", SCALED, "average_precision"], figure.size(200, 10), seed=4)
     mean = means(found)
     for name in CLASSIFIERS:
         for ratio, expected in zip(IMBALANCES, AREAS[name], strict=True):

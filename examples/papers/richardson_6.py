@@ -49,7 +49,7 @@ def main(figure: Figure) -> alt.FacetChart:
         least = ranges["value"].min()
         figure.check(f"{metric}: its least range over imbalances", "changes", least, at_least(0.05))
 
-    test_sets = simulated(CLASSIFIERS, np.random.default_rng(6), figure.size(200, 20))
+    test_sets = simulated(CLASSIFIERS, np.random.default_rng(6), figure.size(200, 10))
     groups = ["classifier", "imbalance", "repeat"]
     fixed = test_sets.prc.summary(IMBALANCES["1:9"], metrics="average_precision", by=groups)
     for (name, ratio), each in fixed.group_by("classifier", "imbalance", maintain_order=True):

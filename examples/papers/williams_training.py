@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from polars_prcurve import shift_prior
 
 SHARES = (0.5, 0.02, 0.005)
-N_TRAIN, N_TEST = 400_000, 20_000
+N_TRAIN, N_TEST = 100_000, 20_000
 WELL = {"mean": (1.0, 1.0), "pos": (1.0, 1.0), "neg": (1.0, 1.0), "area": (0.842, 0.842, 0.842)}
 MISSPECIFIED = {"mean": (1.2, 0.6), "pos": (0.3, 3.0), "neg": (3.0, 0.3), "area": (0.770, 0.701, 0.691)}
 
