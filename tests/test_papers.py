@@ -136,7 +136,7 @@ def shown() -> pl.DataFrame:
         if not line.startswith("|") or cells[0] in ("where", "---"):
             continue
         if cells[0]:
-            figure = Path(cells[0].partition("(")[2].rstrip(")")).stem
+            figure = Path(cells[0].partition("`")[2].rstrip("`")).stem
         rows.append([figure, *cells[1:]])
     return pl.DataFrame(rows, schema=["figure", "what", "paper", "found", "limit"], orient="row")
 

@@ -50,7 +50,7 @@ def filled(page: str, numbers: pl.DataFrame, mains: dict[str, Main]) -> str:
         for row in rows.iter_rows(named=True):
             name = row["figure"]
             where = title(mains[name]).partition(":")[0].partition(", ")[2] or "the example"
-            place = "" if name == last else f"[{where}](../examples/papers/{name}.py)"
+            place = "" if name == last else f"{where}, `{name}.py`"
             last = name
             cells = (place, row["what"], row["paper"], row["found"], row["limit"] or "told only")
             lines.append(f"| {' | '.join(cells)} |")
