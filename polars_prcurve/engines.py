@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_prcurve import checks
 from polars_prcurve.columns import COUNTS, MARK, RESERVED
-from polars_prcurve.errors import Check, PrcError, guard, raised_eagerly
+from polars_prcurve.errors import Check, PrcError, did_you_mean, guard, raised_eagerly
 from polars_prcurve.inputs import Missing, listed, read_input
 from polars_prcurve.namespace import prc
 
@@ -23,6 +23,7 @@ __all__ = ["counts"]
 T = TypeVar("T")
 _RUN = f"{RESERVED}run"
 _N = f"{RESERVED}n"
+_BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
 
 
 class _Names(NamedTuple):
@@ -69,15 +70,15 @@ def counts(
         As in all frame methods, but columns go by name only. pandas and Dask do not tell NaN from null;
         it is called null.
     drop_intermediate
-        Where nearly all scores differ: of each run of negatives between two scores that positives have,
-        keep the lowest score, with the counts of all. At most 2 * positives + 1 rows per group, for the
-        same ROC curve, the same PR curve at every prevalence, and the same value of every metric of a
-        curve. Not for Dask.
+        Where nearly all scores differ: what `sweep(drop_intermediate=True)` keeps, counted by the engine. Of
+        the negatives between two scores that positives have, all go by the lowest score. At most
+        2 * positives + 2 rows per group, for the same ROC curve, the same PR curve at every prevalence, and
+        the same value of every metric of a curve. Such tables do not add up. Not for Dask.
     positives
-        If the table is one shard of several, the scores of the positives of all: a table of the same kind,
-        or for pandas, pyarrow and Polars of any of these, with the columns `by` and `score`, such as the
-        rows of every shard's counts where `n_pos` is not 0. Tables that were reduced by the same
-        `positives` add up; others do not.
+        The same for one shard of several, in pandas, pyarrow or Polars: a table with the columns `by` and
+        `score` that holds all scores of positives in any shard, such as the rows of all shards' counts where
+        `n_pos` is not 0. Counts are then made at each of these scores, just above it, and below all of them,
+        so that tables of shards that were given the same `positives` add up.
 
     Returns
     -------
@@ -92,10 +93,12 @@ def counts(
 
     Examples
     --------
-    >>> import duckdb
     >>> from polars_prcurve import engines
-    >>> scores = duckdb.sql("from (values (0.9e0, 1), (0.9e0, 0), (0.2e0, 1), (0.1e0, 0)) t(score, label)")
-    >>> engines.counts(scores).pl().prc.sweep(counts=("n_pos", "n_neg"))
+    >>> scores = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]}).to_arrow()
+    >>> counts = engines.counts(scores)
+    >>> type(counts).__name__
+    'Table'
+    >>> prc(counts).sweep(counts=("n_pos", "n_neg"))
     shape: (3, 7)
     ┌───────────┬─────┬─────┬─────┬─────┬────────┬─────┐
     │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ recall ┆ fpr │
@@ -107,21 +110,21 @@ def counts(
     │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
     └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
     """
-    nw, names = _narwhals(), _names(by, score, label, weight)
-    if positives is not None and not drop_intermediate:
-        raise PrcError("positives= says which rows drop_intermediate=True keeps; pass both or neither")
-    frame, elsewhere = _frame(table), None if positives is None else _frame(positives)
+    nw, names, frame = _narwhals(), _names(by, score, label, weight), _frame(table)
     eager = isinstance(frame, nw.DataFrame)
-    if eager or frame.implementation.is_polars():
+    in_polars = eager or frame.implementation.is_polars()
+    _fit(frame, drop_intermediate, positives, in_polars=in_polars)
+    if in_polars:
         own = frame.to_polars() if eager else frame.to_native()
         how = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-        counted = nw.from_native(prc(own).counts(**how).lazy())
+        counted = prc(own).counts(**how).lazy()
+        if positives is not None:
+            counted = _at_positives(counted, names.by, _in_polars(positives))
+        counted = nw.from_native(counted)
     else:
         counted = _counted(frame, names, pos_label, missing)
     if drop_intermediate:
-        if isinstance(elsewhere, nw.DataFrame):
-            elsewhere = nw.from_native(elsewhere.to_polars().lazy())
-        counted = _without_intermediate(counted, names.by, elsewhere)
+        counted = _without_intermediate(counted, names.by)
     if not eager:
         return counted.to_native()  # type: ignore[no-any-return]
     collected = counted.collect("polars")
@@ -158,6 +161,75 @@ def _frame(table: object) -> Any:
             "expected a table of pandas, pyarrow, DuckDB, PySpark, Dask, Ibis or Polars; "
             f"got {type(table).__name__}"
         ) from None
+
+
+def _fit(frame: Any, drop_intermediate: bool, positives: object, *, in_polars: bool) -> None:
+    if positives is not None and drop_intermediate:
+        raise PrcError("drop_intermediate= is for a whole table, and positives= for a shard; pass one")
+    if positives is not None and not in_polars:
+        raise PrcError(
+            "positives= is for shards in pandas, pyarrow or Polars; an engine that holds all of them takes "
+            "drop_intermediate=True"
+        )
+    if drop_intermediate and frame.implementation.is_dask():
+        raise PrcError(
+            "drop_intermediate= takes running sums, which Dask does not have in groups; apply counts() to "
+            "each partition, with positives="
+        )
+
+
+# At the scores of positives -------------------------------------------------------------------
+
+
+def _without_intermediate(counted: Any, by: list[str]) -> Any:
+    """Each run of negatives in one row, under its lowest score; and the highest score of each group."""
+    nw = _narwhals()
+    alone = nw.col("n_pos") > 0
+    top = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
+    marked = counted.with_columns(nw.when(alone | top).then(1).otherwise(0).alias(MARK))
+    # A run goes by the number of marks up to here; MARK parts it from the one that it lies above.
+    runs = marked.with_columns(nw.col(MARK).cum_sum().over(*by, order_by="score").alias(_RUN))
+    dtype = counted.collect_schema()["n_pos"]
+    return _summed(runs, [*by, _RUN, MARK], dtype, nw.col("score").min()).select(*by, *COUNTS)
+
+
+def _at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
+    """Each run of negatives in one row, under a score just above the positive below it."""
+    dtype = counted.collect_schema()["score"]
+    if not (dtype.is_integer() or dtype in _BITS):
+        raise PrcError(f"positives= takes scores that are integers or floats of 32 or 64 bits; got {dtype}")
+    for name in (*by, "score"):
+        if name not in (columns := positives.collect_schema()):
+            raise PrcError(f"positives= lacks the column {name!r}; {did_you_mean(name, columns)}")
+    score, mark = pl.col("score"), pl.col(MARK)
+    known = positives.select(*by, score.cast(dtype)).filter(checks.is_missing(score, dtype).not_())
+    both = pl.concat([counted, known.with_columns(pl.lit(True).alias(MARK))], how="diagonal")
+    merged = both.group_by(*by, "score").agg(pl.col("n_pos", "n_neg").sum(), mark.any())
+    below = pl.when(mark).then(score).forward_fill()
+    runs = merged.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN))
+    above = pl.coalesce(_just_above(pl.col(_RUN), dtype), _least(dtype))
+    named = runs.with_columns(pl.when(mark).then(score).otherwise(above))
+    sums = named.group_by(*by, "score").agg(pl.col("n_pos", "n_neg").sum())
+    return sums.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
+
+
+def _just_above(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """The next number of the dtype. -0.0 is not among the scores."""
+    if dtype.is_integer():
+        return score + 1
+    bits = score.reinterpret(dtype=_BITS[dtype])
+    return pl.when(score < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
+
+
+def _least(dtype: Any) -> pl.Expr:
+    least: pl.Expr = pl.lit(float("-inf"), dtype) if dtype.is_float() else dtype.min()
+    return least
+
+
+def _in_polars(table: object) -> pl.LazyFrame:
+    frame = _frame(table)
+    known: pl.LazyFrame = frame.lazy().collect("polars").to_native().lazy()
+    return known
 
 
 # On a lazy engine -----------------------------------------------------------------------------
@@ -218,27 +290,6 @@ def _summed(rows: Any, keys: list[str], dtype: Any, *more: Any) -> Any:
     added = rows.group_by(*keys).agg(*more, nw.col("n_pos", "n_neg").sum())
     counted = added.with_columns(nw.col("n_pos", "n_neg").cast(dtype))  # DuckDB adds up in 128 bits
     return counted.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
-
-
-def _without_intermediate(counted: Any, by: list[str], positives: Any) -> Any:
-    """Each run of negatives in one row, under its lowest score."""
-    nw = _narwhals()
-    dtype = counted.collect_schema()["n_pos"]
-    marked = counted.with_columns((nw.col("n_pos") > 0).cast(nw.Int64).alias(MARK))
-    if positives is not None:
-        none = {"n_pos": nw.lit(0, dtype), "n_neg": nw.lit(0, dtype), MARK: nw.lit(1, nw.Int64)}
-        both = nw.concat([marked, positives.select(*by, "score", **none)])
-        marked = both.group_by(*by, "score").agg(nw.col("n_pos", "n_neg").sum(), nw.col(MARK).max())
-    # A run goes by the number of positive scores up to here; MARK parts it from the one it lies above.
-    number = nw.col(MARK).cum_sum().over(*by, order_by="score").alias(_RUN)
-    try:
-        runs = marked.with_columns(number)
-    except NotImplementedError:
-        raise PrcError(
-            "drop_intermediate= takes running sums, which narwhals does not have for this engine; "
-            "apply counts() to each partition, with positives="
-        ) from None
-    return _summed(runs, [*by, _RUN, MARK], dtype, nw.col("score").min()).select(*by, *COUNTS)
 
 
 # What values must be --------------------------------------------------------------------------

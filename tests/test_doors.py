@@ -127,7 +127,7 @@ def test_importing_brings_nothing_heavy() -> None:
     code = (
         "import sys, polars; before = set(sys.modules); import polars_prcurve\n"
         "new = {m.partition('.')[0] for m in set(sys.modules) - before}\n"
-        "heavy = {'altair', 'numpy', 'pyarrow', 'pandas', 'sklearn', 'vl_convert'}\n"
+        "heavy = {'altair', 'narwhals', 'numpy', 'pyarrow', 'pandas', 'sklearn', 'vl_convert'}\n"
         "print(*sorted(new & heavy))\n"
         "assert hasattr(polars.DataFrame, 'prc') and hasattr(polars.Expr, 'prc')\n"
     )

@@ -1,0 +1,437 @@
+"""Counts from other engines: the same table, the same refusals, bit for bit, also on two workers."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import polars_prcurve
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.errors import raised_eagerly
+from polars_prcurve.inputs import listed
+from tests.strategies import Table, tables
+from tests.test_properties import assert_same, examples
+from tests.test_summary import ALL
+
+pytestmark = [
+    pytest.mark.extras,
+    # narwhals announces a package for Dask that is yet to come
+    pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning"),
+]
+
+INF, NAN = float("inf"), float("nan")
+COUNTS = ("n_pos", "n_neg")
+COUNTED = {"counts": COUNTS}
+PAGE = Path(__file__).parent.parent / "docs" / "engines.md"
+
+
+def engines() -> Any:
+    from polars_prcurve import engines as module
+
+    return module
+
+
+# Where a table may be -------------------------------------------------------------------------
+
+
+def duckdb_relation(df: pl.DataFrame) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(df.to_arrow())
+
+
+def ibis_table(df: pl.DataFrame) -> Any:
+    import ibis
+
+    return ibis.memtable(df.to_arrow())
+
+
+def dask_table(df: pl.DataFrame) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(df.to_pandas(), npartitions=3)
+
+
+HOLDERS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda df: df,
+    "polars, lazy": lambda df: df.lazy(),
+    "pyarrow": lambda df: df.to_arrow(),
+    "pandas": lambda df: df.to_pandas(),
+    "pandas, arrow": lambda df: df.to_pandas(use_pyarrow_extension_array=True),
+    "duckdb": duckdb_relation,
+    "ibis": ibis_table,
+    "dask": dask_table,
+}
+RUNNING_SUMS = [engine for engine in HOLDERS if engine != "dask"]
+
+
+def here(native: Any) -> pl.DataFrame:
+    """A table of any engine as a Polars DataFrame."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(native, pl.LazyFrame):
+        return native.collect()
+    frame: pl.DataFrame = nw.from_native(native).lazy().collect("polars").to_native()
+    return frame
+
+
+def in_order(found: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    return found.sort(*by, "score", descending=[*[False] * len(by), True])
+
+
+def assert_counts(native: Any, expected: pl.DataFrame, by: list[str]) -> None:
+    """The rows of `.prc.counts` in any order; exact, but for sums of floats."""
+    found = here(native)
+    assert found.columns == expected.columns
+    assert found.schema["n_pos"] == expected.schema["n_pos"]
+    exact = expected.schema["n_pos"] == pl.Int64
+    assert_frame_equal(
+        in_order(found, by), expected, check_dtypes=False, check_exact=exact, rel_tol=1e-12, abs_tol=0
+    )
+
+
+# Values ---------------------------------------------------------------------------------------
+
+
+def scores(n: int = 600) -> pl.DataFrame:
+    """Ties, both zeros, infinities, null groups, and labels and weights of many kinds."""
+    draw = random.Random(7)
+    values = [-INF, INF, -0.0, 0.0, 5e-324, *(round(draw.gauss(0, 1), 1) for _ in range(30))]
+    label = [draw.random() < 0.3 for _ in range(n)]
+    return pl.DataFrame(
+        {
+            "model": [draw.choice(["a", "b", "é", "", None]) for _ in range(n)],
+            "fold": [draw.choice([1, 2, None]) for _ in range(n)],
+            "score": [draw.choice(values) for _ in range(n)],
+            "rank": [draw.choice([2**53, 2**53 + 1, -(2**62), 0]) for _ in range(n)],
+            "flag": [draw.choice([True, False]) for _ in range(n)],
+            "label": [int(one) for one in label],
+            "truth": label,
+            "sign": [1 if one else -1 for one in label],
+            "kind": ["fraud" if one else draw.choice(["fine", "odd"]) for one in label],
+            "w": [draw.choice([0.0, 0.1, 0.7, 3.0, 1e5]) for _ in range(n)],
+            "times": [draw.choice([0, 1, 2, 3]) for _ in range(n)],
+        }
+    )
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "no group": {},
+    "a group": {"by": "model"},
+    "groups": {"by": ["model", "fold"]},
+    "Boolean label": {"by": "model", "label": "truth"},
+    "-1 and 1": {"by": "model", "label": "sign"},
+    "pos_label": {"by": "model", "label": "kind", "pos_label": "fraud"},
+    "large integers": {"by": "fold", "score": "rank"},
+    "Boolean score": {"by": "model", "score": "flag"},
+    "weights": {"by": "model", "weight": "w"},
+    "whole weights": {"by": "model", "weight": "times"},
+}
+
+
+@pytest.mark.parametrize("engine", HOLDERS)
+def test_counts_are_those_of_the_frame_method(engine: str) -> None:
+    df = scores()
+    native = HOLDERS[engine](df.with_columns(pl.col("fold").fill_null(0)) if engine == "dask" else df)
+    for form in FORMS.values():
+        frame = here(native)
+        found = engines().counts(native, **form)
+        assert type(found) is type(native)
+        assert_counts(found, frame.prc.counts(**form), listed(form.get("by")))
+
+
+@pytest.mark.parametrize("engine", HOLDERS)
+def test_missing_values_are_dropped_when_asked(engine: str) -> None:
+    df = pl.DataFrame(
+        {
+            "model": ["a", "a", None, "b", "b", "b", None],
+            "score": [0.5, None, 0.5, NAN, 0.1, 0.5, 0.2],
+            "label": [1, 0, 1, 0, 1, None, 0],
+            "w": [0.5, 1.0, 2.0, 1.0, 1.0, 1.0, None],
+        }
+    )
+    native = HOLDERS[engine](df)
+    for form in ({}, {"by": "model"}, {"by": "model", "weight": "w"}):
+        found = engines().counts(native, missing="drop", **form)
+        assert_counts(found, df.prc.counts(missing="drop", **form), listed(form.get("by")))
+
+
+@pytest.mark.parametrize("engine", HOLDERS)
+def test_an_empty_table_has_empty_counts(engine: str) -> None:
+    found = here(engines().counts(HOLDERS[engine](scores().clear()), by="fold", score="rank"))
+    assert found.height == 0
+    assert found.columns == ["fold", "score", "n_pos", "n_neg"]
+
+
+KEYS = ["none", "String", "Int64", "Boolean", "Date", "Float64", "two"]
+TYPES = [pl.Float64(), pl.Float32(), pl.Boolean(), pl.Int8(), pl.Int64(), pl.UInt64(), pl.Decimal(15, 2)]
+
+
+def columns_of(table: Table) -> dict[str, Any]:
+    return {"by": table.by, "label": "truth", "weight": table.weight}
+
+
+def with_truth(table: Table) -> pl.DataFrame:
+    return table.frame.with_columns(truth=table.positive)
+
+
+@examples(40)
+@given(tables(keys=KEYS, scores=TYPES, weights=["", "small integers", "floats"], labels=False))
+def test_any_table_in_duckdb(table: Table) -> None:
+    df, by = with_truth(table), table.by
+    how = columns_of(table)
+    found = here(engines().counts(duckdb_relation(df), **how)).cast({"score": table.score_dtype})
+    merged = found.prc.counts(by=by, **COUNTED)  # as DuckDB holds -0.0 and 0.0 for two groups
+    expected = df.prc.counts(**how)
+    exact = table.weight is None
+    assert_frame_equal(merged, expected, check_exact=exact, rel_tol=1e-12, abs_tol=0)
+    if "g" not in by or df.schema["g"] != pl.Float64:
+        assert found.height == merged.height
+
+
+# What is refused ------------------------------------------------------------------------------
+
+BAD: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
+    "null score": ({"score": [None, 0.1, None]}, {}),
+    "NaN score": ({"score": [NAN, 0.1, 0.2]}, {}),
+    "null label": ({"label": [1, None, 0]}, {}),
+    "label of three kinds": ({"label": [1, 2, 0]}, {}),
+    "label that is mixed": ({"label": [1, -1, 0]}, {}),
+    "misspelt pos_label": ({}, {"label": "kind", "pos_label": "fruad"}),
+    "null weight": ({"w": [1.0, None, 2.0]}, {"weight": "w"}),
+    "NaN weight": ({"w": [1.0, NAN, 2.0]}, {"weight": "w"}),
+    "negative weight": ({"w": [1.0, -1.0, 2.0]}, {"weight": "w"}),
+    "infinite weight": ({"w": [1.0, INF, 2.0]}, {"weight": "w"}),
+}
+
+
+def refused(call: Callable[[], Any]) -> str:
+    """What is said, by the call or by the query."""
+    with pytest.raises(PrcError) as caught, raised_eagerly():
+        here(call())
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("engine", HOLDERS)
+def test_bad_values_are_refused_in_the_same_words(engine: str, case: str) -> None:
+    values, how = BAD[case]
+    good = {"score": [0.3, 0.1, 0.2], "label": [1, 0, 0], "kind": ["fraud", "fine", "fine"]}
+    df = pl.DataFrame({**good, "w": [1.0, 2.0, 3.0], **values})
+    frame = here(HOLDERS[engine](df))  # pandas takes NaN for null
+    expected = refused(lambda: frame.prc.counts(**how))
+    assert refused(lambda: engines().counts(HOLDERS[engine](df), **how)) == expected
+    if engine in RUNNING_SUMS:
+        reduced = lambda: engines().counts(HOLDERS[engine](df), drop_intermediate=True, **how)  # noqa: E731
+        assert refused(reduced) == expected
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"score": "scroe"},
+        {"by": ["model", "flod"]},
+        {"label": "kind"},
+        {"score": "kind"},
+        {"weight": "kind"},
+        {"missing": "ignore"},
+        {"pos_label": "yes"},
+    ],
+)
+@pytest.mark.parametrize("engine", ["pandas", "duckdb", "ibis"])
+def test_bad_arguments_are_refused_in_the_same_words(engine: str, how: dict[str, Any]) -> None:
+    with pytest.raises(PrcError) as expected:
+        scores(9).prc.counts(**how)
+    with pytest.raises(PrcError) as found:
+        engines().counts(HOLDERS[engine](scores(9)), **how)
+    assert str(found.value) == str(expected.value)
+
+
+def test_what_is_refused_here_only() -> None:
+    counts, df = engines().counts, scores(9)
+    with pytest.raises(PrcError, match=r"^by= takes names of columns here, .* got 7; compute"):
+        counts(df, by=["model", 7])
+    with pytest.raises(PrcError, match=r"^label= takes names of columns here"):
+        counts(df, label=pl.col("kind") == "fraud")
+    with pytest.raises(PrcError, match=r"^expected a table of pandas, .* got list$"):
+        counts([0.1, 0.2])
+    with pytest.raises(PrcError, match=r"^drop_intermediate= is for a whole table, and positives="):
+        counts(df, drop_intermediate=True, positives=df)
+    with pytest.raises(PrcError, match=r"^positives= lacks the column 'model'; did you mean 'mode'\?"):
+        counts(df, by="model", positives=df.rename({"model": "mode"}))
+    with pytest.raises(PrcError, match=r"^positives= takes scores that are integers or .* got Boolean"):
+        counts(df, score="flag", positives=df.select("score"))
+    with pytest.raises(PrcError, match=r"^positives= is for shards in pandas, .*drop_intermediate=True"):
+        counts(duckdb_relation(df), positives=df)
+    with pytest.raises(PrcError, match=r"^drop_intermediate= takes running sums, .* each partition"):
+        counts(dask_table(df), drop_intermediate=True)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
+    with pytest.raises(PrcError, match=r'pip install "polars-prcurve\[engines\]"'):
+        engines().counts(scores(9))
+
+
+def test_a_lazy_table_is_not_read() -> None:
+    bad = pl.LazyFrame({"score": [NAN, 0.1], "label": [1, 0]})
+    for how in ({}, {"drop_intermediate": True}):
+        query = engines().counts(bad, **how)
+        for asked in (query, query.select("n_pos"), query.head(1), query.select(pl.len())):
+            with pytest.raises(pl.exceptions.InvalidOperationError, match="NaN in 1 row"):
+                asked.collect()
+
+
+# Counts of parts add up -----------------------------------------------------------------------
+
+
+def parted(df: pl.DataFrame, part_of: list[int]) -> list[pl.DataFrame]:
+    """The rows of each part, the parts in an order of their own."""
+    numbered = df.with_columns(part=pl.Series(part_of, dtype=pl.Int64))
+    return [numbered.filter(pl.col("part") == part).drop("part") for part in dict.fromkeys(part_of)]
+
+
+@examples(80)
+@given(tables(keys=KEYS, weights=["", "floats"], labels=False, min_size=1), st.data())
+def test_counts_of_parts_add_up_in_any_order(table: Table, data: st.DataObject) -> None:
+    df, how = with_truth(table), columns_of(table)
+    n = df.height
+    part_of = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    parts = [part.prc.counts(**how) for part in parted(df, part_of)]
+    tallied = {"by": table.by, **COUNTED}
+    at_once = pl.concat(parts).prc.counts(**tallied)
+    one_by_one = parts[0]
+    for part in parts[1:]:
+        one_by_one = pl.concat([part, one_by_one]).prc.counts(**tallied)
+    exact = table.weight is None
+    for merged in (at_once, one_by_one):
+        assert_frame_equal(merged, df.prc.counts(**how), check_exact=exact, rel_tol=1e-12, abs_tol=0)
+
+
+# Nearly distinct scores -----------------------------------------------------------------------
+
+ETAS = [0.0, 1e-6, 0.01, 0.5, 1.0, None]
+
+
+def test_every_metric_is_tried() -> None:
+    names = {metric.name.partition("(")[0] for metric in ALL}
+    for name in metrics.__all__:
+        value = getattr(metrics, name)
+        made = isinstance(value, metrics.CurveMetric) or (
+            callable(value) and "CurveMetric" in str(getattr(value, "__annotations__", {}).get("return"))
+        )
+        assert not made or name in names, name
+
+
+WHERE_NOTHING_IS_FOUND = [m for m in ALL if m.name.startswith(("best(spec", "best(net", "best(lr_neg"))]
+"""These can be best at the highest score of all, before the first positive."""
+
+
+def assert_rows_of_the_sweep(reduced: pl.DataFrame, df: pl.DataFrame, by: Any) -> None:
+    """Each row holds what has this score or more."""
+    sweep, keys = reduced.prc.sweep(by=by, **COUNTED), listed(by)
+    how: Any = {"on": keys, "nulls_equal": True, "maintain_order": "left"} if keys else {"how": "cross"}
+    pairs = sweep.select(*keys, "threshold").join(df, **how)
+    above = pairs.filter(pl.col("score") >= pl.col("threshold"))
+    tp, fp = (positive.sum().cast(pl.Int64) for positive in (pl.col("truth"), ~pl.col("truth")))
+    by_hand = above.group_by(*keys, "threshold", maintain_order=True).agg(tp=tp, fp=fp)
+    assert_same(by_hand, sweep.select(*keys, "threshold", "tp", "fp"))
+
+
+def assert_same_areas(reduced: pl.DataFrame, df: pl.DataFrame, by: Any, asked: list[Any]) -> None:
+    """Every metric of a curve, bit for bit."""
+    found = reduced.prc.summary(ETAS, metrics=asked, by=by, **COUNTED)
+    assert_same(found, df.prc.summary(ETAS, metrics=asked, by=by, label="truth"))
+
+
+def without(asked: list[Any]) -> list[Any]:
+    return [metric for metric in ALL if metric not in asked]
+
+
+NUMBERS = [pl.Float64(), pl.Float32(), pl.Int8(), pl.Int64(), pl.UInt64(), pl.Int128()]
+
+
+@st.composite
+def shards(draw: st.DrawFn) -> tuple[Any, list[pl.DataFrame]]:
+    """Group columns, and the rows of a table in a few parts."""
+    keys = [key for key in KEYS if key != "Float64"]  # for NaN is not joined with NaN
+    table = draw(tables(keys=keys, scores=NUMBERS, weights=[""], labels=False, min_size=1, max_size=40))
+    n = table.frame.height
+    part_of = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return table.by, parted(with_truth(table), part_of)
+
+
+def reduced_at_positives(by: Any, parts: list[pl.DataFrame]) -> pl.DataFrame:
+    counts, how = engines().counts, {"by": by, "label": "truth"}
+    positives = pl.concat(counts(part, **how).filter(pl.col("n_pos") > 0) for part in parts)
+    return pl.concat(counts(part, positives=positives, **how) for part in parts)
+
+
+@examples(60)
+@given(shards())
+def test_runs_of_negatives_in_one_row(drawn: tuple[Any, list[pl.DataFrame]]) -> None:
+    by, parts = drawn
+    df = pl.concat(parts)
+    whole = engines().counts(df, by=by, label="truth", drop_intermediate=True)
+    expected = df.prc.sweep(drop_intermediate=True, by=by, label="truth")
+    assert_same(whole.prc.sweep(by=by, **COUNTED), expected)
+    reduced = reduced_at_positives(by, parts)
+    assert_rows_of_the_sweep(reduced, df, by)
+    n = {"p": pl.col("n_pos").gt(0).sum(), "n": pl.len()}
+    rows = reduced.prc.counts(by=by, **COUNTED)
+    most = rows.group_by(by).agg(**n) if by else rows.select(**n)
+    assert (most["n"] <= 2 * most["p"] + 1).all()
+
+
+@examples(8)
+@given(shards())
+def test_every_metric_of_the_reduced_tables(drawn: tuple[Any, list[pl.DataFrame]]) -> None:
+    by, parts = drawn
+    df = pl.concat(parts)
+    whole = engines().counts(df, by=by, label="truth", drop_intermediate=True)
+    assert_same_areas(whole, df, by, ALL)
+    assert_same_areas(reduced_at_positives(by, parts), df, by, without(WHERE_NOTHING_IS_FOUND))
+
+
+@examples(15)
+@given(tables(keys=["none", "String"], weights=["floats"], labels=False, scores=[pl.Float64()]))
+def test_runs_of_negatives_with_weights(table: Table) -> None:
+    df, how = with_truth(table).filter(pl.col("w") > 0), columns_of(table)
+    asked = [metric for metric in ALL if "random" not in metric.name and "worst" not in metric.name]
+    expected = df.prc.summary([0.01, 0.5], metrics=asked, **how)
+    reduced = engines().counts(df, drop_intermediate=True, **how)
+    found = reduced.prc.summary([0.01, 0.5], metrics=asked, by=table.by, **COUNTED)
+    assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("engine", RUNNING_SUMS)
+def test_runs_of_negatives_on_each_engine(engine: str) -> None:
+    df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 7)
+    native = HOLDERS[engine](df)
+    for by in ("model", None):
+        reduced = engines().counts(native, by=by, label="truth", drop_intermediate=True)
+        assert type(reduced) is type(native)
+        expected = df.prc.sweep(by=by, label="truth", drop_intermediate=True)
+        assert_same(here(reduced).prc.sweep(by=by, **COUNTED), expected)
+        assert here(reduced).height < df.height * 0.8
+
+
+@pytest.mark.parametrize("engine", ["polars", "polars, lazy", "pyarrow", "pandas", "pandas, arrow"])
+def test_shards_in_memory(engine: str) -> None:
+    df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 7)
+    positives = HOLDERS[engine](df.filter("truth").select("model", "score"))
+    for part in (df[::2], df[1::2]):
+        held = HOLDERS[engine](part)
+        reduced = engines().counts(held, by="model", label="truth", positives=positives)
+        assert type(reduced) is type(held)
+        assert_rows_of_the_sweep(here(reduced), part, "model")
