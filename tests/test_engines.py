@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -435,3 +438,206 @@ def test_shards_in_memory(engine: str) -> None:
         reduced = engines().counts(held, by="model", label="truth", positives=positives)
         assert type(reduced) is type(held)
         assert_rows_of_the_sweep(here(reduced), part, "model")
+
+
+# Plain SQL ------------------------------------------------------------------------------------
+
+
+def blocks(language: str, about: str) -> list[str]:
+    """The code of this kind on the page that mentions something."""
+    found = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    return [code for code in found if about in code]
+
+
+def test_sql_of_the_page() -> None:
+    import duckdb
+
+    (counting,), (looking,), (reducing,) = (
+        blocks("sql", about) for about in ("GROUP BY model, score", "COUNT(*)", "WITH ordered")
+    )
+    df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) // 7)
+    with duckdb.connect() as connection:
+        connection.register("scores", df.to_arrow())
+        connection.sql(f"CREATE TABLE counts AS {counting}")
+        counts = connection.sql("SELECT * FROM counts").pl()
+        assert counts.schema["n_pos"] == pl.Int64
+        assert_frame_equal(
+            in_order(counts, ["model"]), df.prc.counts(by="model"), check_exact=True
+        )
+        reduced = connection.sql(reducing).pl()
+        expected = df.prc.sweep(by="model", drop_intermediate=True)
+        assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
+        assert connection.sql(looking).fetchall() == [(0,)]
+        bad = pl.DataFrame({"model": "a", "score": [0.1, 0.2, 0.3], "label": [1, None, 2]})
+        connection.register("scores", bad.to_arrow())
+        assert connection.sql(looking).fetchall() == [(2,)]
+        nan = pl.DataFrame({"model": "a", "score": [0.1, NAN, None], "label": [1, 0, 0]})
+        connection.register("scores", nan.to_arrow())
+        with pytest.raises(PrcError, match="null in 1 row"):
+            connection.sql(counting).pl().prc.sweep(by="model", **COUNTED)
+
+
+# A store of days, and scores made coarser -----------------------------------------------------
+
+
+def test_a_store_of_days_is_the_events(tmp_path: Path) -> None:
+    df = scores().with_columns(day=pl.int_range(pl.len()) % 5 + 1)
+    for (day,), rows in df.group_by("day"):
+        for part, late in enumerate((rows[:100], rows[100:])):  # some came late
+            counts = late.prc.counts(by="model")
+            counts.write_parquet(tmp_path / f"day={day}" / f"{part}.parquet", mkdir=True)
+    store, few = pl.scan_parquet(tmp_path, hive_partitioning=True), pl.col("day").is_between(2, 4)
+    for asked in (few, pl.col("day") == 5, pl.lit(True)):
+        found = store.filter(asked).prc.summary(0.01, by="model", **COUNTED).collect()
+        assert_same(found, df.filter(asked).prc.summary(0.01, by="model"))
+    per_day = store.prc.summary(0.01, by=["day", "model"], **COUNTED).collect()
+    assert_same(per_day, df.prc.summary(0.01, by=["day", "model"]).cast({"day": pl.Int64}))
+    (tmp_path / "day=1" / "0.parquet").write_bytes(b"not read")
+    found = store.filter(few).prc.summary(0.01, by="model", **COUNTED).collect()
+    assert_same(found, df.filter(few).prc.summary(0.01, by="model"))
+
+
+@examples(40)
+@given(tables(keys=["none"], weights=[""], labels=False, scores=[pl.Float64(), pl.Int64()], min_size=2))
+def test_what_coarser_scores_can_cost(table: Table) -> None:
+    """Inside a row of the coarse sweep, precision lies between what its ends allow."""
+    df, eta = with_truth(table), 0.01
+    bins = df.with_columns(bin=pl.col("score").rank("dense") // 3)
+    recall, fpr = pl.col("recall"), pl.col("fpr")
+    above_recall, above_fpr = recall.shift(fill_value=0.0), fpr.shift(fill_value=0.0)
+    coarse = bins.prc.sweep(score="bin", label="truth").with_columns(
+        worst=metrics.precision(above_recall, fpr, eta),
+        best=metrics.precision(recall, above_fpr, eta),
+        rise=recall - above_recall,
+    )
+    fine = df.prc.curve(eta, label="truth")
+    known = bins.select("bin", threshold="score").unique()
+    inside = fine.join(known, on="threshold").join(coarse, left_on="bin", right_on="threshold")
+    assert inside.height == fine.height
+    outside = (pl.col("precision") < pl.col("worst") - 1e-12) | (
+        pl.col("precision") > pl.col("best") + 1e-12
+    )
+    assert inside.filter(outside).is_empty()
+    exact = df.prc.summary(eta, label="truth", metrics="average_precision")["value"].item()
+    if exact is not None:
+        worst, best = (coarse.select((pl.col("rise") * pl.col(e)).sum()).item() for e in ("worst", "best"))
+        assert worst - 1e-12 <= exact <= best + 1e-12
+
+
+# Two workers, and one of them killed ----------------------------------------------------------
+
+SPREAD: list[dict[str, Any]] = [
+    {"by": ["model", "fold"], "label": "kind", "pos_label": "fraud"},
+    {"by": "model", "weight": "w"},
+]
+
+
+def in_files(df: pl.DataFrame, folder: Path) -> str:
+    folder.mkdir()
+    for part in range(4):
+        df[part::4].write_parquet(folder / f"{part}.parquet")
+    return str(folder)
+
+
+def assert_page_holds(code: str, df: pl.DataFrame, **known: Any) -> None:
+    """Run a block of the page, which ends in curves or in areas."""
+    names = {"engines": engines(), "pl": pl, **known}
+    exec(compile(code, str(PAGE), "exec"), names)
+    if "curves" in names:
+        assert_same(names["curves"], df.prc.curve(0.001, by="model"))
+    else:
+        assert_same(names["areas"], df.prc.summary(0.001, by="model"))
+
+
+@contextmanager
+def spark_of_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false",  # queries this small take longer to compile than to run
+        "spark.executor.memory": "512m",
+        "spark.log.level": "OFF",
+    }
+    spark = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java on the path")
+    df = scores()
+    path, marker = in_files(df, tmp_path / "scores"), tmp_path / "died"
+
+    def dies_once(batches: Any) -> Any:
+        import psutil
+
+        try:
+            marker.touch(exist_ok=False)
+        except FileExistsError:
+            yield from batches
+        else:
+            next(parent for parent in psutil.Process().parents() if parent.name() == "java").kill()
+
+    with spark_of_two(monkeypatch) as spark:
+        table = spark.read.parquet(path)
+        for form in SPREAD:
+            assert_counts(engines().counts(table, **form), df.prc.counts(**form), listed(form["by"]))
+        reduced = here(engines().counts(table, by="model", drop_intermediate=True))
+        expected = df.prc.sweep(by="model", drop_intermediate=True)
+        assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
+        [code] = blocks("python", "spark.read")
+        assert_page_holds(code, df, spark=spark, path=path)
+        missing = spark.createDataFrame(
+            [("a", 0.5, 1), ("a", NAN, 0), ("b", None, 1), (None, 0.1, 0)], "model string, score double, label int"
+        )
+        with pytest.raises(PrcError, match="score column 'score' is null in 1 row"):
+            engines().counts(missing, by="model")
+        kept = here(missing).prc.counts(by="model", missing="drop")
+        assert_counts(engines().counts(missing, by="model", missing="drop"), kept, ["model"])
+        deadly = table.mapInArrow(dies_once, table.schema)
+        marker.touch()  # nobody dies while values are checked,
+        counts = engines().counts(deadly, by="model")
+        marker.unlink()  # but an executor does while they are counted
+        assert_counts(counts, df.prc.counts(by="model"), ["model"])
+        assert marker.exists()
+
+
+def test_dask_on_two_workers(tmp_path: Path) -> None:
+    import dask
+    import dask.dataframe as dd
+    from dask.distributed import Client, LocalCluster
+
+    df = scores()
+    path, marker = in_files(df, tmp_path / "scores"), tmp_path / "died"
+
+    def dies_once(part: Any) -> Any:
+        try:
+            marker.touch(exist_ok=False)
+        except FileExistsError:
+            return part
+        return os._exit(1)
+
+    two = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**two) as cluster, Client(cluster):
+        table = dd.read_parquet(path)
+        for form in SPREAD:
+            expected = here(table).prc.counts(**form)  # pandas holds integers with nulls as floats
+            assert_counts(engines().counts(table, **form), expected, listed(form["by"]))
+        codes = blocks("python", "dask.dataframe")
+        assert len(codes) == 2
+        for code in codes:
+            assert_page_holds(code, df, dask=dask, path=path)
+        deadly = table.map_partitions(dies_once, meta=table._meta)
+        marker.touch()  # nobody dies while values are checked,
+        counts = engines().counts(deadly, by="model")
+        marker.unlink()  # but a worker does while they are counted
+        assert_counts(counts, df.prc.counts(by="model"), ["model"])
+        assert marker.exists()
