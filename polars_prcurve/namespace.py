@@ -2050,7 +2050,7 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
         return DataFramePrc(pl.DataFrame(cast("Any", x)))
     raise PrcError(
         "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
-        f"stream; got {type(x).__name__}"
+        f"stream; got {type(x).__name__}; tables of other engines go through polars_prcurve.engines"
     )
 
 

@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-import polars_prcurve
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.errors import raised_eagerly
 from polars_prcurve.inputs import listed
@@ -461,9 +460,7 @@ def test_sql_of_the_page() -> None:
         connection.sql(f"CREATE TABLE counts AS {counting}")
         counts = connection.sql("SELECT * FROM counts").pl()
         assert counts.schema["n_pos"] == pl.Int64
-        assert_frame_equal(
-            in_order(counts, ["model"]), df.prc.counts(by="model"), check_exact=True
-        )
+        assert_frame_equal(in_order(counts, ["model"]), df.prc.counts(by="model"), check_exact=True)
         reduced = connection.sql(reducing).pl()
         expected = df.prc.sweep(by="model", drop_intermediate=True)
         assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
@@ -520,7 +517,9 @@ def test_what_coarser_scores_can_cost(table: Table) -> None:
     assert inside.filter(outside).is_empty()
     exact = df.prc.summary(eta, label="truth", metrics="average_precision")["value"].item()
     if exact is not None:
-        worst, best = (coarse.select((pl.col("rise") * pl.col(e)).sum()).item() for e in ("worst", "best"))
+        worst, best = (
+            coarse.select((pl.col("rise") * pl.col(e)).sum()).item() for e in ("worst", "best")
+        )
         assert worst - 1e-12 <= exact <= best + 1e-12
 
 
@@ -596,7 +595,8 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         [code] = blocks("python", "spark.read")
         assert_page_holds(code, df, spark=spark, path=path)
         missing = spark.createDataFrame(
-            [("a", 0.5, 1), ("a", NAN, 0), ("b", None, 1), (None, 0.1, 0)], "model string, score double, label int"
+            [("a", 0.5, 1), ("a", NAN, 0), ("b", None, 1), (None, 0.1, 0)],
+            "model string, score double, label int",
         )
         with pytest.raises(PrcError, match="score column 'score' is null in 1 row"):
             engines().counts(missing, by="model")
@@ -641,3 +641,46 @@ def test_dask_on_two_workers(tmp_path: Path) -> None:
         marker.unlink()  # but a worker does while they are counted
         assert_counts(counts, df.prc.counts(by="model"), ["model"])
         assert marker.exists()
+
+
+# The Arrow door -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["pyarrow", "pandas, arrow", "duckdb"])
+def test_arrow_tables_are_taken_as_they_are(engine: str) -> None:
+    df = scores()
+    held = HOLDERS[engine](df)
+    for call in (
+        lambda door: door.sweep(by="model"),
+        lambda door: door.summary([0.01, None], by="model"),
+        lambda door: door.curve(0.01, by=["model", "fold"], label="kind", pos_label="fraud"),
+    ):
+        assert_same(call(prc(held)), call(df.prc))
+
+
+def test_pandas_that_numpy_holds() -> None:
+    df = scores().drop("fold")
+    assert_same(prc(df.to_pandas()).sweep(by="model"), df.prc.sweep(by="model"))
+
+
+def test_arrow_columns_are_not_copied() -> None:
+    import pandas as pd
+
+    table = scores().select("score", "rank", "label", "w").to_arrow()
+    for held in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        taken = prc(held)._lazy.collect()
+        for name in table.column_names:
+            theirs, ours = table[name].chunk(0).buffers()[1], taken[name].to_arrow().buffers()[1]
+            assert theirs.address == ours.address, name
+
+
+def test_a_partitioned_dataset(tmp_path: Path) -> None:
+    from pyarrow import dataset
+
+    df = scores().with_columns(pl.col("model").fill_null("none").replace("", "empty"))
+    dataset.write_dataset(
+        df.to_arrow(), tmp_path, format="parquet", partitioning=["model"], partitioning_flavor="hive"
+    )
+    held = dataset.dataset(tmp_path, partitioning="hive")
+    found = pl.scan_pyarrow_dataset(held).prc.summary(0.01, by="model").collect()
+    assert_same(found, df.prc.summary(0.01, by="model"))
