@@ -405,6 +405,34 @@ def test_every_metric_of_the_reduced_tables(drawn: tuple[Any, list[pl.DataFrame]
     assert_same_areas(reduced_at_positives(by, parts), df, by, without(WHERE_NOTHING_IS_FOUND))
 
 
+def test_errors_and_targets_of_the_reduced_table() -> None:
+    df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 7)
+    df = df.filter(pl.col("score").is_finite())
+    reduced = engines().counts(df, by="model", drop_intermediate=True)
+    asked = {
+        "by": "model",
+        "metrics": ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)],
+    }
+    assert_frame_equal(
+        reduced.prc.summary(0.01, confidence=0.9, **COUNTED, **asked),
+        df.prc.summary(0.01, confidence=0.9, **asked),
+        rel_tol=1e-12,
+    )
+    targets = {
+        "recall": [0.1, 0.5, 1.0],
+        "fpr": [0.0, 0.01, 0.2, 0.5],
+        "precision": [0.004, 0.02, 0.5],
+        "predicted_positive_rate": [0.003, 0.1],
+        "maximize": ["f1", "mcc"],
+    }
+    points = (
+        t.prc.operating_points(0.01, by="model", **targets, **how)
+        for t, how in ((reduced, COUNTED), (df, {}))
+    )
+    found, expected = (table.select("model", "criterion", "target", "recall") for table in points)
+    assert_same(found, expected)
+
+
 @examples(15)
 @given(tables(keys=["none", "String"], weights=["floats"], labels=False, scores=[pl.Float64()]))
 def test_runs_of_negatives_with_weights(table: Table) -> None:
@@ -454,16 +482,17 @@ def test_sql_of_the_page() -> None:
     (counting,), (looking,), (reducing,) = (
         blocks("sql", about) for about in ("GROUP BY model, score", "COUNT(*)", "WITH ordered")
     )
-    df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) // 7)
     with duckdb.connect() as connection:
-        connection.register("scores", df.to_arrow())
-        connection.sql(f"CREATE TABLE counts AS {counting}")
-        counts = connection.sql("SELECT * FROM counts").pl()
-        assert counts.schema["n_pos"] == pl.Int64
-        assert_frame_equal(in_order(counts, ["model"]), df.prc.counts(by="model"), check_exact=True)
-        reduced = connection.sql(reducing).pl()
-        expected = df.prc.sweep(by="model", drop_intermediate=True)
-        assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
+        for steps in (0, 1):
+            df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) // 7 * steps)
+            connection.register("scores", df.to_arrow())
+            connection.sql(f"CREATE OR REPLACE TABLE counts AS {counting}")
+            counts = connection.sql("SELECT * FROM counts").pl()
+            assert counts.schema["n_pos"] == pl.Int64
+            expected = df.prc.counts(by="model")
+            assert_frame_equal(in_order(counts, ["model"]), expected, check_exact=True)
+            reduced = connection.sql(reducing).pl().prc.sweep(by="model", **COUNTED)
+            assert_same(reduced, df.prc.sweep(by="model", drop_intermediate=True))
         assert connection.sql(looking).fetchall() == [(0,)]
         bad = pl.DataFrame({"model": "a", "score": [0.1, 0.2, 0.3], "label": [1, None, 2]})
         connection.register("scores", bad.to_arrow())
@@ -556,6 +585,8 @@ def spark_of_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.codegen.wholeStage": "false",  # queries this small take longer to compile than to run
         "spark.executor.memory": "512m",
@@ -594,9 +625,9 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
         [code] = blocks("python", "spark.read")
         assert_page_holds(code, df, spark=spark, path=path)
-        missing = spark.createDataFrame(
-            [("a", 0.5, 1), ("a", NAN, 0), ("b", None, 1), (None, 0.1, 0)],
-            "model string, score double, label int",
+        missing = spark.sql(
+            "SELECT * FROM VALUES ('a', 0.5D, 1), ('a', double('NaN'), 0), ('b', NULL, 1), "
+            "(NULL, 0.1D, 0) AS t(model, score, label)"
         )
         with pytest.raises(PrcError, match="score column 'score' is null in 1 row"):
             engines().counts(missing, by="model")
