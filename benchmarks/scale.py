@@ -77,21 +77,6 @@ def areas_by_counts(path: str, out: str) -> Areas:
     return query.collect(engine="streaming")["value"].to_list()
 
 
-def areas_by_shards(path: str, _: str) -> Areas:
-    """In two passes, a part of the file at a time: the scores of positives, then counts at these."""
-    from polars_prcurve import engines
-
-    rows = pq.read_metadata(path).num_rows
-    shards = [pl.scan_parquet(path).slice(start, PART) for start in range(0, rows, PART)]
-    scores = [shard.filter("label").select("g", "score").collect(engine="streaming") for shard in shards]
-    positives = pl.concat(scores).unique()
-    parts = (engines.counts(shard, by="g", positives=positives) for shard in shards)
-    counted = pl.concat([part.collect(engine="streaming") for part in parts])
-    given: dict[str, Any] = {"by": "g", "counts": ("n_pos", "n_neg")}
-    query = counted.lazy().prc.summary(ETAS, metrics="average_precision", **given)
-    return query.collect(engine="streaming")["value"].to_list()
-
-
 def bearings(path: str, out: str) -> None:
     import polarbearings
 
@@ -120,7 +105,6 @@ JOBS: dict[str, Job] = {
     "areas": areas,
     "areas, 1 GB": areas,
     "areas, by counts": areas_by_counts,
-    "areas, by shards": areas_by_shards,
     "sweep": sweep,
     "sweep, 1 GB": sweep,
     "counts": counts,
@@ -221,8 +205,6 @@ LINES = [
     Line("polarbearings / sweep, time", "polarbearings", "sweep", "seconds", ">= 1"),
     Line("polarbearings / sweep, peak", "polarbearings", "sweep", "megabytes", ">= 1"),
     Line("areas by way of counts / areas, time", "areas, by counts", "areas", "seconds"),
-    Line("areas by way of shards / areas, time", "areas, by shards", "areas", "seconds"),
-    Line("areas by way of shards / areas, peak", "areas, by shards", "areas", "megabytes"),
 ]
 
 
