@@ -1561,7 +1561,7 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per row of the table and score column, in that order:
 
-        - with `row`, that column: UInt32, Polars' index
+        - with `row`, that column: Int64
         - the other columns of the table
         - a column `name`: String
         - a column `score`: as in the table
@@ -1611,7 +1611,7 @@ class FramePrc(Listed, Generic[F]):
         -------
         One row per row of the table and class, in that order:
 
-        - with `row`, that column: UInt32, Polars' index
+        - with `row`, that column: Int64
         - the other columns of the table
         - a column `name`: as in the table, the label
         - a column `score`: as in the table

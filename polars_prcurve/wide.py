@@ -70,7 +70,7 @@ def _stacked(
 ) -> pl.LazyFrame:
     """One row per row and column: `others`, the column's name, its value."""
     if row is not None:
-        frame = frame.with_row_index(row)
+        frame = frame.with_row_index(row).with_columns(pl.col(row).cast(pl.Int64))
     name = pl.lit(names.implode()).first().alias(names.name)
     values = [pl.concat_list(*columns).alias(made) for made, columns in listed.items()]
     return frame.select(*_given(row), *others, name, *values).explode(names.name, *listed)

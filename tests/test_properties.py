@@ -606,10 +606,9 @@ def test_wide_scores_are_a_score_table_per_model(table: Table, data: st.DataObje
     long = prc(wide).unpivot_scores(["b", "a"], row="row")
     names = [name for name in wide.columns if name not in ("a", "b")]
     assert long.columns == ["row", *names, "model", "score"]
+    rows = wide.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     expected = [
-        pl.concat(
-            [wide.with_row_index("row").drop("a", "b"), wide.select(score=model)], how="horizontal"
-        )
+        pl.concat([rows.drop("a", "b"), wide.select(score=model)], how="horizontal")
         .insert_column(len(names) + 1, pl.Series("model", [model] * n, dtype=pl.String))
         .with_columns(place=pl.lit(place))
         for place, model in enumerate(("b", "a"))
