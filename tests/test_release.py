@@ -143,7 +143,17 @@ def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
     assert " passed" in run(sys.executable, *command, cwd=unpacked)
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_the_oldest_and_the_newest_python_are_tested(dist: Path) -> None:
+    found = metadata(dist)
+    said = " ".join(found.get_all("Classifier", []))
+    claimed = sorted(re.findall(r":: (3\.\d+)", said), key=lambda version: int(version[2:]))
+    ran = re.findall(r"core_on (3\.\d+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert ran == [claimed[0], claimed[-1]]
+    assert found["Requires-Python"] == f">={claimed[0]}"
+
+
+def test_the_citation_is_of_this_version(dist: Path) -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", cited, flags=re.M) == [VERSION]
-    assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^authors:\n  - name: (.*)$", cited, flags=re.M) == [metadata(dist)["Author"]]
+    assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
