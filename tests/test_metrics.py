@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polars_prcurve import metrics
@@ -115,6 +115,7 @@ def test_at_edges_a_metric_is_what_the_textbook_says(metric: PointMetric) -> Non
 
 
 @every_metric
+@settings(deadline=None)
 @given(at=st.tuples(*[st.floats(1e-6, 1 - 1e-6)] * 3))
 def test_inside_a_metric_is_what_the_textbook_says(
     metric: PointMetric, at: tuple[float, float, float]

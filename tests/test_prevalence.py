@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -100,6 +100,7 @@ def test_the_grid_holds_its_ends_and_every_power_of_ten_between() -> None:
     assert len(DF.prc.curve(grid)["eta"].unique()) == len(grid)
 
 
+@settings(deadline=None)
 @given(
     st.floats(1e-12, 0.4),
     st.floats(0.45, 1.0),
@@ -136,6 +137,7 @@ def test_ratios_are_positives_to_negatives(ratio: str | float, eta: float) -> No
     assert eta_from_ratio(ratio) == eta
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1, exclude_max=True))
 def test_ratio_and_prevalence_are_inverse(eta: float) -> None:
     assert math.isclose(eta_from_ratio(ratio_from_eta(eta)), eta, rel_tol=1e-12, abs_tol=1e-300)
