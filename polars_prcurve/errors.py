@@ -76,8 +76,8 @@ def raised_eagerly() -> Iterator[None]:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint at the names nearest to one that does not exist, or at all of them."""
     known = list(known)
-    near = get_close_matches(name, known, n=3, cutoff=0.6)
-    if near:
+    near = [other for other in known if other.lower() == name.lower()]
+    if near := near or get_close_matches(name, known, n=3, cutoff=0.6):
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"there are: {', '.join(known)}"
 

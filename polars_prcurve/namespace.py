@@ -293,7 +293,7 @@ class FramePrc(Listed, Generic[F]):
             The prevalence, a share in [0, 1]: a number; several, in which None may stand; None,
             each group's own prevalence in this table; or a frame with a column `eta` and any of
             the `by` columns, for a prevalence (null: own) per group. Its further columns are
-            carried along. A group without a row raises.
+            carried along, unless this table has them, too: that raises, as does a group without a row.
         metrics
             Names or values from `polars_prcurve.metrics`.
         confidence
@@ -361,7 +361,8 @@ class FramePrc(Listed, Generic[F]):
             rates=rates,
             missing=missing,
         )
-        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        own = isinstance(table, ScoreTable)
+        grid = read_eta(eta, table.by, makes, has_own=own, table=table.frame)
         query = curve_table(
             self._prepared(table if bands is None else table.of_examples()),
             grid,
@@ -486,7 +487,8 @@ class FramePrc(Listed, Generic[F]):
             predicted_positive_rate=predicted_positive_rate,
             maximize=maximize,
         )
-        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        own = isinstance(table, ScoreTable)
+        grid = read_eta(eta, table.by, makes, has_own=own, table=table.frame)
         query = points_table(
             self._prepared(table if bands is None else table.of_examples()),
             grid,
@@ -605,7 +607,8 @@ class FramePrc(Listed, Generic[F]):
             cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table.by, makes, has_own=isinstance(table, ScoreTable))
+        own = isinstance(table, ScoreTable)
+        grid = read_eta(eta, table.by, makes, has_own=own, table=table.frame)
         query = summary_table(
             self._prepared(table if uncertainty is None else table.of_examples()),
             grid,
@@ -752,9 +755,10 @@ class FramePrc(Listed, Generic[F]):
             raise PrcError("compare needs confidence=, a level such as 0.95")
         frame, example = self._lazy, id
         if scores is not None:
+            frame, named = wide.paired_scores(frame, scores, drop=missing == "drop")
             if model is not None or id is not None or not _is_default(score):
                 raise PrcError("scores= names the models; leave out model=, id= and score=")
-            frame, score = wide.paired_scores(frame, scores, drop=missing == "drop")
+            score = named
             model, example = MODEL, EXAMPLE
         if model is None or example is None:
             raise PrcError("pass scores=, two columns or more; or model= and id= of a long table")
@@ -772,7 +776,8 @@ class FramePrc(Listed, Generic[F]):
             missing=missing,
         )
         prepared = cast("ScoreTable", self._prepared(table))
-        grid, matched = read_eta(eta, table.others, COMPARED, shared=True), scores is not None
+        grid = read_eta(eta, table.others, COMPARED, shared=True, table=table.frame)
+        matched = scores is not None
         query = compare_table(Comparison(prepared, grid, asked, uncertainty, matched, self._collected))
         if scores is not None:
             query = query.with_columns(pl.col("model_a", "model_b").cast(pl.String))
@@ -883,7 +888,7 @@ class FramePrc(Listed, Generic[F]):
         targets = {"threshold": threshold, "recall": recall, "fpr": fpr, "precision": precision}
         targets |= {"predicted_positive_rate": predicted_positive_rate}
         has_own = isinstance(table, ScoreTable)
-        grid = read_eta(eta, table.others, makes, has_own=has_own, shared=True)
+        grid = read_eta(eta, table.others, makes, has_own=has_own, shared=True, table=table.frame)
         judge = read_judge(metric, table, **targets)
         if uncertainty is not None:
             table = table.of_examples()
@@ -1355,7 +1360,7 @@ class FramePrc(Listed, Generic[F]):
         )
         query = subsample_table(
             self._prepared(table),
-            read_eta(eta, table.by, SUBSAMPLES),
+            read_eta(eta, table.by, SUBSAMPLES, table=table.frame),
             n_repeats=n_repeats,
             seed=seed,
             thresholds=thresholds,
@@ -1429,7 +1434,7 @@ class FramePrc(Listed, Generic[F]):
         True
         """
         from polars_prcurve.drafts import in_a_folder
-        from polars_prcurve.page import page, write
+        from polars_prcurve.page import page, vl_convert, write
         from polars_prcurve.report import Asked, report_parts
 
         in_a_folder(path)  # before any work
@@ -1452,6 +1457,7 @@ class FramePrc(Listed, Generic[F]):
             given = {name: value for name, value in given.items() if value is not None}
             if per is not None and recall is None:
                 raise PrcError("per= counts the alerts at a recall; pass recall=, too")
+            vl_convert()  # its charts need it: say so before any work
             asked_for = [] if recall is None else read_targets(None, recall=recall)
             targets = [target.value for target in asked_for]
             source = self._source(listed(by), model, id, given)

@@ -198,7 +198,7 @@ def _drawing(spec: dict[str, Any]) -> str:
     params = spec.get("params", [])
     pointers = [param["name"] for param in params if "select" in param]
     still = _without(spec, pointers) | {"params": [p for p in params if p["name"] not in pointers]}
-    return str(_vl_convert().vegalite_to_svg(json.dumps(still)))
+    return str(vl_convert().vegalite_to_svg(json.dumps(still)))
 
 
 def _without(spec: Any, pointers: list[str]) -> Any:
@@ -219,18 +219,19 @@ def _is_unseen(part: Any, pointers: list[str]) -> bool:
 
 @cache
 def _bundle() -> str:
-    script = str(_vl_convert().javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    script = str(vl_convert().javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     return script.replace("</script", "<\\/script")
 
 
-def _vl_convert() -> Any:
+def vl_convert() -> Any:
+    """The package that draws charts, if it is there."""
     try:
-        import vl_convert
+        import vl_convert as package
     except ImportError:
         raise PrcError(
             'a report draws its charts by vl-convert: pip install "polars-prcurve[report]"'
         ) from None
-    return vl_convert
+    return package
 
 
 def _digest(script: str) -> str:

@@ -582,4 +582,5 @@ def look_up(
         raise PrcError(f"no metric is named {name!r}; did you mean {also_called[name]!r}?")
     if name.partition("(")[0] in with_parameters:
         raise PrcError(f"{name!r} takes a parameter: pass the value metrics.{name}, not a string")
-    raise PrcError(f"no metric is named {name!r}; {did_you_mean(name, known)}")
+    with_more = (f"metrics.{other}(...)" for other in with_parameters)
+    raise PrcError(f"no metric is named {name!r}; {did_you_mean(name, [*known, *with_more])}")

@@ -126,14 +126,19 @@ def read_eta(
     *,
     has_own: bool = True,
     shared: bool = False,
+    table: pl.LazyFrame | None = None,
 ) -> Grid:
     """Check the prevalences as far as the call can tell.
 
     Without `has_own` a group has no prevalence of its own: published rates bring no counts. Where they
-    are `shared`, models are to be compared, and those of different groups are one.
+    are `shared`, models are to be compared, and those of different groups are one. A frame carries no
+    column of the `table` that holds the scores.
     """
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        return replace(_read_frame(eta, by, set(makes), has_own), shared=shared)
+        grid = _read_frame(eta, by, set(makes), has_own)
+        if table is not None:
+            _refuse_forgotten(grid.carried, table)
+        return replace(grid, shared=shared)
     values = eta_list(eta)
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
@@ -206,6 +211,17 @@ def _read_frame(
         with raised_eagerly():
             checked = checked.collect().lazy()
     return Grid(checked, {name: by[name] for name in keys}, carried)
+
+
+def _refuse_forgotten(carried: tuple[str, ...], table: pl.LazyFrame) -> None:
+    """A column of both is a group that `by=` leaves out: all rows would pass for those of each group."""
+    schema = table.collect_schema()
+    for name in carried:
+        if name in schema:
+            raise PrcError(
+                f"the eta= frame and the table both have a column {name!r}, and it is not a group: "
+                f"pass by={name!r}, or leave it out of the eta= frame"
+            )
 
 
 def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:

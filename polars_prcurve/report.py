@@ -170,6 +170,16 @@ def _tests(source: Source, tables: _Tables) -> Iterator[str]:
     yield f"The test{many}: {said_range(pos)} positives and {said_range(neg)} negatives" + (
         f", a prevalence of {said_share(etas[0])}." if len(etas) == 1 else "."
     )
+    yield from _told(_of_one_class(source, sizes), "groups of one class only")
+
+
+def _of_one_class(source: Source, sizes: pl.DataFrame) -> Iterator[str]:
+    """The groups that no model has a value for."""
+    if source.by:
+        most = sizes.group_by(source.by).agg(pl.col("n_pos", "n_neg").max()).sort(source.by)
+        for row in most.filter(pl.min_horizontal("n_pos", "n_neg") == 0).iter_rows(named=True):
+            lacks = "positives" if row["n_pos"] == 0 else "negatives"
+            yield f"{_groups(source, row)}no {lacks}, so that nothing can be said of precision."
 
 
 def _values(source: Source, tables: _Tables) -> Iterator[str]:
@@ -221,7 +231,7 @@ def _trades(source: Source, asked: Asked, tables: _Tables) -> Iterator[str]:
         return  # nobody to trade with
     table = source.of_models("crossings", eta_range=(low, high))
     for row in table.iter_rows(named=True):
-        where = "".join(f"{_name(row[name])}: " for name in source.by)
+        where = _groups(source, row)
         a, b = _name(row["model_a"]), _name(row["model_b"])
         place = said_share(row["eta"])
         yield f"{where}{a} and {b} trade places at eta = {place}; above it {b} is better."
@@ -241,10 +251,13 @@ def _doubts(source: Source, asked: Asked, tables: _Tables) -> Iterator[str]:
 
 
 def _where(source: Source, row: Mapping[str, Any]) -> str:
-    groups = "".join(f"{_name(row[name])}: " for name in source.by)
     words = one_in(row["eta"])
     where = f"Where {words} is positive," if words else f"At eta = {said_share(row['eta'])}"
-    return groups + where
+    return _groups(source, row) + where
+
+
+def _groups(source: Source, row: Mapping[str, Any]) -> str:
+    return "".join(f"{_name(row[name])}: " for name in source.by)
 
 
 def _name(value: Any) -> str:

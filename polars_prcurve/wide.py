@@ -29,6 +29,8 @@ def paired_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> 
 
     With `drop` a row that lacks one score leaves as a whole.
     """
+    if not isinstance(scores, Sequence):
+        raise PrcError(f"scores= names columns, as a list; a prevalence is eta=; got {scores!r}")
     if isinstance(scores, str) or len(scores) < 2:
         raise PrcError(f"scores= names the columns of two models or more; got {scores!r}")
     score = " or ".join(map(str, scores))

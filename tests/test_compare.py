@@ -368,6 +368,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
 @pytest.mark.parametrize(
     ("how", "words"),
     [
+        ({"scores": 0.01, "model": "g", "id": "label"}, "as a list; a prevalence is eta=; got 0.01"),
         ({}, "pass scores=, two columns or more; or model= and id="),
         ({"model": "g"}, "pass scores=.* or model= and id="),
         ({"id": "g"}, "pass scores=.* or model= and id="),

@@ -104,7 +104,16 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.curve(pl.DataFrame({"eta": [0.1], "tp": [1]})),
         "carries a column 'tp'",
     ),
+    "eta frame of a group that by= leaves out": (
+        lambda p: p.curve(pl.DataFrame({"g": ["g0", "g1"], "eta": [0.1, 0.2]})),
+        "both have a column 'g'.*pass by='g'",
+    ),
     "unknown metric": (lambda p: p.curve(0.1, metrics="precison"), "did you mean 'precision'"),
+    "capitals": (lambda p: p.curve(0.1, metrics="F1"), "did you mean 'f1'"),
+    "parameter in the name": (
+        lambda p: p.summary(metrics="best_f1"),
+        r"there are: .*metrics.best\(...\)",
+    ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
     "metric with a parameter": (lambda p: p.curve(0.1, metrics="f_beta(2)"), r"metrics.f_beta\(2\)"),
     "metric twice": (lambda p: p.curve(0.1, metrics=["f1", metrics.f1]), "'f1' twice"),

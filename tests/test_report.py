@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,17 @@ def test_models_that_are_equal_alone_or_without_a_value(tmp_path: Path) -> None:
     assert nothing == ["The table has no rows."]
     told = reported(DF, tmp_path, 0.1, model="model", confidence=None).within("li")
     assert not any("sure" in line or "chance" in line for line in told)
+
+
+def test_groups_of_one_class_are_named(tmp_path: Path) -> None:
+    markets = DF.with_columns(market=pl.when(pl.col("label")).then(pl.lit("de")).otherwise(pl.lit("fr")))
+    both = pl.concat([markets, DF.with_columns(market=pl.lit("uk"))])
+    for model in ("model", None):
+        said = reported(both, tmp_path, 0.1, by="market", model=model).within("li")
+        assert [line for line in said if "nothing can be said" in line] == [
+            "“de”: no negatives, so that nothing can be said of precision.",
+            "“fr”: no positives, so that nothing can be said of precision.",
+        ]
 
 
 def test_tables_and_charts(tmp_path: Path) -> None:
@@ -316,3 +328,13 @@ def test_arguments(how: dict[str, Any], words: str, tmp_path: Path) -> None:
         unlike.prc.report(tmp_path / path, **options)
     with pytest.raises(PrcError, match="there is no folder"):
         DF.prc.report(tmp_path / "nowhere" / "report.html", 0.1)
+
+
+def test_without_the_extra_a_report_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    bad = DF.with_columns(score=float("nan"))
+    with pytest.raises(PrcError, match=r'pip install "polars-prcurve\[report\]"'):  # before any work
+        bad.prc.report(tmp_path / "report.html", 0.1, model="model")
+    assert DF.prc.report(tmp_path / "own.html", parts=["words", DF.head(1)]).exists()
