@@ -493,19 +493,23 @@ def _show(query: pl.LazyFrame) -> None:
 
 
 def _fitted(table: pl.DataFrame, width: int) -> tuple[str, int]:
-    """The table as text no wider than this, if need be without counts; and how many columns that has."""
-    columns, text = table.width, _text(table, table.width)
-    table = table.drop("n_pos", "n_neg", "tp", "fp", "fn", "tn", strict=False)
-    narrower = iter(range(table.width, 0, -1))
-    while max(map(len, text.splitlines())) > width and (left := next(narrower, 0)):
-        columns, text = left, _text(table, left)
-    return text, columns
+    """The table as text no wider than this, if need be without counts; and how many columns that has.
+
+    Columns are left out from the end: threshold and value come before what was computed beside.
+    """
+    shown, text = table, _text(table)
+    left = table.drop("n_pos", "n_neg", "tp", "fp", "fn", "tn", strict=False).columns
+    while left and max(map(len, text.splitlines())) > width:
+        shown = table.select(left)
+        text = _text(shown)
+        left.pop()
+    return text, shown.width
 
 
-def _text(table: pl.DataFrame, columns: int) -> str:
+def _text(table: pl.DataFrame) -> str:
     with pl.Config(
         tbl_rows=-1,
-        tbl_cols=columns,
+        tbl_cols=-1,
         tbl_width_chars=-1,
         fmt_str_lengths=60,
         tbl_hide_column_data_types=True,

@@ -411,6 +411,10 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     shown, beside = on_a_terminal("curve scores.csv --by model", columns=50)
     assert max(map(len, shown.splitlines())) <= 50
     assert re.search(r"\n\d of 10 columns; -o FILE writes all", beside)
+    options = "--eta 0.1 --precision 0.5 --alerts 1/100 --maximize f1 --confidence 0.9"
+    shown, beside = on_a_terminal(f"points scores.csv --by model {options}", columns=120)
+    assert max(map(len, shown.splitlines())) <= 120
+    assert {"threshold", "recall", "fpr", "precision"} <= set(re.findall(r"\w+", shown.splitlines()[1]))
     many = ",".join(str(n / 1000) for n in range(1, 11))
     shown, beside = on_a_terminal(f"curve scores.csv --eta {many}")
     rows = prc(DF).curve([n / 1000 for n in range(1, 11)]).height
