@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 import polars_prcurve
-from polars_prcurve import charts, curve_metrics, metrics, page
+from polars_prcurve import charts, curve_metrics, engines, metrics, page
 from polars_prcurve.curve_metrics import CURVE_METRICS
 from polars_prcurve.namespace import ExprPrc, FramePrc
 from polars_prcurve.plots import PlotPrc
@@ -35,19 +35,23 @@ WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 FRAMES = """
 Methods of `df.prc`, where `df` is a DataFrame or a LazyFrame; `prc(df)` is the same for type checkers.
 A DataFrame gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is
-collected.
+collected. Charts are [methods of `df.prc.plot`](plots.md).
 """
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
 PLOTS = """
-Methods of `df.prc.plot`. [Charts](../charts.md) shows them.
+Methods of `df.prc.plot`, which make a table and draw it. [Charts](../charts.md) shows them.
 """
 CHARTS = """
-`charts.<chart>(table)` draws a table that a method has made. [Charts](../charts.md) shows them.
+Functions of `polars_prcurve.charts`, which draw a table that a method has made. [Charts](../charts.md)
+shows them.
 """
 PARTS = """
 From `polars_prcurve.page`, for the argument `parts` of [`report`](frames.md#report).
 """
 FUNCTIONS = "All of `polars_prcurve` but the namespace `.prc`."
+ENGINES = """
+From `polars_prcurve.engines`; [scores that live elsewhere](../engines.md) shows it on each engine.
+"""
 METRICS = """
 All are in `polars_prcurve.metrics`. Wherever a metric is asked for, its name or its value will do;
 those with a parameter are passed as values, `metrics.f_beta(2)`. `.alias(name)` gives one a column name
@@ -91,15 +95,16 @@ def pages() -> dict[str, Iterable[str]]:
     return {
         "frames": ["# Frame methods", FRAMES, *described(FramePrc), setup(), *methods(FramePrc)],
         "expressions": ["# Expressions", EXPRESSIONS, *described(ExprPrc), setup(), *methods(ExprPrc)],
-        "plots": ["# Charts of score tables", PLOTS, *described(PlotPrc), setup(), *methods(PlotPrc)],
+        "plots": ["# Charts of a score table", PLOTS, *described(PlotPrc), setup(), *methods(PlotPrc)],
         "charts": [
-            *["# Charts of other tables", CHARTS, setup(*imports("polars_prcurve.charts", drawn))],
+            *["# Charts of a finished table", CHARTS, setup(*imports("polars_prcurve.charts", drawn))],
             *entries(charts, drawn),
             *["## Parts of a report", PARTS, *entries(page, ["Table", "Figure"], "###")],
         ],
         "functions": [
             *["# Functions", FUNCTIONS, setup(*imports("polars_prcurve", functions))],
             *entries(polars_prcurve, functions),
+            *["## On an engine", ENGINES, *entries(engines, ["counts"], "###")],
         ],
         "metrics": [
             *["# Metrics", METRICS, setup("from polars_prcurve.metrics import f_beta, point")],
@@ -135,13 +140,13 @@ def imports(module: str, names: list[str]) -> list[str]:
 
 
 def described(kind: type) -> Iterator[str]:
-    """What the docstring of a class says of all its methods."""
-    yield markdown(inspect.getdoc(kind) or "")
+    """What the docstring of a class says of all its methods, below its first line."""
+    yield markdown((inspect.getdoc(kind) or "").partition("\n\n")[2])
 
 
 def methods(kind: type) -> Iterator[str]:
     for name, value in vars(kind).items():
-        if not name.startswith("_"):
+        if not name.startswith("_") and name != "plot":
             yield from entry(name, value, "##")
 
 
@@ -225,15 +230,15 @@ def prose(text: str) -> str:
     text = "".join(p if p.startswith("`") else p.replace("*", r"\*") for p in pieces)
     return re.sub(
         r"\b([Aa]s in|[Ss]ee|[Ff]unction|method) `(charts\.)?(\w+)`",
-        lambda m: f"{m[1]} [`{m[2] or ''}{m[3]}`]({place(m[3], m[2])})" if place(m[3], m[2]) else m[0],
+        lambda m: f"{m[1]} [`{m[2] or ''}{m[3]}`]({to})" if (to := place(m[3], m[2], m[1])) else m[0],
         text,
     )
 
 
-def place(name: str, module: str | None) -> str:
+def place(name: str, module: str | None, kind: str) -> str:
     if module:
         return f"charts.md#{name}"
-    if name in vars(FramePrc):
+    if name in vars(FramePrc) and kind.lower() != "function":
         return f"frames.md#{name}"
     return f"functions.md#{name}" if name in polars_prcurve.__all__ else ""
 

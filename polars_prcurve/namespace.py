@@ -2072,7 +2072,7 @@ def estimate_prevalence(
 ) -> pl.DataFrame:
     """Find the prevalence of rows without labels; a LazyFrame is collected at the call.
 
-    The frame method of the same name as a function.
+    The frame method `estimate_prevalence` as a function.
 
     Examples
     --------

@@ -42,8 +42,9 @@ class Listed:
 class PlotPrc(Listed):
     """Charts of a score table, as plain Altair charts.
 
-    Every method collects at the call: the curve, reduced to at most 2 * positives + 2 rows per group,
-    or the sweep for `normal_quantiles`. The arguments that say what the table holds are those of `.prc`.
+    Every method collects at the call what it draws. Of a curve that is at most 2 * positives + 2 rows
+    per group; `threshold_curve` and `normal_quantiles` draw every score. The arguments that say what
+    the table holds are those of `.prc`.
     """
 
     def __init__(self, prc: LazyFramePrc) -> None:
@@ -87,7 +88,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
         >>> chart.to_dict()["title"]["text"]
@@ -137,7 +137,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
         ['Four rows']
@@ -179,7 +178,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.prg_curve(eta=0.1).to_dict()["title"]["text"]
         ['Precision-recall-gain curve']
@@ -219,7 +217,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
         ['Precision, recall and alerts by threshold']
@@ -261,7 +258,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
         >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
         >>> chart.to_dict()["title"]["text"]
@@ -311,7 +307,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
@@ -357,7 +352,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.live().to_dict()["title"]["text"]
         ['ROC and precision-recall curves']
@@ -392,7 +386,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.normal_quantiles().to_dict()["title"]["text"]
         ['Scores by normal quantile']
@@ -443,7 +436,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.metric_by_eta().to_dict()["title"]["text"]
         ['Average precision by prevalence']
@@ -512,7 +504,6 @@ class PlotPrc(Listed):
 
         Examples
         --------
-        >>> import polars as pl
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> df.prc.plot.p3_curve(recall=[0.5, 1], confidence=0.95).to_dict()["title"]["text"]
         ['Precision by prevalence']

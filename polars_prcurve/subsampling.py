@@ -71,9 +71,10 @@ class SubsampledPrecision(NamedTuple):
 
 
 def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) -> SubsampledPrecision:
-    """The precision at a threshold if only `n_kept` of the negatives are kept, at random (B 5.1).
+    """The precision at a threshold if only `n_kept` of the negatives are kept, at random.
 
-    Exact, from the hypergeometric distribution: nothing is drawn. All positives are kept.
+    Exact, from the hypergeometric distribution: nothing is drawn. All positives are kept (Brabec et
+    al. 2020, section 5.1).
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def precision_interval(
     fpr_interval: Interval | None = None,
     metric: str | PointMetric = "precision",
 ) -> PrecisionInterval:
-    """The least and the greatest precision that intervals of recall and fpr allow (B 12-13).
+    """The least and the greatest precision that intervals of recall and fpr allow (Brabec et al. 2020).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def precision_interval(
     recall_half_width, fpr_half_width
         The intervals are `recall - recall_half_width` to `recall + recall_half_width`, cut to [0, 1].
     recall_cv, fpr_cv
-        The same as shares of the estimates (B 10), in place of half-widths.
+        The same as shares of the estimates, coefficients of variation, in place of half-widths.
     recall_interval, fpr_interval
         Or both ends of each, such as `rate_interval` gives.
     metric
@@ -300,8 +300,8 @@ def sample_size(
     """How many examples of a class tell its rate so well that precision is known to `delta`.
 
     With as many positives for recall, and negatives for fpr, the band of precision between both
-    intervals is nowhere wider than `delta` (B 5): the upper end of either is at most
-    `(1 + delta) / (1 - delta)` times the lower.
+    intervals is nowhere wider than `delta` (Brabec et al. 2020, section 5): the upper end of either
+    is at most `(1 + delta) / (1 - delta)` times the lower.
 
     Parameters
     ----------
