@@ -50,7 +50,7 @@ From `polars_prcurve.page`, for the argument `parts` of [`report`](frames.md#rep
 """
 FUNCTIONS = "All of `polars_prcurve` but the namespace `.prc`."
 ENGINES = """
-From `polars_prcurve.engines`; [scores that live elsewhere](../engines.md) shows it on each engine.
+From `polars_prcurve.engines`; [counting on an engine](../engines.md) shows it on each.
 """
 METRICS = """
 All are in `polars_prcurve.metrics`. Wherever a metric is asked for, its name or its value will do;
@@ -95,7 +95,13 @@ def pages() -> dict[str, Iterable[str]]:
     return {
         "frames": ["# Frame methods", FRAMES, *described(FramePrc), setup(), *methods(FramePrc)],
         "expressions": ["# Expressions", EXPRESSIONS, *described(ExprPrc), setup(), *methods(ExprPrc)],
-        "plots": ["# Charts of a score table", PLOTS, *described(PlotPrc), setup(), *methods(PlotPrc)],
+        "plots": [
+            "# Charts of a score table",
+            PLOTS,
+            *described(PlotPrc),
+            setup(),
+            *entries(PlotPrc, drawn),
+        ],
         "charts": [
             *["# Charts of a finished table", CHARTS, setup(*imports("polars_prcurve.charts", drawn))],
             *entries(charts, drawn),

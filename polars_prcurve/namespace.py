@@ -1066,7 +1066,7 @@ class FramePrc(Listed, Generic[F]):
         - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
           the convex hull of all curves of the group; null where the model lacks a class. Any threshold
           of best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
-          2001) or raises no alarm or all. A model of best `average_precision` need not have one.
+          2001) or raises no alert or all. A model of best `average_precision` need not have one.
 
         Examples
         --------
@@ -1113,9 +1113,9 @@ class FramePrc(Listed, Generic[F]):
     ) -> pl.DataFrame:
         """Every point at which the ROC curves of two models cross; a LazyFrame is collected at the call.
 
-        The model above on the left finds the first positives at fewer false alarms, which is what counts
-        at low prevalence (Richardson et al. 2024); no crossing means that one dominates, or that both
-        are the same (see `dominance`).
+        The model above on the left finds the first positives at fewer false positives, which is what
+        counts at low prevalence (Richardson et al. 2024); no crossing means that one dominates, or that
+        both are the same (see `dominance`).
 
         Returns
         -------

@@ -210,7 +210,7 @@ def _described(targets: Sequence[Target]) -> list[pl.Expr]:
 
 
 def _at_thresholds(found: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable) -> pl.LazyFrame:
-    """A threshold that was asked for stands as given; above all scores it raises no alarm."""
+    """A threshold that was asked for stands as given; above all scores it raises no alert."""
     threshold = by_turn(_TURN, (target.literal for target in targets), pl.col(SCORE))
     given = pl.col("criterion") == "threshold"
     n_pos, n_neg = class_counts(table)
@@ -229,7 +229,7 @@ def _at_thresholds(found: pl.LazyFrame, targets: Sequence[Target], table: ScoreT
 
 
 def _alerts(per: float, table: Input) -> list[pl.Expr]:
-    """Among so many events: alarms, those that are right, and positives without an alarm."""
+    """Among so many events: alerts, those that are right, and positives without an alert."""
     [share] = metric_values([point.predicted_positive_rate], table)
     eta, recall = pl.col("eta"), pl.col("recall")
     counts = (share * per, eta * recall * per, eta * (1 - recall) * per)
