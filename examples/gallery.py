@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
-IMAGE = re.compile(r"!\[.*?\]\(images/(\w+)\.png\)")
+IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
 
 
 def main() -> None:
