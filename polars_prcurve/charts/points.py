@@ -19,6 +19,7 @@ __all__ = [
     "from_origin",
     "place_on_log",
     "records",
+    "risen",
     "said_thinned",
     "steps",
     "thinned",
@@ -30,15 +31,20 @@ _POINTS_PER_PIXEL = 4  # curves that have more are thinned
 HOVERED = 200  # points per curve: as many as a pointer can tell apart
 
 
+def risen(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows where recall rises and the last, of each curve."""
+    recall, curve = pl.col("recall"), pl.col("curve")
+    first, last = (curve.ne_missing(curve.shift(by)) for by in (1, -1))
+    before = pl.when(first).then(0.0).otherwise(recall.shift(1))
+    return rows.filter((recall > before) | last)
+
+
 def steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
     """The rows where recall rises and the last, from recall 0 on; `made` marks what is added."""
-    recall, place = pl.col("recall"), pl.int_range(pl.len())
-    risen = recall > recall.shift(1, fill_value=0.0)
-    kept = rows.filter((risen | (place == pl.len() - 1)).over("curve"))
     start = rows.group_by("curve", maintain_order=True).agg(
         pl.lit(0.0).alias("recall"), pl.col(values).first()
     )
-    return with_made(start, kept)
+    return with_made(start, risen(rows))
 
 
 def from_origin(rows: pl.DataFrame) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from polars_prcurve.charts.points import (
     corners,
     from_origin,
     records,
+    risen,
     said_thinned,
     steps,
     thinned,
@@ -116,15 +117,15 @@ def _start(curves: Curves, eta: float | None) -> float:
 def _data(curves: Curves, channels: Channels) -> tuple[list[dict[str, Any]], str]:
     """The points of both panels; those of pr, which hold fpr / recall, may be pointed at in both."""
     odds = pl.col("fpr") / pl.col("recall")
-    of_pr = steps(curves.rows.with_columns(odds=odds).filter(pl.col("recall") > 0), "odds")
-    pr = thinned(of_pr, pl.col("recall"), pl.col("odds"), _COLUMNS)
-    of_roc = corners(from_origin(curves.rows)).with_columns(made=True)
-    roc = thinned(of_roc, pl.col("fpr"), pl.col("recall"), _COLUMNS)
+    found = risen(curves.rows.with_columns(odds=odds, made=False).filter(pl.col("recall") > 0))
+    pr = steps(thinned(found, pl.col("recall"), pl.col("odds"), _COLUMNS), "odds")
+    bends = thinned(corners(curves.rows), pl.col("fpr"), pl.col("recall"), _COLUMNS)
+    roc = from_origin(bends).with_columns(made=True)
     data = [row | {"part": "roc"} for row in records(curves, channels, roc, ["fpr", "recall"], [])]
     data += records(curves, channels, pr, ["recall", "odds"], ["threshold"])
     for row in data:
         del row["order"]  # both rise: they are the order
-    return data, said_thinned(of_pr, pr)
+    return data, said_thinned(found, pr)
 
 
 def _pointed() -> alt.Parameter:
