@@ -55,9 +55,10 @@ def counts(
     positives
         The same for one shard of several, in pandas, pyarrow or Polars: a table with the columns `by`
         and `score`, which holds the scores of positives in all shards, such as the rows of their
-        counts where `n_pos` is not 0. What is counted is what lies at each of these scores, just above
-        it, and below all of them; tables of shards that were given the same `positives` add up. A score
-        that is not in it costs a threshold, and makes no other row wrong.
+        counts where `n_pos` is not 0. A lazy one is computed at every call: collect it first. What is
+        counted is what lies at each of these scores, just above it, and below all of them; tables of
+        shards that were given the same `positives` add up. A score that is not in it costs a threshold,
+        and makes no other row wrong.
 
     Returns
     -------
