@@ -20,7 +20,7 @@ from polars_prcurve.charts.channels import Channels, channels_of
 from polars_prcurve.charts.curves import Curves, check_table, said_sizes
 from polars_prcurve.charts.drawing import CHANCE, SWEPT, Chart, Look, Words, chart, part
 from polars_prcurve.charts.points import records
-from polars_prcurve.charts.words import metric_title, rounded, said, said_share
+from polars_prcurve.charts.words import metric_title, rounded, said, said_level, said_share
 from polars_prcurve.errors import PrcError
 
 __all__ = ["metric_by_eta", "p3_curve"]
@@ -213,7 +213,7 @@ class _Lines:
         if "low" in rows.columns and rows["low"].count():
             level = "the intervals of the table"
             if self.confidence is not None:
-                level = f"intervals of {100 * self.confidence:.6g} %"
+                level = f"intervals of {said_level(self.confidence)}"
             fixed = " for a fixed threshold" if "target" in each.columns else ""
             doubt = "reliable" in rows.columns and not rows["reliable"].all()
             said_all.append(f"Shaded: {level}{fixed}{', not all of them reliable' if doubt else ''}")

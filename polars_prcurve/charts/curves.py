@@ -138,9 +138,7 @@ def _in_order(
         .sort(order, descending=falling, nulls_last=falling)
     )
     point = pl.col("curve", "threshold", "fpr", "recall")
-    return number_curves(frame, keys).filter(
-        pl.any_horizontal(point.ne_missing(point.shift())) | (pl.int_range(pl.len()) == 0)
-    )
+    return number_curves(frame, keys).filter(pl.any_horizontal(point.ne_missing(point.shift())))
 
 
 def _fields(columns: list[str], *, with_eta: bool) -> dict[str, str]:

@@ -11,7 +11,7 @@ from polars_prcurve.charts.channels import channels_of
 from polars_prcurve.charts.curves import read_sweep, said_eta, said_sizes
 from polars_prcurve.charts.drawing import CHANCE, SWEPT, Chart, Look, Words, chart, part, share_axis
 from polars_prcurve.charts.points import records, said_thinned, steps, thinned
-from polars_prcurve.charts.words import rounded
+from polars_prcurve.charts.words import rounded, said_level
 from polars_prcurve.errors import PrcError
 
 __all__ = ["pr_curve"]
@@ -92,7 +92,7 @@ def pr_curve(
     )
     told = ["threshold", "tp", "fp", "prevalence", "test_set"]
     data = [*chance, *records(curves, channels, drawn, ["recall", y, *band], told)]
-    named = "the table's intervals" if confidence is None else f"intervals of {100 * confidence:.6g} %"
+    named = "the table's intervals" if confidence is None else f"intervals of {said_level(confidence)}"
     shaded = [f"Shaded: {named} of {_AXES[y].lower()} at each threshold"] if band else []
     words = Words(
         title or _TITLES[y],

@@ -13,6 +13,7 @@ from polars_prcurve.charts.channels import MOST_COLORS, Channels, channels_of
 from polars_prcurve.charts.curves import Curves, check_table, group_fields, said_sizes
 from polars_prcurve.charts.drawing import Chart, Look, Words, chart
 from polars_prcurve.charts.points import records
+from polars_prcurve.charts.words import said_level
 
 __all__ = ["ranking"]
 
@@ -93,7 +94,7 @@ def ranking(
         rows = rows.with_columns(pl.when("resolved").then("rank").alias("sure"))
     fields = [name for name in ("eta", "rank", "sure") if name in rows.columns]
     data = list(records(curves, channels, with_yes_and_no(rows), fields, [*told, "prevalence"]))
-    level = "" if confidence is None else f" ({100 * confidence:.6g} %)"
+    level = "" if confidence is None else f" ({said_level(confidence)})"
     doubt = "reliable" in curves.rows.columns and not curves.rows["reliable"].all()
     sure = f"Pale band: behind the first for sure, or ahead of all{level}"
     sure += "; not all of it reliable" if doubt else ""

@@ -15,6 +15,7 @@ __all__ = [
     "rounded",
     "said",
     "said_count",
+    "said_level",
     "said_range",
     "said_share",
     "said_size",
@@ -43,6 +44,10 @@ def said_size(n_pos: float, n_neg: float) -> str:
 def said_count(count: Any) -> str:
     """A count, or a sum of weights: 1 000, or 12.5."""
     return f"{round(count):,}".replace(",", " ") if count == round(count) else f"{count:.6g}"
+
+
+def said_level(confidence: float) -> str:
+    return f"{100 * confidence:.6g} %"
 
 
 def said_share(eta: float) -> str:
