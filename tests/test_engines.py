@@ -577,6 +577,15 @@ def assert_page_holds(code: str, df: pl.DataFrame, **known: Any) -> None:
         assert_same(names["areas"], df.prc.summary(0.001, by="model"))
 
 
+def assert_survives(deadly: Any, marker: Path, df: pl.DataFrame) -> None:
+    """Whoever computes the table first while there is no marker leaves one, and dies."""
+    marker.touch()  # nobody dies while values are checked,
+    counts = engines().counts(deadly, by="model")
+    marker.unlink()  # but one does while they are counted
+    assert_counts(counts, df.prc.counts(by="model"), ["model"])
+    assert marker.exists()
+
+
 @contextmanager
 def spark_of_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     from pyspark.sql import SparkSession
@@ -633,12 +642,7 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             engines().counts(missing, by="model")
         kept = here(missing).prc.counts(by="model", missing="drop")
         assert_counts(engines().counts(missing, by="model", missing="drop"), kept, ["model"])
-        deadly = table.mapInArrow(dies_once, table.schema)
-        marker.touch()  # nobody dies while values are checked,
-        counts = engines().counts(deadly, by="model")
-        marker.unlink()  # but an executor does while they are counted
-        assert_counts(counts, df.prc.counts(by="model"), ["model"])
-        assert marker.exists()
+        assert_survives(table.mapInArrow(dies_once, table.schema), marker, df)
 
 
 def test_dask_on_two_workers(tmp_path: Path) -> None:
@@ -666,12 +670,7 @@ def test_dask_on_two_workers(tmp_path: Path) -> None:
         assert len(codes) == 2
         for code in codes:
             assert_page_holds(code, df, dask=dask, path=path)
-        deadly = table.map_partitions(dies_once, meta=table._meta)
-        marker.touch()  # nobody dies while values are checked,
-        counts = engines().counts(deadly, by="model")
-        marker.unlink()  # but a worker does while they are counted
-        assert_counts(counts, df.prc.counts(by="model"), ["model"])
-        assert marker.exists()
+        assert_survives(table.map_partitions(dies_once, meta=table._meta), marker, df)
 
 
 # The Arrow door -------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
-from common import mean_and_error
+from common import Figure, about, mean_and_error
 
 from polars_prcurve import eta_from_ratio
 from polars_prcurve.metrics import CurveMetric
@@ -57,3 +57,17 @@ def means(found: pl.DataFrame) -> dict[tuple[str, str, str], tuple[float, float]
     """(classifier, imbalance, metric) to mean and standard error."""
     groups = found.group_by("classifier", "imbalance", "metric", maintain_order=True)
     return {key: mean_and_error(each["value"]) for key, each in groups}  # type: ignore[misc]
+
+
+def check_area(
+    figure: Figure,
+    what: str,
+    mean: tuple[float, float],
+    expected: float,
+    paper: str,
+    *,
+    listed: bool = True,
+) -> None:
+    """A mean of average precision, to three of its standard errors or to a hundredth."""
+    value, error = mean
+    figure.check(what, paper, value, about(expected, max(3 * error, 0.01)), listed=listed)

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 from common import Figure, about, normals, run
-from richardson import CENTRES, IMBALANCES, areas, means, normal_at, simulated
+from richardson import CENTRES, IMBALANCES, areas, check_area, means, normal_at, simulated
 
 from polars_prcurve import charts
 
@@ -66,15 +66,11 @@ def main(figure: Figure) -> alt.VConcatChart:
             value, error = mean[name, ratio, "roc_auc"]
             what = f"{name}, {ratio}: mean area under the ROC curve"
             figure.check(what, "constant", value, about(AUC[name], 3 * error), listed=name == "middle")
-            value, error = mean[name, ratio, "average_precision"]
-            what = f"{name}, {ratio}: mean average precision"
-            figure.check(
-                what,
-                "changes drastically",
-                value,
-                about(expected, max(3 * error, 0.01)),
-                listed=name == "middle",
+            what, area = (
+                f"{name}, {ratio}: mean average precision",
+                mean[name, ratio, "average_precision"],
             )
+            check_area(figure, what, area, expected, "changes drastically", listed=name == "middle")
 
     return drawn(found)
 

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 from common import Figure, about, run
-from richardson import IMBALANCES, Draw, areas, means, simulated
+from richardson import IMBALANCES, Draw, areas, check_area, means, simulated
 
 from polars_prcurve import metrics
 
@@ -87,9 +87,11 @@ def main(figure: Figure) -> alt.VConcatChart:
                 figure.check(
                     f"{name}, {ratio}: mean {metric}", "constant", value, limit, listed=ratio == "1:99"
                 )
-            value, error = mean[name, ratio, "average_precision"]
-            what = f"{name}, {ratio}: mean average precision"
-            figure.check(what, "changes with imbalance", value, about(expected, max(3 * error, 0.01)))
+            what, area = (
+                f"{name}, {ratio}: mean average precision",
+                mean[name, ratio, "average_precision"],
+            )
+            check_area(figure, what, area, expected, "changes with imbalance")
 
     return drawn(found)
 

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 from common import Figure, about, at_least, normals, run
-from richardson import CENTRES, IMBALANCES, simulated
+from richardson import CENTRES, IMBALANCES, check_area, means, simulated
 from richardson_2_3 import AREAS, CLASSIFIERS
 
 from polars_prcurve import charts, eta_grid
@@ -52,12 +52,9 @@ def main(figure: Figure) -> alt.FacetChart:
     test_sets = simulated(CLASSIFIERS, np.random.default_rng(6), figure.size(200, 10))
     groups = ["classifier", "imbalance", "repeat"]
     fixed = test_sets.prc.summary(IMBALANCES["1:9"], metrics="average_precision", by=groups)
-    for (name, ratio), each in fixed.group_by("classifier", "imbalance", maintain_order=True):
-        mean, error = each["value"].mean(), each["value"].std() / len(each) ** 0.5
+    for (name, ratio, _), area in means(fixed).items():
         what = f"{name}: mean area at 1:9 of test sets of {ratio}"
-        figure.check(
-            what, "not asked", mean, about(AREAS[name][1], max(3 * error, 0.01)), listed=name == "best"
-        )
+        check_area(figure, what, area, AREAS[name][1], "not asked", listed=name == "best")
     over_eta = fits.prc.summary(eta_grid(0.01, 0.5), metrics=asked, by="classifier", smooth="binormal")
     # The table has four rows a classifier, to be fitted; they are no test set.
     return charts.metric_by_eta(over_eta.drop("n_pos", "n_neg"), facet="metric")
