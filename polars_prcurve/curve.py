@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from polars_prcurve.bands import Bands, Collect, with_bands
 from polars_prcurve.binormal import with_rates
 from polars_prcurve.columns import COPY, NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP, UNIT
+from polars_prcurve.curve_metrics import Rows
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.point_metrics import POINT_METRICS, PointMetric
@@ -23,6 +24,7 @@ __all__ = [
     "curve_table",
     "metric_values",
     "refuse_clashes",
+    "rows_of",
     "stacked",
     "with_metrics",
 ]
@@ -75,7 +77,7 @@ def curve_table(
     With `smooth` recall and fpr are those of a binormal model, and have no counts.
     """
     if long:
-        grid = replace(grid, copies=len(metrics), single=grid.single and len(metrics) == 1)
+        grid = replace(grid, copies=len(metrics))
     frame = sweep_at(
         grid,
         table,
@@ -118,16 +120,23 @@ def with_metrics(
     return frame.with_columns(stacked(columns, names))
 
 
-def metric_values(metrics: Sequence[PointMetric], table: Input | None) -> list[pl.Expr]:
+def metric_values(
+    metrics: Sequence[PointMetric], table: Input | None, column: Callable[[str], pl.Expr] = pl.col
+) -> list[pl.Expr]:
     """The metrics as expressions over the columns of `sweep_at`; undefined is null."""
-    recall, fpr, eta = pl.col("recall"), pl.col("fpr"), pl.col("eta")
+    recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
     if not isinstance(table, ScoreTable):
         return [metric.of_columns(recall, fpr, eta) for metric in metrics]
-    cells = [pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if table.float_sums:
-        cells = [cell * pl.col(UNIT) for cell in cells]
-    factors = pl.col(POS_FACTOR), pl.col(NEG_FACTOR)
+        cells = [cell * column(UNIT) for cell in cells]
+    factors = column(POS_FACTOR), column(NEG_FACTOR)
     return [metric.of_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
+
+
+def rows_of(table: Input, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+    """What the metrics of a curve read, from the columns of `sweep_at` by name."""
+    return Rows(column, column("eta"), lambda metric: metric_values([metric], table, column)[0])
 
 
 def stacked(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:

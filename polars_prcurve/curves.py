@@ -29,11 +29,9 @@ from polars_prcurve.columns import (
     N_NEG,
     N_POS,
     NEG_BEFORE,
-    NEG_FACTOR,
     ODDS,
     PAIR,
     POS_BEFORE,
-    POS_FACTOR,
     RATIO,
     RECALL_BEFORE,
     RESERVED,
@@ -43,13 +41,13 @@ from polars_prcurve.columns import (
     START_NEG,
     START_POS,
 )
-from polars_prcurve.curve import metric_values
-from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, odds_against
+from polars_prcurve.curve import rows_of
+from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, Step, odds_against
 from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
 from polars_prcurve.hull import upper_hull
 from polars_prcurve.influence import centred, with_influences
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.point_metrics import PointMetric
+from polars_prcurve.lanes import lanes_of
 from polars_prcurve.prevalence import Grid, at_each_eta
 from polars_prcurve.sweep import (
     Parts,
@@ -83,16 +81,21 @@ class Curves(NamedTuple):
     sizes: tuple[pl.Expr, pl.Expr]
     """Positives and negatives of a group."""
     whole: Curve
-    at_rows: Callable[[PointMetric], pl.Expr]
-    """A point metric of the segments' ends."""
+    rows: Callable[[Callable[[str], pl.Expr]], Rows]
+    """The segments, from their columns by name."""
 
     def at(self, grid: Grid) -> pl.LazyFrame:
         """One row per group and prevalence."""
         pairs = at_each_eta(self.groups, grid, *self.sizes, checked=False)
         return pairs.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS))
 
-    def values(self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]) -> pl.LazyFrame:
-        """The metrics at each pair, under their names here."""
+    def values(
+        self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric], *, each: int | None = None
+    ) -> pl.LazyFrame:
+        """The metrics at each pair, under their names here.
+
+        It is faster to know that pairs are in order, and how many there are of `each` group.
+        """
         averaged = {name: m for name, m in named.items() if m.averages is not None}
         summed = {name: m for name, m in named.items() if m.averages is None}
         values = pairs.join(self._least_fpr(), on=GROUP, how="left")
@@ -102,7 +105,7 @@ class Curves(NamedTuple):
             }
             if chosen:
                 key = PAIR if on_eta else GROUP
-                reduced = self._reduced(pairs, chosen, key, on_hull)
+                reduced = self._reduced(pairs, chosen, key, on_hull, each)
                 values = values.join(reduced, on=key, how="left")
         values = values.with_columns(
             metric.finish(pl.col(name), self.whole).fill_nan(None).alias(name)
@@ -117,22 +120,30 @@ class Curves(NamedTuple):
         return self.segments[False].select(GROUP, rises.alias(LEAST_FPR)).group_by(GROUP).min()
 
     def _reduced(
-        self, pairs: pl.LazyFrame, metrics: Mapping[str, CurveMetric], key: str, on_hull: bool
+        self,
+        pairs: pl.LazyFrame,
+        metrics: Mapping[str, CurveMetric],
+        key: str,
+        on_hull: bool,
+        each: int | None,
     ) -> pl.LazyFrame:
         """One total per key and metric."""
         frame = self.segments[on_hull]
         if all(metric.needs == "rises" for metric in metrics.values()):
             frame = frame.filter(pl.col(RISE) > 0)  # there may be others for others' sake
+        lanes = lanes_of(each if key == PAIR else None)
         if key == PAIR:
-            at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, POS_FACTOR, NEG_FACTOR)
-            frame = frame.join(at_eta, on=GROUP)
-        rows = Rows(pl.col, pl.col("eta"), self.at_rows)
+            frame = frame.join(lanes.abreast(pairs), on=GROUP)
+        rows = [self.rows(column) for column in lanes.columns()]
         for steps in zip_longest(*(metric.steps for metric in metrics.values())):
-            bound = {name: e for step in steps if step is not None for name, e in step(rows).items()}
-            frame = frame.with_columns(**bound)
-        terms = {name: metric.prepared(rows) for name, metric in metrics.items()}
-        totals = (metric.reduced(pl.col(name)).alias(name) for name, metric in metrics.items())
-        return frame.select(key, **terms).group_by(key).agg(*totals)
+            frame = frame.with_columns(**lanes.made(partial(_bound, steps), rows))
+        terms = lanes.made(lambda of: {name: m.prepared(of) for name, m in metrics.items()}, rows)
+        totals = lanes.made(
+            lambda column: {name: m.reduced(column(name)) for name, m in metrics.items()},
+            lanes.columns(),
+        )
+        reduced = frame.select(key, **terms).group_by(key).agg(**totals)
+        return lanes.in_turn(reduced, list(metrics))
 
     def influences(
         self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
@@ -151,15 +162,14 @@ class Curves(NamedTuple):
                 # The pairs on the left, so that the join leaves each curve in order.
                 at_eta = pairs.select(GROUP, PAIR, "eta", ODDS)
                 frame = at_eta.join(rows, on=GROUP, maintain_order="left_right") if on_eta else rows
-                at = Rows(pl.col, pl.col("eta"), self.at_rows)
-                frame = centred(with_influences(frame, at, key, chosen), key, chosen)
+                frame = centred(with_influences(frame, self.rows(pl.col), key, chosen), key, chosen)
                 yield key, list(chosen), frame
 
     def _averaged(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
         """The mean over prevalences, null where the metric is null at one of them."""
         of, etas, weights = cast("Average", metric.averages)
         nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        at_nodes = self.values(self.at(Grid(nodes)), {name: of})
+        at_nodes = self.values(self.at(Grid(nodes)), {name: of}, each=len(etas))
         # A metric without a bound needs a unit in which the sum is one of shares.
         unit = 1.0 if all(map(math.isfinite, of.range)) else 2.0**-60
         share = whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
@@ -190,8 +200,7 @@ def curves_of(
 
 
 def _curves(table: Input, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]) -> Curves:
-    values = partial(_point_values, table)
-    return Curves(groups, segments, class_sizes(table), _whole(table), values)
+    return Curves(groups, segments, class_sizes(table), _whole(table), partial(rows_of, table))
 
 
 def curves_in_memory(table: Input, metrics: Sequence[CurveMetric], *, collect: Collect) -> Curves:
@@ -225,8 +234,8 @@ def with_hulls(
     return {False: found.lazy(), True: extents(from_row_before(upper_hull(found).lazy()))}
 
 
-def _point_values(table: Input, metric: PointMetric) -> pl.Expr:
-    return metric_values([metric], table)[0]
+def _bound(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+    return {name: e for step in steps if step is not None for name, e in step(rows).items()}
 
 
 def _whole(table: Input) -> Curve:

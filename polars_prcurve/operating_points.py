@@ -31,8 +31,14 @@ from polars_prcurve.columns import (
     SWEEP,
     UNIT,
 )
-from polars_prcurve.curve import added_by_metrics, by_turn, metric_values, refuse_clashes, with_metrics
-from polars_prcurve.curve_metrics import Rows
+from polars_prcurve.curve import (
+    added_by_metrics,
+    by_turn,
+    metric_values,
+    refuse_clashes,
+    rows_of,
+    with_metrics,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import Input, ScoreTable
 from polars_prcurve.intervals import EXACT
@@ -169,7 +175,7 @@ def points_at_any_eta(
     bands: Bands | None = None,
 ) -> pl.LazyFrame:
     """Operating points where neither targets nor metrics depend on eta, with n_pos and n_neg."""
-    grid = Grid(pl.LazyFrame({"eta": [0.5]}), single=True)
+    grid = Grid(pl.LazyFrame({"eta": [0.5]}), count=1)
     points = points_table(table, grid, targets, metrics, collect=collect, bands=bands)
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
@@ -195,8 +201,7 @@ def _chosen(
 
 
 def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: Input) -> pl.LazyFrame:
-    of_row = Rows(pl.col, pl.col("eta"), lambda metric: metric_values([metric], table)[0])
-    choices = {name: target.choice(of_row) for name, target in targets.items()}
+    choices = {name: target.choice(rows_of(table)) for name, target in targets.items()}
     return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
 
 

@@ -111,12 +111,17 @@ class Grid:
     """`by` columns that `frame` is joined on; none of them: the same for every group."""
     carried: tuple[str, ...] = ()
     """Further columns of a user's frame that go along into the result."""
-    single: bool = False
-    """There is exactly one prevalence per group."""
+    count: int | None = None
+    """Prevalences of each group, if that is known and the same for all."""
     shared: bool = False
     """Groups that have their own prevalence must all have the same."""
     copies: int = 1
     """How often each prevalence is repeated, numbered in COPY."""
+
+    @property
+    def single(self) -> bool:
+        """There is one row per group."""
+        return self.count == 1 and self.copies == 1
 
 
 def read_eta(
@@ -143,7 +148,7 @@ def read_eta(
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    return Grid(frame, single=len(values) == 1, shared=shared)
+    return Grid(frame, count=len(values), shared=shared)
 
 
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"

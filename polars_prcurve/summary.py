@@ -61,9 +61,9 @@ def summary_table(
         curves = curves_of(table, found, metrics, collect=collect, with_last=analytic)
     pairs = curves.at(grid)
     if uncertainty is not None and analytic:
-        values = _analytic(curves, pairs, named, uncertainty.confidence)
+        values = _analytic(curves, pairs, named, grid.count, uncertainty.confidence)
     else:
-        values = curves.values(pairs, named)
+        values = curves.values(pairs, named, each=grid.count)
     values = checked_last(table, values.sort(PAIR), *late_checks(table, grid))
     if uncertainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # of which alone an uncertainty is asked
@@ -78,13 +78,17 @@ def summary_table(
 
 
 def _analytic(
-    curves: Curves, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric], confidence: float
+    curves: Curves,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    each: int | None,
+    confidence: float,
 ) -> pl.LazyFrame:
     """The metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`."""
     needed = dict(named)
     for name, metric in named.items():
         needed |= parts(name, metric)
-    values = curves.values(pairs, needed)
+    values = curves.values(pairs, needed, each=each)
     for key, names, influences in curves.influences(pairs, named):
         values = values.join(variances(influences, key, names), on=key, how="left")
     return values.with_columns(

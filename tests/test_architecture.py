@@ -33,7 +33,7 @@ LAYERS = [
     {"sweep", "wide", "metrics", "prior_shift", "engine_counts"},
     {"binormal"},
     {"curve", "targets"},
-    {"influence"},
+    {"influence", "lanes"},
     {"expressions", "curves", "analytic"},
     {"bootstrap"},
     {"summary", "compare", "operating_points", "subsampling"},
