@@ -29,7 +29,7 @@ import polars as pl
 
 from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
-from polars_prcurve.baselines import atanh_rest
+from polars_prcurve.baselines import atanh_rest, short_atanh_rest
 from polars_prcurve.columns import (
     AUC,
     ENVELOPE,
@@ -46,7 +46,7 @@ from polars_prcurve.columns import (
     SLOPE,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact import normal_cdf, sum_of_shares, whole_shares
+from polars_prcurve.exact import SHARE, from_whole, normal_cdf, whole
 from polars_prcurve.point_metrics import PointMetric
 
 __all__ = [
@@ -87,6 +87,10 @@ class Rows:
     eta: pl.Expr
     value: Callable[[PointMetric], pl.Expr]
     """A point metric of the rows; null where undefined."""
+    short: bool = False
+    """Along each segment both rates grow by a fiftieth or less."""
+    unit: float = 1.0
+    """What a rise is multiplied by."""
 
     @property
     def recall(self) -> pl.Expr:
@@ -107,8 +111,8 @@ class Rows:
 
     @property
     def rise(self) -> pl.Expr:
-        """From `recall_before` to `recall`."""
-        return self.column(RISE)
+        """From `recall_before` to `recall`, times `unit`."""
+        return self.column(RISE) if self.unit == 1 else self.column(RISE) * self.unit
 
     @property
     def run(self) -> pl.Expr:
@@ -216,6 +220,10 @@ class CurveMetric:
     steps: tuple[Step, ...] = field(default=(), repr=False)
     """What is bound by name before the term, one step after another."""
     needs: Needs = field(default="rises", repr=False)
+    by_rise: bool = field(default=False, repr=False)
+    """The term is `Rows.rise` times what does not read this."""
+    minds_length: bool = field(default=False, repr=False)
+    """Its formula is shorter for short segments, see `Rows.short`."""
     looks_ahead: bool = field(default=False, repr=False)
     """Reads `Rows.envelope`."""
     on_hull: bool = field(default=False, repr=False)
@@ -237,13 +245,19 @@ class CurveMetric:
 
     def prepared(self, rows: Rows) -> pl.Expr:
         """The term, as it is added up."""
-        return whole_shares(self.term(rows)) if self.total == "sum" else self.term(rows)
+        if self.total != "sum":
+            return self.term(rows)
+        if self.by_rise:  # the rise is multiplied, once for all prevalences, and not the term
+            return whole(self.term(replace(rows, unit=SHARE)))
+        return whole(self.term(rows) * SHARE)
 
     def reduced(self, terms: pl.Expr) -> pl.Expr:
-        """One value from the prepared terms."""
-        if self.total == "sum":
-            return sum_of_shares(terms)
-        return terms.max() if self.total == "max" else terms.min()
+        """One total from the prepared terms, or from totals of some of them."""
+        return {"sum": terms.sum, "max": terms.max, "min": terms.min}[self.total]()
+
+    def restored(self, total: pl.Expr) -> pl.Expr:
+        """A total as a number, of terms that were `prepared`."""
+        return from_whole(total) if self.total == "sum" else total
 
 
 # Where a metric is defined --------------------------------------------------------------------
@@ -346,18 +360,20 @@ def _average_precision_interpolated(rows: Rows) -> pl.Expr:
 # in which nothing cancels. The same two functions give means over prevalences.
 
 
-def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
-    """Bind the growth of a quantity from `start` by `gain`, and then v, 1 - v and s."""
-    d, g, v, rest, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "rest", "s"))
+def _growth(prefix: str, start: Term, gain: Term, ends: Term) -> tuple[Step, ...]:
+    """Bind the growth of a quantity from `start` by `gain`, the sum of its `ends`, v, 1 - v and s."""
+    names = ("start", "gain", "ends", "v", "rest", "s")
+    d, g, both, v, rest, s = (f"{prefix}_{name}" for name in names)
 
     def of_v(rows: Rows) -> dict[str, pl.Expr]:
-        ends = rows.column(g) + 2 * rows.column(d)
-        return {v: rows.column(g) / ends, rest: 2 * rows.column(d) / ends}
+        of = rows.column
+        return {v: of(g) / of(both), rest: 2 * of(d) / of(both)}
 
     def of_s(rows: Rows) -> dict[str, pl.Expr]:
-        return {s: atanh_rest(rows.column(g) / rows.column(d), rows.column(v))}
+        of = rows.column
+        return {s: short_atanh_rest(of(v)) if rows.short else atanh_rest(of(g) / of(d), of(v))}
 
-    return lambda rows: {d: start(rows), g: gain(rows)}, of_v, of_s
+    return lambda rows: {d: start(rows), g: gain(rows), both: ends(rows)}, of_v, of_s
 
 
 def _g1(rows: Rows, prefix: str) -> pl.Expr:
@@ -375,11 +391,12 @@ _ALARMS = f"{RESERVED}alarms"
 
 def _pr_auc(rows: Rows) -> pl.Expr:
     # With both g's put in, and nothing left to cancel. A ray from the origin has no bend.
-    start, gain, v, s = (rows.column(f"{_ALARMS}_{name}") for name in ("start", "gain", "v", "s"))
-    ends = 2 * start + gain
-    bend = rows.run * rows.recall_before - rows.rise * rows.fpr_before
-    bent = pl.when(start == 0).then(0.0).otherwise(rows.odds * bend * v * s)
-    return rows.rise * ((rows.recall_before + rows.recall + 2 * bent / ends) / ends)
+    start, ends, v, s = (rows.column(f"{_ALARMS}_{name}") for name in ("start", "ends", "v", "s"))
+    bend = 2 * (rows.run * rows.recall_before - rows.column(RISE) * rows.fpr_before)
+    bent = rows.odds * bend / ends * v * s
+    if not rows.short:
+        bent = pl.when(start == 0).then(0.0).otherwise(bent)
+    return rows.rise * ((bent + (rows.recall_before + rows.recall)) / ends)
 
 
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
@@ -635,7 +652,10 @@ def integrated_average_precision(
     def start(rows: Rows) -> pl.Expr:
         return (1 - low) * rows.fpr + low * rows.recall
 
-    steps = _growth(name, start, lambda rows: span * (rows.recall - rows.fpr))
+    def gain(rows: Rows) -> pl.Expr:
+        return span * (rows.recall - rows.fpr)
+
+    steps = _growth(name, start, gain, lambda rows: 2 * start(rows) + gain(rows))
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         term,
@@ -746,6 +766,7 @@ def _cautious_average_precision(rows: Rows) -> pl.Expr:
 average_precision = CurveMetric(
     "average_precision",
     _average_precision,
+    by_rise=True,
     finish=_where_precision_is,
     source="W 2, step sum",
     influence=_OF_AVERAGE_PRECISION,
@@ -756,6 +777,7 @@ average_precision = CurveMetric(
 average_precision_interpolated = CurveMetric(
     "average_precision_interpolated",
     _average_precision_interpolated,
+    by_rise=True,
     finish=_where_precision_is,
     source="H",
     looks_ahead=True,
@@ -769,8 +791,11 @@ pr_auc = CurveMetric(
     steps=_growth(
         _ALARMS,
         lambda rows: rows.recall_before + rows.odds * rows.fpr_before,
-        lambda rows: rows.rise + rows.odds * rows.run,
+        lambda rows: rows.column(RISE) + rows.odds * rows.run,
+        lambda rows: rows.recall_before + rows.recall + rows.odds * (rows.fpr_before + rows.fpr),
     ),
+    by_rise=True,
+    minds_length=True,
     fitted=_SMOOTH_AREA,
 )
 """The area under what choosing between neighbouring thresholds at random achieves."""
@@ -805,6 +830,7 @@ roc_auc = CurveMetric(
 marginal_average_precision = CurveMetric(
     "marginal_average_precision",
     _average_precision,
+    by_rise=True,
     range=(-1.0, 1.0),
     finish=_transformed(lambda area, eta: area - eta),
     source="R Fig. 6",
@@ -814,6 +840,7 @@ marginal_average_precision = CurveMetric(
 normalized_average_precision = CurveMetric(
     "normalized_average_precision",
     _average_precision,
+    by_rise=True,
     range=(0.0, math.inf),
     finish=_transformed(lambda area, eta: area / eta),
     source="R Fig. 6",
@@ -823,6 +850,7 @@ normalized_average_precision = CurveMetric(
 min_max_average_precision = CurveMetric(
     "min_max_average_precision",
     _average_precision,
+    by_rise=True,
     range=(-math.inf, 1.0),
     finish=_above(lambda eta: eta),
     source="R Fig. 6",

@@ -10,7 +10,8 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product, zip_longest
 from typing import NamedTuple, cast
@@ -47,7 +48,7 @@ from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
 from polars_prcurve.hull import upper_hull
 from polars_prcurve.influence import centred, with_influences
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.lanes import lanes_of
+from polars_prcurve.lanes import Lanes, lanes_of
 from polars_prcurve.prevalence import Grid, at_each_eta
 from polars_prcurve.sweep import (
     Parts,
@@ -132,18 +133,19 @@ class Curves(NamedTuple):
         if all(metric.needs == "rises" for metric in metrics.values()):
             frame = frame.filter(pl.col(RISE) > 0)  # there may be others for others' sake
         lanes = lanes_of(each if key == PAIR else None)
-        if key == PAIR:
-            frame = frame.join(lanes.abreast(pairs), on=GROUP)
-        rows = [self.rows(column) for column in lanes.columns()]
-        for steps in zip_longest(*(metric.steps for metric in metrics.values())):
-            frame = frame.with_columns(**lanes.made(partial(_bound, steps), rows))
-        terms = lanes.made(lambda of: {name: m.prepared(of) for name, m in metrics.items()}, rows)
-        totals = lanes.made(
-            lambda column: {name: m.reduced(column(name)) for name, m in metrics.items()},
-            lanes.columns(),
-        )
-        reduced = frame.select(key, **terms).group_by(key).agg(**totals)
-        return lanes.in_turn(reduced, list(metrics))
+        at_eta, parts = lanes.abreast(pairs), []
+        for part, short in _by_length(frame, metrics.values()):
+            at = part.join(at_eta, on=GROUP) if key == PAIR else part
+            rows = [replace(self.rows(column), short=short) for column in lanes.columns()]
+            for steps in zip_longest(*(metric.steps for metric in metrics.values())):
+                at = at.with_columns(**lanes.made(partial(_bound, steps), rows))
+            terms = lanes.made(lambda of: {name: m.prepared(of) for name, m in metrics.items()}, rows)
+            parts.append(at.select(key, **terms))
+        totals = _of_each(CurveMetric.reduced, metrics, lanes)
+        parts = [part.group_by(key).agg(**totals) for part in parts]
+        reduced = pl.concat(parts).group_by(key).agg(**totals) if len(parts) > 1 else parts[0]
+        values = reduced.with_columns(**_of_each(CurveMetric.restored, metrics, lanes))
+        return lanes.in_turn(values, list(metrics))
 
     def influences(
         self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]
@@ -232,6 +234,28 @@ def with_hulls(
         return {False: segments}
     found = collect(segments, f"{', '.join(names)}, of a convex hull")
     return {False: found.lazy(), True: extents(from_row_before(upper_hull(found).lazy()))}
+
+
+def _of_each(
+    change: Callable[[CurveMetric, pl.Expr], pl.Expr], metrics: Mapping[str, CurveMetric], lanes: Lanes
+) -> dict[str, pl.Expr]:
+    """The metrics' columns, in all lanes, changed."""
+    return lanes.made(
+        lambda column: {name: change(metric, column(name)) for name, metric in metrics.items()},
+        lanes.columns(),
+    )
+
+
+def _by_length(
+    segments: pl.LazyFrame, metrics: Iterable[CurveMetric]
+) -> list[tuple[pl.LazyFrame, bool]]:
+    """The segments in parts, and whether those of a part are short."""
+    if not any(metric.minds_length for metric in metrics):
+        return [(segments, False)]
+    share = 0.02
+    rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * share
+    short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * share)).fill_null(False)
+    return [(segments.filter(~short), False), (segments.filter(short), True)]
 
 
 def _bound(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:

@@ -14,18 +14,23 @@ import math
 import polars as pl
 
 __all__ = [
+    "SHARE",
     "effective_size",
     "exponent",
     "float_bits",
     "from_integer",
+    "from_whole",
     "normal_cdf",
     "one_zero",
     "sum_of_shares",
     "to_integer",
     "unit",
+    "whole",
     "whole_shares",
 ]
 
+SHARE = 2.0**118
+"""Shares, which are at most 1 together, are added up in units of its inverse."""
 _BITS = 89
 
 
@@ -37,7 +42,9 @@ def exponent(largest: pl.Expr) -> pl.Expr:
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """The weight times 2**exponent, an Int128."""
-    return _scaled(weight, exponent).cast(pl.Int128, strict=False)  # bad ones are refused elsewhere
+    return _scaled(weight, exponent).cast(
+        pl.Int128, wrap_numerical=True
+    )  # bad ones are refused elsewhere
 
 
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
@@ -52,7 +59,7 @@ def effective_size(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
     """
     if scaled:
         share = weight.cast(pl.Float64) * 2.0**-_BITS  # the largest is between 1 and 2
-        squares = (share * share * 2.0**80).cast(pl.Int128).sum().cast(pl.Float64) * 2.0**-80
+        squares = whole(share * share * 2.0**80).sum().cast(pl.Float64) * 2.0**-80
         total = weight.sum().cast(pl.Float64) * 2.0**-_BITS
     else:
         rounded = weight.cast(pl.Float64)  # where the sum of squares would not fit
@@ -68,13 +75,23 @@ def unit(exponent: pl.Expr) -> pl.Expr:
 
 
 def whole_shares(terms: pl.Expr) -> pl.Expr:
-    """Terms that are at most 1 together, as multiples of 2**-118; NaN becomes null."""
-    return (terms * 2.0**118).cast(pl.Int128, strict=False)
+    """Terms that are at most 1 together, in units of 1 / SHARE: whole numbers."""
+    return whole(terms * SHARE)
 
 
-def sum_of_shares(whole: pl.Expr) -> pl.Expr:
+def whole(terms: pl.Expr) -> pl.Expr:
+    """Floats cut to whole numbers, and NaN to 0; those of 2**127 and more do not fit."""
+    return terms.cast(pl.Int128, wrap_numerical=True)
+
+
+def sum_of_shares(terms: pl.Expr) -> pl.Expr:
     """The sum of such terms: the same whatever their order, and rounded once."""
-    return whole.sum().cast(pl.Float64) * 2.0**-118
+    return from_whole(terms.sum())
+
+
+def from_whole(total: pl.Expr) -> pl.Expr:
+    """The Float64 nearest to a sum of such terms."""
+    return total.cast(pl.Float64) * (1 / SHARE)
 
 
 def _scaled(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:

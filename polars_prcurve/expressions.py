@@ -201,7 +201,7 @@ class Evidence:
         listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
         element = pl.element().struct.field
         known = pl.struct(  # empty without positives where only rises are kept, and then null
-            metric.reduced(element("term")).alias("total"),
+            metric.restored(metric.reduced(element("term"))).alias("total"),
             element("at").first(),
             (element("tp").first() + element("fn").first()).alias("n_pos"),
             (element("fp").first() + element("tn").first()).alias("n_neg"),
