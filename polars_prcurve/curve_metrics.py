@@ -224,6 +224,8 @@ class CurveMetric:
     """The term is `Rows.rise` times what does not read this."""
     minds_length: bool = field(default=False, repr=False)
     """Its formula is shorter for short segments, see `Rows.short`."""
+    ends_only: bool = field(default=False, repr=False)
+    """It reads neither `Rows.fpr_before` nor `Rows.run`."""
     looks_ahead: bool = field(default=False, repr=False)
     """Reads `Rows.envelope`."""
     on_hull: bool = field(default=False, repr=False)
@@ -570,6 +572,7 @@ def recall_at_precision(precision: float) -> CurveMetric:
         f"recall_at_precision({precision:g})",
         term,
         total="max",
+        ends_only=True,
         finish=_where_precision_is,
         source="recall",
     )
@@ -767,6 +770,7 @@ average_precision = CurveMetric(
     "average_precision",
     _average_precision,
     by_rise=True,
+    ends_only=True,
     finish=_where_precision_is,
     source="W 2, step sum",
     influence=_OF_AVERAGE_PRECISION,
@@ -778,6 +782,7 @@ average_precision_interpolated = CurveMetric(
     "average_precision_interpolated",
     _average_precision_interpolated,
     by_rise=True,
+    ends_only=True,
     finish=_where_precision_is,
     source="H",
     looks_ahead=True,
@@ -831,6 +836,7 @@ marginal_average_precision = CurveMetric(
     "marginal_average_precision",
     _average_precision,
     by_rise=True,
+    ends_only=True,
     range=(-1.0, 1.0),
     finish=_transformed(lambda area, eta: area - eta),
     source="R Fig. 6",
@@ -841,6 +847,7 @@ normalized_average_precision = CurveMetric(
     "normalized_average_precision",
     _average_precision,
     by_rise=True,
+    ends_only=True,
     range=(0.0, math.inf),
     finish=_transformed(lambda area, eta: area / eta),
     source="R Fig. 6",
@@ -851,6 +858,7 @@ min_max_average_precision = CurveMetric(
     "min_max_average_precision",
     _average_precision,
     by_rise=True,
+    ends_only=True,
     range=(-math.inf, 1.0),
     finish=_above(lambda eta: eta),
     source="R Fig. 6",
@@ -870,6 +878,7 @@ random_average_precision = CurveMetric(
     "random_average_precision",
     lambda rows: rows.recall,
     total="max",
+    ends_only=True,
     finish=_of_examples(_random),
     direction="none",
     source="mean over all rankings",
@@ -879,6 +888,7 @@ worst_average_precision = CurveMetric(
     "worst_average_precision",
     lambda rows: rows.recall,
     total="max",
+    ends_only=True,
     finish=_of_examples(
         lambda curve: baselines.worst_average_precision(curve.n_pos, odds_against(curve.eta))
     ),
@@ -890,6 +900,7 @@ worst_pr_auc = CurveMetric(
     "worst_pr_auc",
     lambda rows: rows.recall,
     total="max",
+    ends_only=True,
     finish=_baseline(lambda curve: baselines.worst_pr_auc(curve.eta)),
     direction="none",
     source="Boyd et al. 2012",

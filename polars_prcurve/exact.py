@@ -42,9 +42,7 @@ def exponent(largest: pl.Expr) -> pl.Expr:
 
 def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     """The weight times 2**exponent, an Int128."""
-    return _scaled(weight, exponent).cast(
-        pl.Int128, wrap_numerical=True
-    )  # bad ones are refused elsewhere
+    return whole(_scaled(weight, exponent))  # what does not fit is refused elsewhere
 
 
 def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:

@@ -43,6 +43,8 @@ class Ordered(NamedTuple):
     """What the row adds to the positives, and `neg` to the negatives."""
     neg: pl.Expr
     mark: pl.Expr
+    negatives_first: bool = False
+    """Each row is one example, and among equals the negatives come before the positives."""
 
 
 def in_order(
@@ -80,6 +82,7 @@ def _by_key(
         pos=(bits == _POSITIVE).cast(pl.Int64) if labelled else pl.col(POS),
         neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
         mark=bits == _MARK,
+        negatives_first=labelled and marks is None,
     )
 
 

@@ -54,7 +54,8 @@ def summary_table(
     """
     named = numbered(metrics)
     analytic = uncertainty is not None and uncertainty.method == "analytic"
-    found = counted(table, effective=analytic)
+    ends_only = uncertainty is None and not smooth and all(metric.ends_only for metric in metrics)
+    found = counted(table, effective=analytic, ends_only=ends_only)
     if smooth and isinstance(table, ScoreTable):
         curves = curves_of_model(table, found)
     else:

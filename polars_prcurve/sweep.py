@@ -46,7 +46,7 @@ from polars_prcurve.columns import (
 from polars_prcurve.errors import Check, PrcError, guard, sentence
 from polars_prcurve.grouping import join_groups
 from polars_prcurve.inputs import Input, ScoreTable
-from polars_prcurve.ordering import in_order
+from polars_prcurve.ordering import Ordered, in_order
 from polars_prcurve.prevalence import Grid, at_each_eta, every_group_has_eta, one_prevalence
 
 __all__ = [
@@ -123,14 +123,17 @@ def sweep_at(
     return frame if steps is None else _at_steps(frame, steps)
 
 
-def counted(table: Input, *, effective: bool = False) -> Parts:
+def counted(table: Input, *, effective: bool = False, ends_only: bool = False) -> Parts:
     """The sweep of all rows with the internal columns, and the group table, both unchecked.
 
+    For who reads `ends_only`, scores that no positive has may be left out, and with them START_NEG.
     An error ahead of a group_by can lock the streaming engine: what adds up the rows checks
     its result instead, by `checked_last`.
     """
     if isinstance(table, ScoreTable):
-        rows, groups = _running_sums(table, None, checked=False, effective=effective)
+        rows, groups = _running_sums(
+            table, None, checked=False, effective=effective, ends_only=ends_only
+        )
     else:
         rows, groups = _points(table, checked=False)
     groups = groups.cache()
@@ -198,11 +201,16 @@ def count_scores(table: Input) -> pl.LazyFrame:
 
 
 def _running_sums(
-    table: ScoreTable, listed: pl.Series | None, *, checked: bool = True, effective: bool = False
+    table: ScoreTable,
+    listed: pl.Series | None,
+    *,
+    checked: bool = True,
+    effective: bool = False,
+    ends_only: bool = False,
 ) -> Parts:
     """Sort the rows of all groups at once, and add up."""
     sizes = _SIZES if effective and table.weighted else {}
-    groups = _groups(table, _totals(table, sizes))
+    groups = _groups(table, _totals(table, sizes)).cache()  # used for the rows, and for what is beside
     if checked and not table.float_sums:
         groups = _checked(table, groups)
     rows = _placed(table, groups)
@@ -215,15 +223,10 @@ def _running_sums(
         groups = _checked(table, groups) if checked else groups
     marks = None if listed is None else _marks(groups, listed)
     ordered = in_order(rows, table.score_dtype, labelled=table.labelled, marks=marks)
-    sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
-    kept = (ordered.last if marks is None else ordered.mark).alias(_KEPT)
-    running = ordered.frame.select(*ordered.columns, *sums, kept).filter(_KEPT)
-    # Ahead of what is decoded, so that a filter on these is moved there.
-    starts = {START_POS: RUN_POS, START_NEG: RUN_NEG}
-    running = running.with_columns(
-        pl.col(run).shift(1, fill_value=0).alias(start) for start, run in starts.items()
-    )
-    running = running.select(ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), *_RUNS, *starts)
+    if ends_only and ordered.negatives_first:
+        running = _at_positives(ordered)
+    else:
+        running = _at_scores(ordered, ordered.last if marks is None else ordered.mark)
     before = [
         (pl.col(total).cum_sum() - pl.col(total)).alias(name)
         for total, name in ((N_POS, POS_BEFORE), (N_NEG, NEG_BEFORE))
@@ -238,6 +241,36 @@ def _running_sums(
         unit = exact.unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
     groups = groups.with_columns(*before, *or_null, unit.alias(UNIT))
     return Parts(running, groups)
+
+
+def _at_scores(ordered: Ordered, kept: pl.Expr) -> pl.LazyFrame:
+    """The sums at the rows `kept`, and at the row before it."""
+    sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
+    running = ordered.frame.select(*ordered.columns, *sums, kept.alias(_KEPT)).filter(_KEPT)
+    # Ahead of what is decoded, so that a filter on these is moved there.
+    starts = {START_POS: RUN_POS, START_NEG: RUN_NEG}
+    running = running.with_columns(
+        pl.col(run).shift(1, fill_value=0).alias(start) for start, run in starts.items()
+    )
+    return running.select(ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), *_RUNS, *starts)
+
+
+def _at_positives(ordered: Ordered) -> pl.LazyFrame:
+    """The same at the scores of positives, START_NEG null; nothing is added up, or held for it.
+
+    The number of a row is that of the negatives before it and, counted later, of the positives.
+    """
+    positives = ordered.frame.with_row_index(RUN_NEG).filter(ordered.pos > 0).with_row_index(RUN_POS)
+    before = pl.col(RUN_POS).cast(pl.Int64)
+    sums = (before + 1).alias(RUN_POS), (pl.col(RUN_NEG).cast(pl.Int64) - before).alias(RUN_NEG)
+    running = positives.select(*ordered.columns, *sums, ordered.last.alias(_KEPT)).filter(_KEPT)
+    return running.select(
+        ordered.group.alias(GROUP),
+        ordered.threshold.alias(SCORE),
+        *_RUNS,
+        pl.col(RUN_POS).shift(1, fill_value=0).alias(START_POS),
+        pl.lit(None, dtype=pl.Int64).alias(START_NEG),
+    )
 
 
 def _float_totals(table: ScoreTable, groups: pl.LazyFrame, sizes: Mapping[str, str]) -> pl.LazyFrame:
