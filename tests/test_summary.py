@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.curve_metrics import CURVE_METRICS
+from polars_prcurve.columns import FPR_BEFORE, RUN
+from polars_prcurve.curve_metrics import CURVE_METRICS, Rows
 from polars_prcurve.point_metrics import POINT_METRICS
 from tests import oracle, oracle_areas
 from tests.strategies import Table, tables
@@ -145,6 +147,69 @@ def test_each_way_to_compute_it(
     assert_same(
         prc(frame[order]).summary(eta, metrics=["roc_auc", metric.alias("it")], **options), eager
     )
+
+
+@examples(25)
+@given(tables(weights=["", "floats"]), st.integers(1, 11), some_metrics)
+def test_prevalences_do_not_mind_their_neighbours(table: Table, n: int, asked: list[Any]) -> None:
+    grid = [None, 0.5, 1e-6, 0.0, 1.0, 0.3, 0.01, 0.9, 1e-15, 0.123, 0.777][:n]
+
+    def ask(eta: Any) -> pl.DataFrame:
+        found = prc(table.frame).summary(eta, metrics=asked, **arguments(table))
+        return found.sort(*table.by, "eta", "metric", "value")
+
+    together = ask(grid)
+    alone = pl.concat([ask(eta) for eta in grid])
+    assert_same(alone.sort(*table.by, "eta", "metric", "value"), together)
+    assert_same(ask(pl.DataFrame({"eta": grid}, schema={"eta": pl.Float64})), together)
+
+
+ENDS_ONLY = [metric for metric in ALL if metric.ends_only]
+
+
+@pytest.mark.parametrize("metric", ENDS_ONLY, ids=lambda metric: metric.name)
+def test_what_reads_ends_only_reads_no_start(metric: metrics.CurveMetric) -> None:
+    asked = set()
+
+    def column(name: str) -> pl.Expr:
+        asked.add(name)
+        return pl.col(name)
+
+    rows = Rows(column, column("eta"), lambda _: column("recall") * column("fpr"))
+    for step in metric.steps:
+        step(rows)
+    metric.prepared(rows)
+    assert not asked & {FPR_BEFORE, RUN}
+
+
+@examples(60)
+@given(tables(), etas, st.sampled_from(ENDS_ONLY))
+def test_scores_without_a_positive_may_be_left_out(
+    table: Table, eta: list[float | None], metric: metrics.CurveMetric
+) -> None:
+    beside = prc(table.frame).summary(eta, metrics=[metric, "roc_auc"], **arguments(table))
+    alone = prc(table.frame).summary(eta, metrics=metric, **arguments(table))
+    assert_same(alone, beside.filter(pl.col("metric") == metric.name))
+
+
+def test_short_segments_and_long_ones() -> None:
+    rng = np.random.default_rng(9)
+    label = rng.random(900) < 0.4
+    score = (rng.normal(size=900) + 2 * label).round(3)
+    df = pl.DataFrame({"score": score, "label": label})
+    rises = df.prc.sweep().filter(pl.col("tp").diff().fill_null(1) > 0)
+    before = pl.col("tp").shift(1, fill_value=0)
+    short = rises.filter((pl.col("tp") - before) * 50 <= before)
+    assert 100 < short.height < rises.height - 50
+    sweep = oracle.sweep(df.to_dicts())
+    for eta in (1e-12, 0.001, 0.3, 0.9):
+        for name in ("pr_auc", "boyd_pr_auc", "average_precision"):
+            value = df.prc.summary(eta, metrics=name)["value"].item()
+            assert value == pytest.approx(
+                float(oracle_areas.value(name, sweep, Fraction(eta))), rel=1e-14, abs=1e-15
+            )
+            of_expression = pl.col("score").prc.summary(name, "label", eta)
+            assert df.select(of_expression).item() == value
 
 
 @every_metric
