@@ -98,7 +98,7 @@ def compare_table(of: Comparison) -> pl.LazyFrame:
     curves = curves_of(of.table, found, needed, collect=of.run)
     step = pl.col(PAIR) - pl.col(PAIR).min().over(GROUP)
     pairs = curves.at(of.grid).with_columns(step.alias(_STEP), of.base.alias(_BASE))
-    values = curves.values(pairs, named)
+    values = curves.values(pairs, named, each=of.grid.count)
     tests = late_checks(of.table, of.grid)
     if not of.matched:
         values = values.join(_unmatched(of, found), how="cross")

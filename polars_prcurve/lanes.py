@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from polars_prcurve.columns import GROUP, NEG_FACTOR, ODDS, PAIR, POS_FACTOR
+from polars_prcurve.columns import GROUP, NEG_FACTOR, ODDS, PAIR, POS_FACTOR, RESERVED
 
 __all__ = ["Lanes", "lanes_of"]
 
@@ -80,11 +80,11 @@ class Lanes:
 
 def lanes_of(each: int | None) -> Lanes:
     """Lanes that are all in use, or nearly; one if groups may differ in their number of pairs."""
-    if each is None:
+    if not each:
         return Lanes()
     return Lanes(each, math.ceil(each / math.ceil(each / _WIDTH)))
 
 
 def _in_lane(name: str, lane: int) -> str:
     """What a column is called in a lane; in the first as ever."""
-    return f"{name}_{lane}" if lane else name
+    return f"{RESERVED}{name}_{lane}" if lane else name

@@ -212,10 +212,12 @@ def _read_frame(
             )
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     checked = checked.filter(guard(_frame_checks(keys, has_own)) == 0)
+    count = None
     if isinstance(eta, pl.DataFrame):
         with raised_eagerly():
             checked = checked.collect().lazy()
-    return Grid(checked, {name: by[name] for name in keys}, carried)
+        count = None if keys else eta.height
+    return Grid(checked, {name: by[name] for name in keys}, carried, count)
 
 
 def _refuse_forgotten(carried: tuple[str, ...], table: pl.LazyFrame) -> None:

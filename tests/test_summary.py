@@ -46,6 +46,7 @@ LAZY = [metric for metric in ALL if not metric.on_hull]
 every_metric = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 some_metrics = st.lists(st.sampled_from(ALL), min_size=1, max_size=5, unique_by=lambda m: m.name)
 etas = _several(0.0, 1e-15, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999, 1.0) | _several(None, 0.0123, 0.777)
+TWELVE = [0.5, 1e-6, 0.0, 1.0, 0.3, 0.01, 0.9, 1e-15, 0.123, 0.777, 0.2, 0.05]
 SUMMARY = ["eta", "n_pos", "n_neg", "metric", "value"]
 
 
@@ -152,7 +153,7 @@ def test_each_way_to_compute_it(
 @examples(25)
 @given(tables(weights=["", "floats"]), st.integers(1, 11), some_metrics)
 def test_prevalences_do_not_mind_their_neighbours(table: Table, n: int, asked: list[Any]) -> None:
-    grid = [None, 0.5, 1e-6, 0.0, 1.0, 0.3, 0.01, 0.9, 1e-15, 0.123, 0.777][:n]
+    grid = [None, *TWELVE][:n]
 
     def ask(eta: Any) -> pl.DataFrame:
         found = prc(table.frame).summary(eta, metrics=asked, **arguments(table))
@@ -162,6 +163,17 @@ def test_prevalences_do_not_mind_their_neighbours(table: Table, n: int, asked: l
     alone = pl.concat([ask(eta) for eta in grid])
     assert_same(alone.sort(*table.by, "eta", "metric", "value"), together)
     assert_same(ask(pl.DataFrame({"eta": grid}, schema={"eta": pl.Float64})), together)
+
+
+@pytest.mark.parametrize("name", ["recall", "fpr", "tp", "fn", "threshold", "eta_1", "eta_2", "score"])
+def test_groups_may_be_called_like_columns_on_the_way(name: str) -> None:
+    df = pl.DataFrame(
+        {"g": [1, 1, 1, 2, 2, 2], "s": [1.0, 2, 3, 1, 2, 3], "y": [True, False, True, False, True, True]}
+    )
+    options: dict[str, Any] = {"metrics": LAZY, "score": "s", "label": "y"}
+    expected = df.prc.summary(TWELVE, by="g", **options)
+    found = df.rename({"g": name}).prc.summary(TWELVE, by=name, **options)
+    assert_same(found.rename({name: "g"}), expected)
 
 
 ENDS_ONLY = [metric for metric in ALL if metric.ends_only]
