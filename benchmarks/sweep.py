@@ -38,7 +38,12 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from polars_prcurve import metrics
 from polars_prcurve.curve_metrics import CURVE_METRICS
 
-ETAS = [float(eta) for eta in np.geomspace(1e-6, 0.5, 100)]
+
+def etas(n: int) -> list[float]:
+    return [float(eta) for eta in np.geomspace(1e-6, 0.5, n)]
+
+
+ETAS = etas(100)
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 
 # Data -----------------------------------------------------------------------------------------
@@ -216,7 +221,7 @@ def sklearn_bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 10) -> Run:
 
 
 def ranking_at_200(df: pl.DataFrame) -> Run:
-    return lambda: df.prc.ranking([float(eta) for eta in np.geomspace(1e-6, 0.5, 200)], model="g")
+    return lambda: df.prc.ranking(etas(200), model="g")
 
 
 def crossings(df: pl.DataFrame) -> Run:
@@ -475,7 +480,14 @@ CASES = [
     *_curve_metrics(),
     Case("engines", "sweep in memory / sweep, which streams", Entry(sweep_in_memory), Entry(sweep)),
 ]
-MEMORY = {"polars_prcurve sweep": sweep, "polarbearings confusion_curve": bearings}
+MEMORY: dict[str, Contestant] = {
+    "polars_prcurve sweep": sweep,
+    "polarbearings confusion_curve": bearings,
+    **{
+        f"average precision at {n:,} prevalences": partial(summary, eta=etas(n))
+        for n in (1, 10, 100, 1_000)
+    },
+}
 NAMES = [*dict.fromkeys(case.name for case in CASES), "memory", "import"]
 
 
