@@ -285,5 +285,13 @@ def of_model(metric: CurveMetric) -> CurveMetric:
 
     averages = metric.averages and metric.averages._replace(of=of_model(metric.averages.of))
     term, steps = metric.fitted
-    of_nodes = replace(metric, term=term, steps=steps, needs="rises", by_rise=False, minds_length=False)
-    return replace(of_nodes, finish=finish, averages=averages)
+    return replace(
+        metric,
+        term=term,
+        steps=steps,
+        needs="rises",
+        by_rise=False,
+        minds_length=False,
+        finish=finish,
+        averages=averages,
+    )

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,7 +43,8 @@ from polars_prcurve.columns import (
     RUN_POS,
     SCORE,
 )
-from polars_prcurve.curve_metrics import Curve, CurveMetric, Rows
+from polars_prcurve.curve import rows_of
+from polars_prcurve.curve_metrics import Curve, CurveMetric
 from polars_prcurve.curves import Curves, extents, numbered, with_hulls
 from polars_prcurve.inputs import ScoreTable
 from polars_prcurve.intervals import z_of
@@ -179,7 +181,7 @@ class Bootstrap(NamedTuple):
             with_hulls(rows, self.metrics, self.run),
             sizes,
             Curve(pl.col("eta"), has_pos, has_neg, pl.col(LEAST_FPR), *sizes),
-            _rows,
+            partial(rows_of, None),
         )
 
     def _values(
@@ -231,11 +233,6 @@ class Bootstrap(NamedTuple):
                 stacklevel=2,
             )
         return pl.concat(tables).lazy()
-
-
-def _rows(column: Callable[[str], pl.Expr]) -> Rows:
-    recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
-    return Rows(column, eta, lambda metric: metric.of_columns(recall, fpr, eta))
 
 
 def _corrected(

@@ -134,8 +134,11 @@ def metric_values(
     return [metric.of_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
 
 
-def rows_of(table: Input, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
-    """What the metrics of a curve read, from the columns of `sweep_at` by name."""
+def rows_of(table: Input | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+    """What the metrics of a curve read, from the columns of `sweep_at` by name.
+
+    Without a table point metrics are of rates alone.
+    """
     return Rows(column, column("eta"), lambda metric: metric_values([metric], table, column)[0])
 
 

@@ -22,6 +22,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -46,7 +47,7 @@ from polars_prcurve.columns import (
     SLOPE,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.exact import SHARE, from_whole, normal_cdf, whole
+from polars_prcurve.exact import SHARE, from_whole, normal_cdf, whole, whole_shares
 from polars_prcurve.point_metrics import PointMetric
 
 __all__ = [
@@ -251,7 +252,7 @@ class CurveMetric:
             return self.term(rows)
         if self.by_rise:  # the rise is multiplied, once for all prevalences, and not the term
             return whole(self.term(replace(rows, unit=SHARE)))
-        return whole(self.term(rows) * SHARE)
+        return whole_shares(self.term(rows))
 
     def reduced(self, terms: pl.Expr) -> pl.Expr:
         """One total from the prepared terms, or from totals of some of them."""
@@ -832,37 +833,23 @@ roc_auc = CurveMetric(
     fitted=Fitted(lambda rows: rows.column(AUC)),
 )
 """The share of pairs in which the positive scores higher than the negative, ties by halves."""
-marginal_average_precision = CurveMetric(
-    "marginal_average_precision",
-    _average_precision,
-    by_rise=True,
-    ends_only=True,
+_transform = partial(replace, average_precision, source="R Fig. 6", influence=None, cautious=None)
+marginal_average_precision = _transform(
+    name="marginal_average_precision",
     range=(-1.0, 1.0),
     finish=_transformed(lambda area, eta: area - eta),
-    source="R Fig. 6",
-    fitted=_SMOOTH_AREA,
 )
 """`average_precision - eta`."""
-normalized_average_precision = CurveMetric(
-    "normalized_average_precision",
-    _average_precision,
-    by_rise=True,
-    ends_only=True,
+normalized_average_precision = _transform(
+    name="normalized_average_precision",
     range=(0.0, math.inf),
     finish=_transformed(lambda area, eta: area / eta),
-    source="R Fig. 6",
-    fitted=_SMOOTH_AREA,
 )
 """`average_precision / eta`."""
-min_max_average_precision = CurveMetric(
-    "min_max_average_precision",
-    _average_precision,
-    by_rise=True,
-    ends_only=True,
+min_max_average_precision = _transform(
+    name="min_max_average_precision",
     range=(-math.inf, 1.0),
     finish=_above(lambda eta: eta),
-    source="R Fig. 6",
-    fitted=_SMOOTH_AREA,
 )
 """`(average_precision - eta) / (1 - eta)`."""
 boyd_pr_auc = replace(

@@ -133,9 +133,10 @@ class Curves(NamedTuple):
         if all(metric.needs == "rises" for metric in metrics.values()):
             frame = frame.filter(pl.col(RISE) > 0)  # there may be others for others' sake
         lanes = lanes_of(each if key == PAIR else None)
-        at_eta, parts = lanes.abreast(pairs), []
+        at_eta = lanes.abreast(pairs) if key == PAIR else None
+        parts = []
         for part, short in _by_length(frame, metrics.values()):
-            at = part.join(at_eta, on=GROUP) if key == PAIR else part
+            at = part if at_eta is None else part.join(at_eta, on=GROUP)
             rows = [replace(self.rows(column), short=short) for column in lanes.columns()]
             for steps in zip_longest(*(metric.steps for metric in metrics.values())):
                 at = at.with_columns(**lanes.made(partial(_bound, steps), rows))
@@ -252,7 +253,7 @@ def _by_length(
     """The segments in parts, and whether those of a part are short."""
     if not any(metric.minds_length for metric in metrics):
         return [(segments, False)]
-    share = 0.02
+    share = 0.02  # so that at any prevalence v is below the 0.01 of `short_atanh_rest`
     rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * share
     short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * share)).fill_null(False)
     return [(segments.filter(~short), False), (segments.filter(short), True)]

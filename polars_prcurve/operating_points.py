@@ -201,7 +201,8 @@ def _chosen(
 
 
 def _greatest(rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: Input) -> pl.LazyFrame:
-    choices = {name: target.choice(rows_of(table)) for name, target in targets.items()}
+    of_row = rows_of(table)
+    choices = {name: target.choice(of_row) for name, target in targets.items()}
     return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
 
 

@@ -246,13 +246,8 @@ def _running_sums(
 def _at_scores(ordered: Ordered, kept: pl.Expr) -> pl.LazyFrame:
     """The sums at the rows `kept`, and at the row before it."""
     sums = ordered.pos.cum_sum().alias(RUN_POS), ordered.neg.cum_sum().alias(RUN_NEG)
-    running = ordered.frame.select(*ordered.columns, *sums, kept.alias(_KEPT)).filter(_KEPT)
-    # Ahead of what is decoded, so that a filter on these is moved there.
-    starts = {START_POS: RUN_POS, START_NEG: RUN_NEG}
-    running = running.with_columns(
-        pl.col(run).shift(1, fill_value=0).alias(start) for start, run in starts.items()
-    )
-    return running.select(ordered.group.alias(GROUP), ordered.threshold.alias(SCORE), *_RUNS, *starts)
+    running = ordered.frame.select(*ordered.columns, *sums, kept.alias(_KEPT))
+    return _decoded(ordered, running, pl.col(RUN_NEG).shift(1, fill_value=0))
 
 
 def _at_positives(ordered: Ordered) -> pl.LazyFrame:
@@ -263,14 +258,17 @@ def _at_positives(ordered: Ordered) -> pl.LazyFrame:
     positives = ordered.frame.with_row_index(RUN_NEG).filter(ordered.pos > 0).with_row_index(RUN_POS)
     before = pl.col(RUN_POS).cast(pl.Int64)
     sums = (before + 1).alias(RUN_POS), (pl.col(RUN_NEG).cast(pl.Int64) - before).alias(RUN_NEG)
-    running = positives.select(*ordered.columns, *sums, ordered.last.alias(_KEPT)).filter(_KEPT)
-    return running.select(
-        ordered.group.alias(GROUP),
-        ordered.threshold.alias(SCORE),
-        *_RUNS,
-        pl.col(RUN_POS).shift(1, fill_value=0).alias(START_POS),
-        pl.lit(None, dtype=pl.Int64).alias(START_NEG),
-    )
+    running = positives.select(*ordered.columns, *sums, ordered.last.alias(_KEPT))
+    return _decoded(ordered, running, pl.lit(None, dtype=pl.Int64))
+
+
+def _decoded(ordered: Ordered, running: pl.LazyFrame, start_neg: pl.Expr) -> pl.LazyFrame:
+    """The kept rows by group and score."""
+    start_pos = pl.col(RUN_POS).shift(1, fill_value=0)
+    # Ahead of what is decoded, so that a filter on these is moved there.
+    running = running.filter(_KEPT).with_columns(start_pos.alias(START_POS), start_neg.alias(START_NEG))
+    group, threshold = ordered.group.alias(GROUP), ordered.threshold.alias(SCORE)
+    return running.select(group, threshold, *_RUNS, START_POS, START_NEG)
 
 
 def _float_totals(table: ScoreTable, groups: pl.LazyFrame, sizes: Mapping[str, str]) -> pl.LazyFrame:
