@@ -273,7 +273,8 @@ class _Reader:
         try:
             return dict(self.frame.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
-            raise PrcError(f"{argument}= does not fit the table: {error}") from error
+            reason = str(error).partition("\n\n")[0]  # without the plan
+            raise PrcError(f"{argument}= does not fit the table: {reason}") from error
 
     def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
         exprs = [self.known("by", column) for column in listed(by)]

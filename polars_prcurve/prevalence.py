@@ -234,7 +234,7 @@ def _refuse_forgotten(carried: tuple[str, ...], table: pl.LazyFrame) -> None:
 def _frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
     value = pl.col("eta")
     troubles = [
-        (value.is_nan() | ~value.is_between(0, 1), "is outside [0, 1]"),
+        (value.is_nan() | ~value.is_between(0, 1), "is outside [0, 1] (expected shares, not percent)"),
         (pl.struct(*keys, "eta").is_duplicated(), "repeats a group and eta"),
     ]
     if not has_own:
