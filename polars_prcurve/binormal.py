@@ -288,6 +288,7 @@ def of_model(metric: CurveMetric) -> CurveMetric:
     return replace(
         metric,
         term=term,
+        once=lambda rows: {},
         steps=steps,
         needs="rises",
         by_rise=False,

@@ -30,7 +30,7 @@ import polars as pl
 
 from polars_prcurve import baselines
 from polars_prcurve import point_metrics as point
-from polars_prcurve.baselines import atanh_rest, short_atanh_rest
+from polars_prcurve.baselines import atanh_rest
 from polars_prcurve.columns import (
     AUC,
     ENVELOPE,
@@ -89,7 +89,7 @@ class Rows:
     value: Callable[[PointMetric], pl.Expr]
     """A point metric of the rows; null where undefined."""
     short: bool = False
-    """Along each segment both rates grow by a fiftieth or less."""
+    """Along each segment both rates grow by SHORT of theirs or less."""
     unit: float = 1.0
     """What a rise is multiplied by."""
 
@@ -218,6 +218,8 @@ class CurveMetric:
     """From the total to the metric."""
     total: Literal["sum", "max", "min"] = field(default="sum", repr=False)
     """What becomes of the terms. A sum is one of shares: at most 1."""
+    once: Step = field(default=lambda rows: {}, repr=False)
+    """What is bound by name first: it reads neither eta nor odds."""
     steps: tuple[Step, ...] = field(default=(), repr=False)
     """What is bound by name before the term, one step after another."""
     needs: Needs = field(default="rises", repr=False)
@@ -363,20 +365,18 @@ def _average_precision_interpolated(rows: Rows) -> pl.Expr:
 # in which nothing cancels. The same two functions give means over prevalences.
 
 
-def _growth(prefix: str, start: Term, gain: Term, ends: Term) -> tuple[Step, ...]:
-    """Bind the growth of a quantity from `start` by `gain`, the sum of its `ends`, v, 1 - v and s."""
-    names = ("start", "gain", "ends", "v", "rest", "s")
-    d, g, both, v, rest, s = (f"{prefix}_{name}" for name in names)
+def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
+    """Bind the growth of a quantity from `start` by `gain`: both, v, 1 - v and s."""
+    d, g, v, rest, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "rest", "s"))
 
     def of_v(rows: Rows) -> dict[str, pl.Expr]:
-        of = rows.column
-        return {v: of(g) / of(both), rest: 2 * of(d) / of(both)}
+        start, gain = rows.column(d), rows.column(g)
+        return {v: gain / (2 * start + gain), rest: 2 * start / (2 * start + gain)}
 
     def of_s(rows: Rows) -> dict[str, pl.Expr]:
-        of = rows.column
-        return {s: short_atanh_rest(of(v)) if rows.short else atanh_rest(of(g) / of(d), of(v))}
+        return {s: atanh_rest(rows.column(g) / rows.column(d), rows.column(v))}
 
-    return lambda rows: {d: start(rows), g: gain(rows), both: ends(rows)}, of_v, of_s
+    return lambda rows: {d: start(rows), g: gain(rows)}, of_v, of_s
 
 
 def _g1(rows: Rows, prefix: str) -> pl.Expr:
@@ -389,17 +389,43 @@ def _g2(rows: Rows, prefix: str) -> pl.Expr:
     return rest * (1 - rest * v * s) / 2
 
 
-_ALARMS = f"{RESERVED}alarms"
+# With both g's put in, the mean is (1 + w v s) / m, where 1 / m is precision in the middle of the
+# segment, and v is w and the share that the rise has in both recalls. Odds come last:
+#     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
+#     w = odds bend / m,  bend = 2 (run recall_before - rise fpr_before) / (recall_before + recall)^2.
+# A ray from the origin has no bend. 1 + w v s is above 0.89: nothing cancels here either. Along a
+# segment on which both rates grow by SHORT of theirs or less the share and v are below SHORT / 2, so
+# |w| is, and two terms of s are enough: the third, v^4 / 7, adds less than 2^-53 to w v s.
+
+SHORT = 0.006
+_MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "bend"))
+_M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
+
+
+def _of_segment(rows: Rows) -> dict[str, pl.Expr]:
+    both = rows.recall_before + rows.recall
+    share = rows.rise / both
+    bend = rows.run * (rows.recall_before / both) - share * rows.fpr_before
+    return {_MIDDLE: (rows.fpr_before + rows.fpr) / both, _SHARE: share, _BEND: 2 * bend / both}
+
+
+def _vs(rows: Rows) -> dict[str, pl.Expr]:
+    share = rows.column(_SHARE)
+    v = share + rows.column(_W)
+    short = v * (1 / 3 + v * v * (1 / 5))
+    if rows.short:
+        return {_VS: short}
+    start = rows.recall_before + rows.odds * rows.fpr_before
+    gain = rows.rise + rows.odds * rows.run
+    exact = gain / (2 * start + gain)  # v, of which digits are lost above where w is near -share
+    long = exact * atanh_rest(gain / start, exact)
+    long = pl.when(start == 0).then(0.0).otherwise(long)
+    is_short = (share < SHORT / 2) & (v.abs() < SHORT / 2)
+    return {_VS: pl.when(is_short).then(short).otherwise(long)}
 
 
 def _pr_auc(rows: Rows) -> pl.Expr:
-    # With both g's put in, and nothing left to cancel. A ray from the origin has no bend.
-    start, ends, v, s = (rows.column(f"{_ALARMS}_{name}") for name in ("start", "ends", "v", "s"))
-    bend = 2 * (rows.run * rows.recall_before - rows.column(RISE) * rows.fpr_before)
-    bent = rows.odds * bend / ends * v * s
-    if not rows.short:
-        bent = pl.when(start == 0).then(0.0).otherwise(bent)
-    return rows.rise * ((bent + (rows.recall_before + rows.recall)) / ends)
+    return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
 
 
 def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
@@ -659,7 +685,7 @@ def integrated_average_precision(
     def gain(rows: Rows) -> pl.Expr:
         return span * (rows.recall - rows.fpr)
 
-    steps = _growth(name, start, gain, lambda rows: 2 * start(rows) + gain(rows))
+    steps = _growth(name, start, gain)
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         term,
@@ -794,11 +820,11 @@ pr_auc = CurveMetric(
     _pr_auc,
     finish=_where_precision_is,
     source="DG",
-    steps=_growth(
-        _ALARMS,
-        lambda rows: rows.recall_before + rows.odds * rows.fpr_before,
-        lambda rows: rows.column(RISE) + rows.odds * rows.run,
-        lambda rows: rows.recall_before + rows.recall + rows.odds * (rows.fpr_before + rows.fpr),
+    once=_of_segment,
+    steps=(
+        lambda rows: {_M: 1 + rows.odds * rows.column(_MIDDLE)},
+        lambda rows: {_W: rows.odds * rows.column(_BEND) / rows.column(_M)},
+        _vs,
     ),
     by_rise=True,
     minds_length=True,
@@ -861,35 +887,24 @@ boyd_pr_auc = replace(
     fitted=None,
 )
 """`(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
-random_average_precision = CurveMetric(
-    "random_average_precision",
-    lambda rows: rows.recall,
-    total="max",
-    ends_only=True,
-    finish=_of_examples(_random),
-    direction="none",
-    source="mean over all rankings",
+_of_no_row = partial(
+    CurveMetric, term=lambda rows: rows.recall, total="max", ends_only=True, direction="none"
+)
+random_average_precision = _of_no_row(
+    name="random_average_precision", finish=_of_examples(_random), source="mean over all rankings"
 )
 """The mean `average_precision` of all orders of as many examples."""
-worst_average_precision = CurveMetric(
-    "worst_average_precision",
-    lambda rows: rows.recall,
-    total="max",
-    ends_only=True,
+worst_average_precision = _of_no_row(
+    name="worst_average_precision",
     finish=_of_examples(
         lambda curve: baselines.worst_average_precision(curve.n_pos, odds_against(curve.eta))
     ),
-    direction="none",
     source="W 2, step sum",
 )
 """The `average_precision` of all negatives before the first positive."""
-worst_pr_auc = CurveMetric(
-    "worst_pr_auc",
-    lambda rows: rows.recall,
-    total="max",
-    ends_only=True,
+worst_pr_auc = _of_no_row(
+    name="worst_pr_auc",
     finish=_baseline(lambda curve: baselines.worst_pr_auc(curve.eta)),
-    direction="none",
     source="Boyd et al. 2012",
 )
 """The `pr_auc` of all negatives before the first positive."""

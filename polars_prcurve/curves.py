@@ -43,7 +43,7 @@ from polars_prcurve.columns import (
     START_POS,
 )
 from polars_prcurve.curve import rows_of
-from polars_prcurve.curve_metrics import Average, Curve, CurveMetric, Rows, Step, odds_against
+from polars_prcurve.curve_metrics import SHORT, Average, Curve, CurveMetric, Rows, Step, odds_against
 from polars_prcurve.exact import float_bits, sum_of_shares, whole_shares
 from polars_prcurve.hull import upper_hull
 from polars_prcurve.influence import centred, with_influences
@@ -132,6 +132,7 @@ class Curves(NamedTuple):
         frame = self.segments[on_hull]
         if all(metric.needs == "rises" for metric in metrics.values()):
             frame = frame.filter(pl.col(RISE) > 0)  # there may be others for others' sake
+        frame = frame.with_columns(**_bound([m.once for m in metrics.values()], self.rows(pl.col)))
         lanes = lanes_of(each if key == PAIR else None)
         at_eta = lanes.abreast(pairs) if key == PAIR else None
         parts = []
@@ -253,9 +254,8 @@ def _by_length(
     """The segments in parts, and whether those of a part are short."""
     if not any(metric.minds_length for metric in metrics):
         return [(segments, False)]
-    share = 0.02  # so that at any prevalence v is below the 0.01 of `short_atanh_rest`
-    rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * share
-    short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * share)).fill_null(False)
+    rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * SHORT
+    short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * SHORT)).fill_null(False)
     return [(segments.filter(~short), False), (segments.filter(short), True)]
 
 

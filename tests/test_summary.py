@@ -15,7 +15,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.columns import FPR_BEFORE, RUN
-from polars_prcurve.curve_metrics import CURVE_METRICS, Rows
+from polars_prcurve.curve_metrics import CURVE_METRICS, SHORT, Rows
 from polars_prcurve.point_metrics import POINT_METRICS
 from tests import oracle, oracle_areas
 from tests.strategies import Table, tables
@@ -206,13 +206,16 @@ def test_scores_without_a_positive_may_be_left_out(
 
 def test_short_segments_and_long_ones() -> None:
     rng = np.random.default_rng(9)
-    label = rng.random(900) < 0.4
-    score = (rng.normal(size=900) + 2 * label).round(3)
+    label = rng.random(1_500) < 0.4
+    score = (rng.normal(size=1_500) + 2 * label).round(3)
     df = pl.DataFrame({"score": score, "label": label})
-    rises = df.prc.sweep().filter(pl.col("tp").diff().fill_null(1) > 0)
-    before = pl.col("tp").shift(1, fill_value=0)
-    short = rises.filter((pl.col("tp") - before) * 50 <= before)
-    assert 100 < short.height < rises.height - 50
+    counts = df.prc.sweep().select("tp", "fp")
+    before = counts.shift(1, fill_value=0)
+    rises = counts["tp"] > before["tp"]
+    short = (counts["tp"] - before["tp"] <= before["tp"] * SHORT) & (
+        counts["fp"] - before["fp"] <= before["fp"] * SHORT
+    )
+    assert 100 < (rises & short).sum() < rises.sum() - 100
     sweep = oracle.sweep(df.to_dicts())
     for eta in (1e-12, 0.001, 0.3, 0.9):
         for name in ("pr_auc", "boyd_pr_auc", "average_precision"):
