@@ -214,8 +214,9 @@ class FramePrc(Listed, Generic[F]):
             same PR curve at every prevalence and the same average precision, in at most
             2 * positives + 2 rows per group.
         thresholds
-            A number n: for k = 1..n, the highest threshold with recall >= k/n, each once. Or a
-            list of scores, in the data or not, each exact in the score's dtype: one row each.
+            A number n: for k = 1..n, the highest threshold with recall >= k/n, each once; a group
+            without positives has none. Or a list of scores, in the data or not, each exact in the
+            score's dtype: one row each.
 
         Returns
         -------
