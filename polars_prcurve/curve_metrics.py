@@ -184,7 +184,8 @@ class Fitted(NamedTuple):
 
 
 Needs: TypeAlias = Literal["rises", "corners", "all"]
-"""Which rows can matter: those on which recall rises, the first of each curve too, or any."""
+"""Which rows can matter: those on which recall rises; those up to the first false positive, too, since
+at eta = 0 much is undefined without one; or any."""
 
 
 @dataclass(frozen=True)
@@ -365,18 +366,20 @@ def _average_precision_interpolated(rows: Rows) -> pl.Expr:
 # in which nothing cancels. The same two functions give means over prevalences.
 
 
-def _growth(prefix: str, start: Term, gain: Term) -> tuple[Step, ...]:
-    """Bind the growth of a quantity from `start` by `gain`: both, v, 1 - v and s."""
-    d, g, v, rest, s = (f"{prefix}_{name}" for name in ("start", "gain", "v", "rest", "s"))
+def _growth(prefix: str, start: Term, end: Term, gain: Term) -> tuple[Step, ...]:
+    """Bind the growth of a quantity from `start` to `end`, by `gain`, and v, 1 - v and s of it."""
+    d, e, g, v, rest, s = (f"{prefix}_{name}" for name in ("start", "end", "gain", "v", "rest", "s"))
 
     def of_v(rows: Rows) -> dict[str, pl.Expr]:
-        start, gain = rows.column(d), rows.column(g)
-        return {v: gain / (2 * start + gain), rest: 2 * start / (2 * start + gain)}
+        both = rows.column(d) + rows.column(e)
+        return {v: rows.column(g) / both, rest: 2 * rows.column(d) / both}
 
     def of_s(rows: Rows) -> dict[str, pl.Expr]:
-        return {s: atanh_rest(rows.column(g) / rows.column(d), rows.column(v))}
+        # s is the same for v and -v; u of a quantity that falls to nearly 0 would have lost its digits
+        less = pl.min_horizontal(rows.column(d), rows.column(e)).clip(lower_bound=1e-300)
+        return {s: atanh_rest(rows.column(g).abs() / less, rows.column(v).abs())}
 
-    return lambda rows: {d: start(rows), g: gain(rows)}, of_v, of_s
+    return lambda rows: {d: start(rows), e: end(rows), g: gain(rows)}, of_v, of_s
 
 
 def _g1(rows: Rows, prefix: str) -> pl.Expr:
@@ -679,13 +682,12 @@ def integrated_average_precision(
                 mean = factor * (span / math.log(high / low)) * _g1(rows, name)
         return rows.rise * pl.when(fpr == 0).then(1.0).otherwise(mean)
 
-    def start(rows: Rows) -> pl.Expr:
-        return (1 - low) * rows.fpr + low * rows.recall
-
-    def gain(rows: Rows) -> pl.Expr:
-        return span * (rows.recall - rows.fpr)
-
-    steps = _growth(name, start, gain)
+    steps = _growth(
+        name,
+        lambda rows: (1 - low) * rows.fpr + low * rows.recall,
+        lambda rows: (1 - high) * rows.fpr + high * rows.recall,
+        lambda rows: span * (rows.recall - rows.fpr),
+    )
     return CurveMetric(
         f'integrated_average_precision({low:g}, {high:g}, "{prior}")',
         term,

@@ -32,7 +32,6 @@ from polars_prcurve.columns import (
     NEG_BEFORE,
     ODDS,
     PAIR,
-    POS_BEFORE,
     RATIO,
     RECALL_BEFORE,
     RESERVED,
@@ -287,16 +286,16 @@ def segments_of(
     if isinstance(table, ScoreTable):
         # In terms of running sums, so that the filter is moved ahead of all that is made of them.
         rises = pl.col(RUN_POS) > pl.col(START_POS)
-        first = (pl.col(START_POS) == pl.col(POS_BEFORE)) & (pl.col(START_NEG) == pl.col(NEG_BEFORE))
+        early = pl.col(START_NEG) == pl.col(NEG_BEFORE)
     else:
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
         corner = found.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
         frame = from_row_before(pl.concat([frame.select(GROUP, "recall", "fpr"), corner]))
         rises = pl.col("recall") > pl.col(RECALL_BEFORE)
-        first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
+        early = pl.col(FPR_BEFORE) == 0
     needs = {metric.needs for metric in metrics}
     if "all" not in needs:
-        kept = rises | first if "corners" in needs else rises
+        kept = rises | early if "corners" in needs else rises
         if with_last:
             # Not by totals, which are in the unit of the weights, and not in that of running sums.
             kept |= (pl.col("fn") == 0) & (pl.col("tn") == 0)

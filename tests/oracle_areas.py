@@ -69,6 +69,8 @@ def value(name: str, sweep: list[dict[str, Any]], eta: Fraction, *, examples: bo
         kind, *arguments = ["integrated_average_precision", *arguments[1:]]
     if not sweep or sweep[0]["recall"] is None:
         return None
+    if kind != "recall_at_precision":
+        eta = Fraction(float(eta))  # of more negatives than floats can tell from none: 1
     no_negatives = sweep[0]["fpr"] is None
     points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in sweep]
     base = kind.removesuffix("_hull")
@@ -218,7 +220,7 @@ def mcclish(points: Points, eta: Fraction, limit: str) -> Fraction:
 
 
 def recall_at_precision(points: Points, eta: Fraction, target: str) -> Fraction:
-    enough = [t for t, f in points if (precision(t, f, eta) or 0) >= Fraction(float(target))]
+    enough = [t for t, f in points if float(precision(t, f, eta) or 0) >= float(target)]
     return max(enough, default=Fraction(0))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, metrics, prc
@@ -77,7 +79,7 @@ def close(name: str, actual: float | None, expected: Any, eta: Any) -> bool:
         scale = 1e-12 / distance if name.startswith("auprg") else 1e-12
     elif name.startswith(("marginal", "min_max", "normalized", "boyd")):
         scale = 1e-13 / max(min(float(eta), 1 - float(eta)), 1e-300)
-    elif name.startswith(("roc", "partial", "worst")):
+    elif name.startswith(("roc", "partial", "worst", 'pr_auc_trapezoid("none")')):
         scale = 1e-15
     return math.isclose(actual, expected, rel_tol=1e-11, abs_tol=scale)
 
@@ -225,6 +227,36 @@ def test_short_segments_and_long_ones() -> None:
             )
             of_expression = pl.col("score").prc.summary(name, "label", eta)
             assert df.select(of_expression).item() == value
+
+
+def test_best_is_the_best_of_the_curve_of_every_small_table() -> None:
+    tables = [
+        {"g": [f"{label} {score}"] * n, "score": score, "label": label}
+        for n in (1, 2, 3, 4)
+        for label in product((0, 1), repeat=n)
+        for score in combinations_with_replacement(range(n), n)
+    ]
+    df = pl.concat(pl.DataFrame(table) for table in tables)
+    points = [m for m in POINT_METRICS.values() if m.direction != "none"]
+    etas = [0.0, 0.3, 1.0]
+    curves = df.prc.curve(etas, metrics=points, by="g").group_by("g", "eta", maintain_order=True)
+    for metric in points:  # one by one: each has the rows that it needs itself
+        value = pl.col(metric.name)
+        best = value.max() if metric.is_best_at_its_greatest() else value.min()
+        found = df.prc.summary(etas, metrics=metrics.best(metric), by="g")
+        expected = curves.agg(best.alias("value"))
+        assert_frame_equal(found.select("g", "eta", "value"), expected, abs_tol=1e-14)
+
+
+def test_means_over_prevalences_where_nearly_all_negatives_score_higher() -> None:
+    for recall in (1e-3, 1e-9, 1e-15, 1e-18, 1e-300, 5e-324):
+        rates = pl.DataFrame({"tpr": [recall, 1.0], "fpr": [1.0, 1.0]})
+        points = [{"recall": t, "fpr": Fraction(1)} for t in (Fraction(recall), Fraction(1))]
+        for prior in ("uniform", "log"):
+            mean = metrics.integrated_average_precision(1e-4, 1, prior)
+            found = rates.prc.summary(0.5, metrics=mean, rates=("tpr", "fpr"))["value"].item()
+            expected = oracle_areas.value(mean.name, points, Fraction(1, 2))
+            assert found == pytest.approx(float(expected), rel=1e-14)
 
 
 @every_metric
