@@ -69,8 +69,6 @@ def value(name: str, sweep: list[dict[str, Any]], eta: Fraction, *, examples: bo
         kind, *arguments = ["integrated_average_precision", *arguments[1:]]
     if not sweep or sweep[0]["recall"] is None:
         return None
-    if kind != "recall_at_precision":
-        eta = Fraction(float(eta))  # of more negatives than floats can tell from none: 1
     no_negatives = sweep[0]["fpr"] is None
     points = [(p["recall"], Fraction(0) if no_negatives else p["fpr"]) for p in sweep]
     base = kind.removesuffix("_hull")
