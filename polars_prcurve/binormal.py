@@ -288,7 +288,7 @@ def of_model(metric: CurveMetric) -> CurveMetric:
     return replace(
         metric,
         term=term,
-        once=lambda rows: {},
+        once=None,
         steps=steps,
         needs="rises",
         by_rise=False,

@@ -219,7 +219,7 @@ class CurveMetric:
     """From the total to the metric."""
     total: Literal["sum", "max", "min"] = field(default="sum", repr=False)
     """What becomes of the terms. A sum is one of shares: at most 1."""
-    once: Step = field(default=lambda rows: {}, repr=False)
+    once: Step | None = field(default=None, repr=False)
     """What is bound by name first: it reads neither eta nor odds."""
     steps: tuple[Step, ...] = field(default=(), repr=False)
     """What is bound by name before the term, one step after another."""

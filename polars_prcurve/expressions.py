@@ -196,7 +196,7 @@ class Evidence:
         listed, eta = self._at(eta)
         rows = Rows(pl.field, pl.field("at"), lambda of: self._cells().metric(of, eta))
         listed = self._segments(listed, metric, rows, eta)
-        listed = _with_steps(listed, [step(rows) for step in (metric.once, *metric.steps)])
+        listed = _with_steps(listed, [step(rows) for step in (metric.once, *metric.steps) if step])
         rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
         listed = _with_steps(listed, [{"term": metric.prepared(rows), "rises": rises}])
         element = pl.element().struct.field

@@ -273,8 +273,7 @@ class _Reader:
         try:
             return dict(self.frame.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
-            reason = str(error).partition("\n\n")[0]  # without the plan
-            raise PrcError(f"{argument}= does not fit the table: {reason}") from error
+            raise PrcError(f"{argument}= does not fit the table: {_reason(error)}") from error
 
     def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
         exprs = [self.known("by", column) for column in listed(by)]
@@ -417,6 +416,12 @@ def _literal(what: str, dtype: pl.DataType, pos_label: Any) -> pl.Expr:
     try:
         pl.LazyFrame(schema={"label": dtype}).select(pl.col("label") == literal).collect()
     except (pl.exceptions.PolarsError, TypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise PrcError(f"{what} is {dtype} and cannot equal pos_label={pos_label!r}; {reason}") from None
+        raise PrcError(
+            f"{what} is {dtype} and cannot equal pos_label={pos_label!r}; {_reason(error)}"
+        ) from None
     return literal
+
+
+def _reason(error: Exception) -> str:
+    """What Polars says ahead of its plan."""
+    return str(error).partition("\n")[0]
