@@ -20,7 +20,7 @@ from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -42,13 +42,29 @@ PER_BATCH = 2_000_000
 # Populations ----------------------------------------------------------------------------------
 
 
+class Model(Protocol):
+    """A population: the curve of rates that a very large test set would show."""
+
+    name: str
+
+    def fpr_at(self, recall: Any) -> Any: ...
+
+    def recall_at(self, fpr: Any) -> Any: ...
+
+    @property
+    def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """The shares of positives and negatives at each score, from the highest, or None."""
+        ...
+
+
 @dataclass(frozen=True)
-class Model:
+class Shifted:
     """Scores of negatives are noise, those of positives noise and a shift."""
 
     name: str
     noise: Any
     shift: float
+    levels: None = None
 
     def fpr_at(self, recall: Any) -> Any:
         return self.noise.sf(self.noise.isf(recall) + self.shift)
@@ -56,14 +72,68 @@ class Model:
     def recall_at(self, fpr: Any) -> Any:
         return self.noise.sf(self.noise.isf(fpr) - self.shift)
 
-    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
-        return self.noise.rvs(size=shape, random_state=rng)
+
+@dataclass(frozen=True)
+class TwoNoises:
+    """Scores of either class have a distribution of their own."""
+
+    name: str
+    positive: Any
+    negative: Any
+    levels: None = None
+
+    def fpr_at(self, recall: Any) -> Any:
+        return self.negative.sf(self.positive.isf(recall))
+
+    def recall_at(self, fpr: Any) -> Any:
+        return self.positive.sf(self.negative.isf(fpr))
 
 
-MODELS = (
-    Model("normal, d' = 1", stats.norm(), 1),
-    Model("normal, d' = 2", stats.norm(), 2),
-    Model("t3, shift 2", stats.t(3), 2),
+class Mixture:
+    """A mean of normal distributions with standard deviation 1, by weight and mean."""
+
+    def __init__(self, *parts: tuple[float, float]) -> None:
+        self.parts = parts
+        self.grid = np.linspace(-12, 16, 400_001)
+        self.rates = self.sf(self.grid)
+
+    def sf(self, score: Any) -> Any:
+        return sum(weight * stats.norm.sf(score, loc=mean) for weight, mean in self.parts)
+
+    def isf(self, rate: Any) -> Any:
+        return np.interp(rate, self.rates[::-1], self.grid[::-1])
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Scores that take a few values, by falling score."""
+
+    name: str
+    positive: tuple[float, ...]
+    negative: tuple[float, ...]
+
+    @property
+    def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.array(self.positive), np.array(self.negative)
+
+    def fpr_at(self, recall: Any) -> Any:
+        return np.interp(recall, np.cumsum([0, *self.positive]), np.cumsum([0, *self.negative]))
+
+    def recall_at(self, fpr: Any) -> Any:
+        return np.interp(fpr, np.cumsum([0, *self.negative]), np.cumsum([0, *self.positive]))
+
+
+SHIFTED = (
+    Shifted("normal, d' = 1", stats.norm(), 1),
+    Shifted("normal, d' = 2", stats.norm(), 2),
+    Shifted("t3, shift 2", stats.t(3), 2),
+)
+MODELS: tuple[Model, ...] = (
+    *SHIFTED,
+    Shifted("normal, d' = 3", stats.norm(), 3),
+    TwoNoises("beta", stats.beta(3, 1.5), stats.beta(1.5, 3)),
+    TwoNoises("mixture", Mixture((0.6, 3), (0.4, 0)), Mixture((0.98, 0), (0.02, 2.5))),
+    Levels("five levels", (0.35, 0.25, 0.2, 0.12, 0.08), (0.01, 0.04, 0.15, 0.3, 0.5)),
 )
 
 
@@ -88,7 +158,9 @@ class Cell:
         return pl.DataFrame({"eta": [self.eta(eta) for eta in ETAS], "at": names})
 
 
-CELLS = [Cell(m, p, times * p) for m, p, times in product(MODELS, (20, 100, 1000), (10, 100))]
+SIZES = [*product((20, 100, 1000), (10, 100)), (200, 1), (50, 100)]
+"""Positives, and negatives for each of them."""
+CELLS = [Cell(model, p, times * p) for model, (p, times) in product(MODELS, SIZES)]
 
 
 def precision(recall: Any, fpr: Any, eta: float) -> Any:
@@ -98,6 +170,9 @@ def precision(recall: Any, fpr: Any, eta: float) -> Any:
 @cache
 def average_precision(model: Model, eta: float, n: int = 400_000) -> float:
     """The mean precision over recalls, taken more closely where they are small."""
+    if model.levels is not None:
+        positive, negative = model.levels
+        return float(np.sum(positive * precision(np.cumsum(positive), np.cumsum(negative), eta)))
     middle = (np.arange(n) + 0.5) / n
     recall, weight = middle**4, 4 * middle**3 / n
     return float(np.sum(weight * precision(recall, model.fpr_at(recall), eta)))
@@ -118,17 +193,26 @@ def precision_at(recall: float) -> Callable[[Model, float], float]:
 
 def test_sets(cell: Cell, simulations: int) -> pl.DataFrame:
     """Counts by score, for `counts=`: positives, and negatives above, between and below them."""
-    rng, n_rows = cell.rng(0), 2 * cell.n_pos + 1
-    positive = cell.model.draw((simulations, cell.n_pos), rng) + cell.model.shift
-    above = cell.model.noise.sf(-np.sort(-positive, axis=1))
-    shares = np.diff(above, axis=1, prepend=0, append=1).clip(0)
-    n_neg = np.zeros((simulations, n_rows), dtype=np.int64)
-    n_neg[:, 0::2] = rng.multinomial(cell.n_neg, shares / shares.sum(axis=1, keepdims=True))
+    rng = cell.rng(0)
+    if cell.model.levels is not None:
+        n_rows = len(cell.model.levels[0])
+        n_pos, n_neg = (
+            rng.multinomial(size, shares, size=simulations)
+            for size, shares in zip((cell.n_pos, cell.n_neg), cell.model.levels, strict=True)
+        )
+    else:
+        n_rows = 2 * cell.n_pos + 1
+        # A positive drawn at random stands at a recall drawn at random.
+        above = np.sort(cell.model.fpr_at(rng.random((simulations, cell.n_pos))), axis=1)
+        shares = np.diff(above, axis=1, prepend=0, append=1).clip(0)
+        n_pos = np.tile(np.arange(n_rows) % 2, (simulations, 1))
+        n_neg = np.zeros((simulations, n_rows), dtype=np.int64)
+        n_neg[:, 0::2] = rng.multinomial(cell.n_neg, shares / shares.sum(axis=1, keepdims=True))
     return pl.DataFrame(
         {
             "simulation": np.repeat(np.arange(simulations), n_rows),
             "score": np.tile(np.arange(n_rows, 0, -1), simulations),
-            "n_pos": np.tile(np.arange(n_rows) % 2, simulations),
+            "n_pos": n_pos.ravel(),
             "n_neg": n_neg.ravel(),
         }
     )
@@ -151,6 +235,7 @@ def sets_at(cell: Cell, fprs: Sequence[float], simulations: int) -> pl.DataFrame
 
 def equal_scores(cell: Cell, simulations: range, rng: np.random.Generator) -> pl.DataFrame:
     """Scores of two models, `a` and `b`, that are equally good and err alike."""
+    assert isinstance(cell.model, Shifted)
     size = cell.n_pos + cell.n_neg
     normal = rng.normal(size=(3, len(simulations), size))
     noise = (normal[:2] + normal[2]) / 2**0.5
@@ -328,7 +413,7 @@ class Rejected:
 
 def rejected(cell: Cell, simulations: int) -> Iterator[Rejected]:
     rng, step = cell.rng(2), max(1, PER_BATCH // (cell.n_pos + cell.n_neg))
-    etas = [cell.eta(None), 0.1]
+    etas = [cell.eta(None), 0.1, 0.01]
     found = pl.concat(
         equal_scores(cell, range(first, min(first + step, simulations)), rng).prc.compare(
             ["a", "b"], eta=etas, metrics=("roc_auc", "average_precision"), by="simulation"
@@ -436,7 +521,7 @@ def outside(found: Sequence[Coverage]) -> str:
 def compared(simulations: int) -> list[Rejected]:
     found: list[Rejected] = []
     for cell in CELLS:
-        if cell.n_pos >= 100 and cell.n_neg == 10 * cell.n_pos:
+        if cell.model in SHIFTED and cell.n_neg == 10 * cell.n_pos:
             found += rejected(cell, simulations if cell.n_pos < 1000 else max(1, simulations // 4))
     return found
 

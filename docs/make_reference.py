@@ -2,14 +2,13 @@
 
     python docs/make_reference.py [folder]
 
-Without a folder they go to docs/reference. A test compares those with a fresh run.
+Without a folder they go to reference/ beside this file. Run it before you build the site: the repository
+does not hold these pages.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
-import itertools
 import re
 import sys
 import textwrap
@@ -22,11 +21,13 @@ import numpy as np
 import polars as pl
 
 import polars_prcurve
-from polars_prcurve import charts, curve_metrics, engines, metrics, page
-from polars_prcurve.curve_metrics import CURVE_METRICS
-from polars_prcurve.namespace import ExprPrc, FramePrc
-from polars_prcurve.plots import PlotPrc
-from polars_prcurve.point_metrics import POINT_METRICS, PointMetric
+from polars_prcurve import charts, engines, metrics
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
+from polars_prcurve.namespace.expression import ExprPrc
+from polars_prcurve.namespace.frame import FramePrc
+from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.report import page
 
 TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "missing")
 WIDTH = 88
@@ -46,7 +47,7 @@ Functions of `polars_prcurve.charts`, which draw a table that a method has made.
 shows them.
 """
 PARTS = """
-From `polars_prcurve.page`, for the argument `parts` of [`report`](frames.md#report).
+From `polars_prcurve.report`, for the argument `parts` of [`report`](frames.md#report).
 """
 FUNCTIONS = "All of `polars_prcurve` but the namespace `.prc`."
 ENGINES = """
@@ -262,9 +263,8 @@ def point_grid() -> str:
 def curve_grid() -> str:
     """Every curve metric, a row each."""
     names = ["metric", "what it is", "range", "better", "depends on eta", "source", "null"]
-    told = docstrings(curve_metrics)
     rows = [
-        [f"`{m.name}`", told[m.name].rstrip("."), *of_any(m), "; ".join(nulls(m))]
+        [f"`{m.name}`", " ".join((m.__doc__ or "").split()).rstrip("."), *of_any(m), "; ".join(nulls(m))]
         for m in CURVE_METRICS.values()
     ]
     return grid(names, rows)
@@ -326,20 +326,6 @@ def formula(metric: PointMetric) -> str:
     """What its code computes, read off the code."""
     value = metric.formula(*map(Term, ("tp", "fn", "fp", "tn")))
     return str((value.item() if isinstance(value, np.ndarray) else value).text)
-
-
-def docstrings(module: ModuleType) -> dict[str, str]:
-    """The strings that follow assignments in a module."""
-    body = ast.parse(inspect.getsource(module)).body
-    return {
-        node.targets[0].id: " ".join(after.value.value.split())
-        for node, after in itertools.pairwise(body)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(after, ast.Expr)
-        and isinstance(after.value, ast.Constant)
-        and isinstance(after.value.value, str)
-    }
 
 
 def nulls(metric: Any) -> list[str]:

@@ -1,8 +1,9 @@
 """Make the images of docs/charts.md from the code on that page.
 
     python examples/gallery.py docs/images/
+    python examples/gallery.py --only ranking
 
-The examples run in the order of the page; before each image `chart` is what its example drew.
+The examples run in the order of the page, and `chart` is what the example before an image has drawn.
 """
 
 from __future__ import annotations
@@ -21,23 +22,32 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the images of docs/charts.md.")
+    page = (DOCS / "charts.md").read_text(encoding="utf-8")
     parser.add_argument("folder", nargs="?", default=DOCS / "images", type=Path)
-    folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
-    known: dict[str, Any] = {}
-    for part in doctest.DocTestParser().parse((DOCS / "charts.md").read_text(encoding="utf-8")):
+    parser.add_argument("--only", choices=IMAGE.findall(page), help="draw only this image")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    variables: dict[str, Any] = {}
+    for part in doctest.DocTestParser().parse(page):
         if isinstance(part, doctest.Example):
-            exec(compile(part.source, "docs/charts.md", "exec"), known)
+            exec(compile(part.source, "docs/charts.md", "exec"), variables)
             continue
         for name in IMAGE.findall(part):
-            path = folder / f"{name}.png"
-            known["chart"].save(path, scale_factor=1.3)
-            path.write_bytes(packed(path.read_bytes()))
-            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+            if args.only in (None, name):
+                save_image(variables["chart"], args.folder / f"{name}.png")
+            if args.only == name:
+                return
 
 
-def packed(png: bytes) -> bytes:
-    """The same image in a third of the bytes: its writer compresses in haste."""
+def save_image(chart: Any, path: Path) -> None:
+    """Write a chart to a small PNG file."""
+    chart.save(path, scale_factor=1.3)
+    path.write_bytes(compress(path.read_bytes()))
+    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+def compress(png: bytes) -> bytes:
+    """Return an equal image in a third of the bytes: the writer of charts favours speed."""
     start, chunks, pixels = 8, [], b""
     while start < len(png):
         size, kind = struct.unpack(">I4s", png[start : start + 8])

@@ -11,7 +11,7 @@ import base64
 from pathlib import Path
 
 import nbformat
-from gallery import packed
+from gallery import compress
 from nbclient import NotebookClient
 
 NOTEBOOK = Path(__file__).with_name("screening.ipynb")
@@ -28,7 +28,7 @@ def main() -> None:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if image := data.get("image/png"):
-                data["image/png"] = base64.b64encode(packed(base64.b64decode(image))).decode()
+                data["image/png"] = base64.b64encode(compress(base64.b64decode(image))).decode()
     nbformat.write(notebook, path)
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 

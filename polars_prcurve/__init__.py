@@ -8,27 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.crossings import crossing
+from polars_prcurve.comparison.crossings import crossing
 from polars_prcurve.errors import PrcError
-from polars_prcurve.eta_for import eta_for_f_beta, eta_for_precision
-from polars_prcurve.intervals import rate_interval
-from polars_prcurve.namespace import (
-    DataFramePrc,
-    ExprPrc,
-    LazyFramePrc,
-    estimate_prevalence,
-    prc,
-    register,
-)
-from polars_prcurve.prevalence import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.prior_shift import shift_prior
-from polars_prcurve.published import (
+from polars_prcurve.intervals.precision_width import max_width, precision_interval, rectangle_level
+from polars_prcurve.intervals.published_numbers import (
     published_average_precision,
     published_precision,
     published_roc_auc,
 )
-from polars_prcurve.subsampling import subsampled_precision
-from polars_prcurve.widths import max_width, precision_interval, rectangle_level, sample_size
+from polars_prcurve.intervals.rates import rate_interval
+from polars_prcurve.intervals.sample_sizes import sample_size
+from polars_prcurve.namespace import estimate_prevalence, prc, register
+from polars_prcurve.namespace.expression import ExprPrc
+from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
+from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_precision
+from polars_prcurve.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.prevalence.prior_shift import shift_prior
+from polars_prcurve.uncertainty.subsampling import subsampled_precision
 
 if TYPE_CHECKING:
     from polars_prcurve import charts
@@ -65,7 +61,7 @@ register()
 
 
 def __getattr__(name: str) -> Any:
-    if name == "charts":  # imports Altair, so not before it is asked for
+    if name == "charts":  # imported at first use only, because it imports Altair
         from importlib import import_module
 
         return import_module("polars_prcurve.charts")

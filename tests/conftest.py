@@ -1,22 +1,47 @@
-"""Importing the package registers `.prc`, for every test; and a browser for those that look at pages."""
+"""What all tests share: `.prc`, the profiles of Hypothesis, a copy of the docs, and a browser."""
 
 from __future__ import annotations
 
+import runpy
 import shutil
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import polars_prcurve  # noqa: F401
+import tests.support.profiles  # noqa: F401
+
+settings.load_profile("quick")  # --hypothesis-profile replaces it before tests are imported
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the registries first: they report a metric without an oracle in words, within a second."""
+    items.sort(key=lambda item: item.path.stem != "test_registries")
+
+
+@pytest.fixture(scope="session")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of docs/ with the pages of the reference, which the repository does not hold."""
+    folder = tmp_path_factory.mktemp("site") / "docs"
+    source = Path(__file__).parent.parent / "docs"
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("reference"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["make_reference.py"])
+        # In this process, so that a checkout or an unpacked archive describes its own package.
+        runpy.run_path(str(folder / "make_reference.py"), run_name="__main__")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A Chromium; tests that ask for it are skipped where there is none."""
+    """Yield a running Chromium; skip the tests that use it if there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, and a Chromium")
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    path = next((path for path in found if path is not None), None)
+    paths = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    path = next((path for path in paths if path is not None), None)
     if path is None:
         pytest.skip("needs a Chromium on the path")
     with playwright.sync_playwright() as started:

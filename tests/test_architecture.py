@@ -1,8 +1,15 @@
-"""The shape of the code: who may import whom, and how large a piece may grow."""
+"""The shape of the code: who may import whom, how large a piece may grow, and what is public.
+
+Each rule is one test, which lists all that breaks it, and says what to do.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,148 +17,364 @@ import pytest
 import polars_prcurve
 
 PACKAGE = Path(polars_prcurve.__file__).parent
+HERE = "tests/test_architecture.py"
 
 
 def module_name(path: Path) -> str:
-    """`sweep`, or `charts.words`; a subpackage goes by its own name."""
+    """Return `sweep.build` for a file; a sub-package goes by its own name, the package by "__init__"."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
 
 
-MODULES = {
-    module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")
-}
+SOURCES = {module_name(path): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
 
-# In the order of the data: a module imports only from lines above its own.
-LAYERS = [
-    {"errors", "columns", "exact", "baselines", "resampling", "roots"},
-    {"checks", "grouping", "point_metrics", "several", "hull", "models", "drafts"},
-    {"intervals", "page"},
-    {"bands", "published", "uncertainty"},
-    {"widths"},
-    {"inputs", "prevalence", "ordering", "curve_metrics", "eta_for"},
-    {"sweep", "wide", "metrics", "prior_shift", "engine_counts"},
-    {"binormal"},
-    {"curve", "targets"},
-    {"influence", "lanes"},
-    {"expressions", "curves", "analytic"},
-    {"bootstrap"},
-    {"summary", "compare", "operating_points", "subsampling"},
-    {"ranking", "crossings", "dominance"},
-    {"charts.words"},
-    {"charts.curves"},
-    {"charts.channels"},
-    {"charts.points", "charts.drawing"},
-    {"charts.along_eta"},
-    {
-        "charts.pr",
-        "charts.roc",
-        "charts.gains",
-        "charts.quantiles",
-        "charts.slider",
-        "charts.ribbons",
-        "charts.thresholds",
-    },
-    {"charts.by_eta", "charts.ranks"},
-    {"charts"},
-    {"plots"},
-    {"report"},
-    {"namespace"},
-    {"__init__"},
-    {"files", "demo", "engines"},
-    {"cli"},
-    {"__main__"},
+# In the order of the data: a chapter imports only from chapters before its own. Inside a chapter modules
+# import each other, without circles.
+CHAPTERS = [
+    [
+        *("errors", "argument_kinds", "query_checks", "column_names", "float_bits"),
+        *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
+    ],
+    ["metrics"],
+    ["inputs"],
+    ["intervals"],
+    ["prevalence"],
+    ["sweep"],
+    ["curves"],
+    ["uncertainty"],
+    ["comparison"],
+    ["charts"],
+    ["report"],
+    ["namespace"],
+    ["__init__"],
+    ["engines", "cli"],
+    ["__main__"],
 ]
+# The modules that users import from. All others may move without notice, as docs/compatibility.md says.
+PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
+# Which modules, or chapters, may import a package that is not everywhere.
+ALLOWED = {
+    "altair": ("charts", "report.page"),
+    "vl_convert": ("report.page",),
+    "sklearn": ("cli.demo_digits",),
+    "narwhals": ("engines",),
+    "scipy": ("intervals.rates",),
+}
+# `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
+COLLECTS = {
+    "query_checks": 1,
+    "engines.narwhals_counts": 1,
+    "engines.external_counts": 2,
+}
+# Doors, and the one method by which a stage collects half way, `Input.collect`.
+RUNS_QUERIES = {
+    "query_checks",
+    "inputs.score_table",
+    "inputs.column_reader",
+    "curves.group_thresholds",
+    "prevalence.eta_table",
+    "report.reduced_table",
+}
+DOORS = ("namespace", "cli")
+LINES = 40
 
 
-def imported(tree: ast.Module) -> set[str]:
-    """The package's own modules that a module imports when it runs, at its top or inside."""
+def chapter(module: str) -> str:
+    """Return the name that CHAPTERS has for a module: its own, or that of its sub-package."""
+    return module.partition(".")[0]
+
+
+NUMBER = {name: number for number, names in enumerate(CHAPTERS) for name in names}
+
+
+def imported(tree: ast.Module, *, at_top: bool = False) -> set[str]:
+    """Return the package's own modules that a module imports when it runs, or only those `at_top`."""
     found: set[str] = set()
-    typing_only: set[int] = set()
+    left_out: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
-            typing_only |= {id(inner) for inner in ast.walk(node)}  # if TYPE_CHECKING
-        if id(node) in typing_only:
+        typing_only = isinstance(node, ast.If) and isinstance(node.test, ast.Name)  # if TYPE_CHECKING
+        if typing_only or (at_top and isinstance(node, ast.FunctionDef)):
+            left_out |= {id(inner) for inner in ast.walk(node)}
+        if id(node) in left_out:
             continue
-        if isinstance(node, ast.ImportFrom) and node.module == "polars_prcurve":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars_prcurve."):
-            found.add(str(node.module).partition(".")[2])
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            inside = node.module.removeprefix("polars_prcurve").removeprefix(".")
+            if node.module.partition(".")[0] == "polars_prcurve":
+                prefix = f"{inside}." if inside else ""
+                found |= {inside, *(prefix + alias.name for alias in node.names)}
     return found & set(MODULES)
 
 
-def test_every_module_has_a_place() -> None:
-    assert set.union(*LAYERS) == set(MODULES)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_one_way(module: str) -> None:
-    level = next(i for i, layer in enumerate(LAYERS) if module in layer)
-    below = set.union(set(), *LAYERS[:level])
-    assert imported(MODULES[module]) <= below
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_only_charts_know_altair(module: str) -> None:
-    names = {
+def top_level_names(tree: ast.Module) -> set[str]:
+    """Return the packages that a module imports, at its top or inside."""
+    return {
         name.partition(".")[0]
-        for node in ast.walk(MODULES[module])
+        for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         )
     }
-    allowed = {
-        "polars",
-        "numpy",
-        "polars_prcurve",
-        "__future__",
-        "altair" if module.startswith("charts") or module == "page" else "",
-        "vl_convert" if module == "page" else "",
-        "sklearn" if module == "demo" else "",
-        "narwhals" if module == "engine_counts" else "",
-        "scipy" if module == "intervals" else "",
-    }
-    assert names - allowed <= set(__import__("sys").stdlib_module_names)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_doors_collect(module: str) -> None:
-    calls = [
-        node
-        for node in ast.walk(MODULES[module])
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "collect"
-    ]
-    # inputs tries a literal on no rows; prevalence checks the eta frame that came as a DataFrame;
-    # engine_counts asks an engine for its kinds of values; engines is a door for eager tables, too
-    few = {"inputs": 1, "prevalence": 1, "engine_counts": 1, "engines": 2}.get(module, 0)
-    assert module in ("namespace", "plots", "cli") or len(calls) == few
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield all functions and methods of a module, nested ones too."""
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def report(broken: Iterable[str]) -> None:
+    """Raise with one line for each way in which the rule is broken."""
+    said = list(broken)
+    assert not said, "\n".join(said)
+
+
+# Who imports whom -----------------------------------------------------------------------------
+
+
+def test_every_module_has_a_chapter() -> None:
+    report(
+        f"{module} is in no chapter: put it into a sub-package, or into CHAPTERS in {HERE}"
+        for module in MODULES
+        if chapter(module) not in NUMBER
+    )
+    known = {chapter(module) for module in MODULES}
+    report(f"CHAPTERS in {HERE} names {name!r}, which is no module" for name in NUMBER.keys() - known)
+
+
+def test_imports_point_one_way() -> None:
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for other in sorted(imported(tree)):
+                own, theirs = chapter(module), chapter(other)
+                if own != theirs and NUMBER[theirs] >= NUMBER[own] and NUMBER[own] > 0:
+                    yield (
+                        f"{module} imports {other}, which is no earlier chapter: move what both need to "
+                        f"an earlier one, or mend CHAPTERS in {HERE}"
+                    )
+
+    report(broken())
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Also not through a third module, and not inside functions."""
+    left = {module: imported(tree) - {module} for module, tree in MODULES.items()}
+    # A sub-package that passes names of its modules on is imported by none of them.
+    while free := [module for module, others in left.items() if not others & left.keys()]:
+        for module in free:
+            del left[module]
+    report(
+        f"{module} is in a circle of imports with {sorted(left[module] & set(left))}" for module in left
+    )
+
+
+def test_only_some_modules_know_other_packages() -> None:
+    everywhere = {"polars", "numpy", "polars_prcurve", "__future__", *sys.stdlib_module_names}
+
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for name in sorted(top_level_names(tree) - everywhere):
+                allowed = ALLOWED.get(name, ())
+                if not any(module == one or module.startswith(f"{one}.") for one in allowed):
+                    few = ", ".join(allowed) or "no module"
+                    yield (
+                        f"{module} imports {name}, and only {few} may: call a function there, or mend "
+                        f"ALLOWED in {HERE}"
+                    )
+
+    report(broken())
+
+
+def test_only_doors_collect() -> None:
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            if chapter(module) in DOORS:
+                continue
+            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            collects = [
+                call.lineno
+                for call in calls
+                if isinstance(call.func, ast.Attribute)
+                and call.func.attr == "collect"
+                # `table.collect` is `Input.collect`, which refuses a LazyFrame
+                and not (isinstance(call.func.value, ast.Name) and call.func.value.id == "table")
+                and not (isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "table")
+            ]
+            runs = any(isinstance(c.func, ast.Name) and c.func.id == "run_query" for c in calls)
+            if len(collects) != COLLECTS.get(module, 0) or (runs and module not in RUNS_QUERIES):
+                yield (
+                    f"{module} runs queries (.collect() at {collects}): return a LazyFrame, or ask "
+                    f"`table.collect(query, why)`, or mend COLLECTS and RUNS_QUERIES in {HERE}"
+                )
+
+    report(broken())
+
+
+# What is public -------------------------------------------------------------------------------
+
+
+def test_only_public_modules_list_their_names() -> None:
+    """`__all__` has one meaning: what users may import."""
+    having = {name for name, source in SOURCES.items() if re.search(r"^__all__\b", source, re.M)}
+    report(f"{name} is private and has an __all__: delete it" for name in sorted(having - PUBLIC))
+    report(f"{name} is public and has no __all__: list its names" for name in sorted(PUBLIC - having))
+
+
+@pytest.mark.parametrize("module", sorted(PUBLIC))
+def test_a_public_module_shows_just_its_names(module: str) -> None:
+    """What a public module shows without an underscore is in `__all__`, or is a module."""
+    path = "polars_prcurve" + ("" if module == "__init__" else f".{module}")
+    found = import_module(path)
+    shown = {name for name in dir(found) if not name.startswith("_")}
+    shown -= {name for name in shown if type(getattr(found, name)).__name__ in ("module", "_Feature")}
+    shown -= {"TYPE_CHECKING", "Any"}
+    hidden = {"register"} if module == "__init__" else set()
+    assert shown - hidden <= set(found.__all__), (
+        "list these in __all__, or import them under another name"
+    )
+    assert all(hasattr(found, name) for name in found.__all__)
+
+
+def test_the_docs_name_the_public_modules() -> None:
+    page = (PACKAGE.parent / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    paths = {"polars_prcurve" if name == "__init__" else f"polars_prcurve.{name}" for name in PUBLIC}
+    assert set(re.findall(r"`(polars_prcurve(?:\.\w+)?)`", page)) == paths
 
 
 def test_no_module_hides_a_function_of_its_name() -> None:
-    assert not {f"charts.{name}" for name in polars_prcurve.charts.__all__} & set(MODULES)
-    assert not (set(polars_prcurve.__all__) - {"charts", "metrics"}) & set(MODULES)
+    public = {f"charts.{name}" for name in polars_prcurve.charts.__all__}
+    public |= set(polars_prcurve.__all__) - {"charts", "metrics"}
+    report(
+        f"{name} is the name of a module and of a public function: name the module after what it holds"
+        for name in sorted(public & set(MODULES))
+    )
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_functions_stay_small(module: str) -> None:
-    for node in ast.walk(MODULES[module]):
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) else node.body
-            lines = 0 if not body else (body[-1].end_lineno or 0) - body[0].lineno + 1
-            assert lines <= 40, f"{module}.{node.name} has {lines} lines"
+# Names and sizes ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_private_of_polars_is_used(module: str) -> None:
-    for node in ast.walk(MODULES[module]):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars."):
-            assert not any(part.startswith("_") for part in str(node.module).split("."))
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "pl"
-        ):
-            assert not node.attr.startswith("_")
+def public_names() -> set[str]:
+    """Return what users call, whose names stay as they are."""
+    paths = ("polars_prcurve" if name == "__init__" else f"polars_prcurve.{name}" for name in PUBLIC)
+    return {name for path in paths for name in import_module(path).__all__}
+
+
+# Participles and prepositions read as values. A function is a verb, or a noun if it only returns that.
+PREPOSITIONS = {"of", "at", "in", "by", "for", "on", "over", "above", "below", "without", "within"}
+NO_PARTICIPLES = {"feed", "need", "seed", "embed", "exceed"}
+
+
+def test_functions_are_named_by_verbs_or_nouns() -> None:
+    public = public_names() | {"by_columns"}  # the columns of by=
+
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for function in functions(tree):
+                first = function.name.strip("_").partition("_")[0]
+                participle = first.endswith("ed") and first not in NO_PARTICIPLES
+                if (participle or first in PREPOSITIONS) and function.name not in public:
+                    yield f"{module}.{function.name} is no verb, and no noun: build_, check_, read_ ...?"
+
+    report(broken())
+
+
+def test_private_names_stay_in_their_module() -> None:
+    report(
+        f"{module} imports {alias.name}, private to {node.module}: leave out its underscore"
+        for module, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars_prcurve")
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.startswith("__")
+    )
+
+
+def test_no_two_classes_share_a_name() -> None:
+    seen: dict[str, str] = {}
+
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    if node.name in seen:
+                        yield f"{node.name} is a class of {seen[node.name]} and of {module}: rename one"
+                    seen[node.name] = module
+
+    report(broken())
+
+
+def assigned(function: ast.FunctionDef) -> set[str]:
+    """Return the names of a function's parameters and variables, without those of inner functions."""
+    arguments = [*function.args.args, *function.args.kwonlyargs, *function.args.posonlyargs]
+    names = {argument.arg for argument in arguments}
+    inner = {id(node) for other in functions(ast.Module(function.body, [])) for node in ast.walk(other)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inner:
+            names.add(node.id)
+    return names
+
+
+def test_no_variable_bears_the_name_of_a_function() -> None:
+    """Public names aside: users know `recall` and `precision` as arguments and as metrics."""
+    public = public_names()
+    private = {
+        node.name: module
+        for module, tree in MODULES.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name not in public
+    }
+    report(
+        f"{module}.{function.name} has a variable {name!r}, and {private[name]} a function: rename one"
+        for module, tree in MODULES.items()
+        for function in functions(tree)
+        for name in sorted(assigned(function) & private.keys())
+    )
+
+
+def test_docstrings_stand_alone() -> None:
+    """The first line is read in a tooltip, where there is no line above."""
+    leaning = re.compile(r"(The same|As |Or |And |Of |So many|Also )")
+
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                    first = (ast.get_docstring(node) or ".").partition("\n")[0]
+                    if leaning.match(first):
+                        name = getattr(node, "name", "")
+                        yield f"{module}.{name}: {first!r} leans on other lines: what comes back?"
+
+    report(broken())
+
+
+def test_functions_stay_small() -> None:
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for node in functions(tree):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                lines = 0 if not body else (body[-1].end_lineno or 0) - body[0].lineno + 1
+                if lines > LINES:
+                    yield f"{module}.{node.name} has {lines} lines, more than {LINES}: split it"
+
+    report(broken())
+
+
+def test_nothing_private_of_polars_is_used() -> None:
+    def broken() -> Iterator[str]:
+        for module, tree in MODULES.items():
+            for node in ast.walk(tree):
+                private = ""
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars."):
+                    names = [*str(node.module).split("."), *(alias.name for alias in node.names)]
+                    private = next((name for name in names if name.startswith("_")), "")
+                elif (
+                    isinstance(node, ast.Attribute)
+                    and isinstance(node.value, ast.Name)
+                    and node.value.id == "pl"
+                    and node.attr.startswith("_")
+                ):
+                    private = node.attr
+                if private:
+                    yield f"{module} uses {private}, private to Polars: use what Polars documents"
+
+    report(broken())

@@ -15,10 +15,11 @@ from scipy.integrate import trapezoid
 from scipy.special import ndtr, ndtri
 
 from polars_prcurve import metrics, prc
-from polars_prcurve.curve_metrics import CURVE_METRICS
-from tests import oracle
-from tests.strategies import Table, tables
-from tests.test_properties import MODERATE, assert_same, etas, examples
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from tests.support import oracle
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import MODERATE, Table, etas, tables
 
 FIT = ["mu_pos", "sigma_pos", "mu_neg", "sigma_neg"]
 AREAS = ["average_precision", "pr_auc", *(metrics.pr_auc_trapezoid(a) for a in ("first", "one", "none"))]
@@ -51,7 +52,7 @@ def moments(rows: list[tuple[Any, Fraction]], ddof: int) -> tuple[Fraction, floa
     return mean, float(Fraction(math.isqrt(int(variance * digits**2)), digits))
 
 
-def assert_fits(found: dict[str, Any], group: oracle.Evidence, ddof: int) -> None:
+def assert_fits(found: dict[str, Any], group: oracle.Group, ddof: int) -> None:
     for kind, place in (("pos", 1), ("neg", 2)):
         expected = moments([(row[0], row[place]) for row in group.rows], ddof)
         mu, sigma = found[f"mu_{kind}"], found[f"sigma_{kind}"]
@@ -178,6 +179,7 @@ def brute_area(model: Model, eta: float) -> float:
     return float(np.sum(density * eta * recall / (eta * recall + (1 - eta) * fpr)) * 20 / steps)
 
 
+@pytest.mark.slow
 def test_areas_are_those_of_brute_force() -> None:
     models = [
         (apart * max(1.0, ratio if wide else 1.0), ratio, 0.0, 1.0)
@@ -284,7 +286,7 @@ def test_at_prevalence_0_and_1() -> None:
 
 def test_metrics_without_a_model_are_refused() -> None:
     known = {"average_precision", "pr_auc", "roc_auc", *TRANSFORMS}
-    assert {name for name, metric in CURVE_METRICS.items() if metric.fitted is not None} == known
+    assert {name for name, metric in CURVE_METRICS.items() if metric.recipe.fitted is not None} == known
 
 
 def test_another_name_of_a_metric() -> None:
@@ -347,3 +349,17 @@ def test_the_area_under_the_curve_is_the_area() -> None:
     curve = df.prc.curve(0.1, smooth="binormal", thresholds=at, **COUNTS)
     area = df.prc.summary(0.1, metrics="average_precision", smooth="binormal", **COUNTS)["value"].item()
     assert trapezoid(curve["precision"], curve["recall"]) == pytest.approx(area, abs=1e-6)
+
+
+@pytest.mark.parametrize("apart", [3, 10, 30, 38, 100, 1e6])
+@pytest.mark.parametrize("prior", ["uniform", "log"])
+def test_means_over_prevalences_of_classes_far_apart(apart: float, prior: str) -> None:
+    """Their fpr underflows along the curve, and a mean over prevalences divides by it."""
+    scores = [0.0, 1.0, 2.0, apart, apart + 1, apart + 2]
+    df = pl.DataFrame({"score": scores, "label": [0, 0, 0, 1, 1, 1]})
+    low = 0.0 if prior == "uniform" else 1e-4
+    asked = [metrics.integrated_average_precision(low, 0.5, prior), "average_precision"]
+    mean, at_half = df.prc.summary(0.5, metrics=asked, smooth="binormal")["value"]
+    assert 0.5 < mean <= at_half <= 1
+    if apart >= 30:
+        assert mean == pytest.approx(1, abs=1e-3)

@@ -9,19 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import polars_prcurve
-
-assert polars_prcurve
-
-BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
-
-
-def two_scores(n: int = 400) -> pl.DataFrame:
-    random = np.random.default_rng(3)
-    label = random.random(n) < 0.3
-    score = (random.normal(size=n) + label).round(1)
-    columns = {"id": np.arange(n), "label": label, "score": score, "weight": random.random(n)}
-    return pl.DataFrame(columns | {"other": (score + random.normal(size=n)).round(1)})
+from tests.support.two_scores import BOOTSTRAP, two_scores
 
 
 def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:

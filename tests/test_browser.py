@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import polars_prcurve
+from polars_prcurve.report import Table
 
 assert polars_prcurve
 pytestmark = pytest.mark.extras
@@ -74,4 +75,16 @@ def test_a_report_without_scripts(browser: Any, report: Path) -> None:
     drawn = page.locator("figure img")
     assert drawn.count() == 4
     assert all(drawn.nth(i).bounding_box()["width"] > 200 for i in range(4))
+    context.close()
+
+
+def test_a_long_word_does_not_make_a_page_scroll_sideways(browser: Any, tmp_path: Path) -> None:
+    word = "Long" * 100
+    table = Table(pl.DataFrame({word: [word], f"{word}1": [1.5]}), word)
+    texts = [f"## {word}\n### {word}\n{word}\n- {word}", table]
+    path = DF.prc.report(tmp_path / "words.html", parts=texts, title=word)
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()

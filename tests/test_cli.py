@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import cli, files, metrics, prc
-from polars_prcurve.cli import main
+from polars_prcurve import metrics, prc
+from polars_prcurve.cli import main as cli
+from polars_prcurve.cli import table_files
+from polars_prcurve.cli.main import main
+from polars_prcurve.cli.messages import name_options, translate_message
+from polars_prcurve.metrics.names import parse_metric, refuse_repeats
 
 ROOT = Path(__file__).parent.parent
 READ: dict[str, Callable[[Path], pl.DataFrame]] = {
@@ -49,7 +54,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of one's own with the table in every format."""
     monkeypatch.chdir(tmp_path)
     for extension in READ:
-        files.writer(f"scores{extension}")(DF.lazy())
+        table_files.build_writer(f"scores{extension}")(DF.lazy())
     return tmp_path
 
 
@@ -82,9 +87,7 @@ ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     ),
     "points": (
         "--model model --eta 0.01 --recall 0.5 0.9 --alerts 5/1000",
-        lambda df: prc(df).operating_points(
-            0.01, by="model", recall=[0.5, 0.9], predicted_positive_rate=0.005, per=1000
-        ),
+        lambda df: prc(df).operating_points(0.01, by="model", recall=[0.5, 0.9], alerts=5, per=1000),
     ),
 }
 
@@ -147,9 +150,12 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     (
         "points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
-        lambda p: p.operating_points(
-            predicted_positive_rate=[0.05, 0.01], per=7, confidence=0.9, metrics="npv"
-        ),
+        lambda p: p.operating_points(alerts=[0.35, 0.07], per=7, confidence=0.9, metrics="npv"),
+    ),
+    ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
+    (
+        "points --score patient --threshold 2.5",
+        lambda p: p.operating_points(score="patient", threshold=2.5),
     ),
 ]
 
@@ -163,12 +169,15 @@ def test_every_option_reaches_the_library(
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order
 
 
-@pytest.mark.filterwarnings("default:up to")
+@pytest.mark.filterwarnings("default:a metric is undefined")
 def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = "--confidence 0.9 --method bootstrap --resamples 20 --seed 3 --cluster patient"
     assert main(["summary", "scores.csv", *options.split()]) == 0
     error = capsys.readouterr().err
-    assert re.fullmatch(r"polars-prcurve: warning: up to \d+ of 20 bootstrap replicates .*\n", error)
+    assert re.fullmatch(
+        r"polars-prcurve: warning: a metric is undefined in up to \d+ of 20 bootstrap replicates, .*\n",
+        error,
+    )
 
 
 def test_published_rates(here: Path) -> None:
@@ -184,7 +193,7 @@ def test_a_file_of_prevalences(here: Path) -> None:
     )
     expected = prc(DF).curve(markets, by="model")
     for name in ("markets.csv", "markets.parquet"):
-        files.writer(name)(markets.lazy())
+        table_files.build_writer(name)(markets.lazy())
         assert_frame_equal(
             table(f"curve scores.csv --by model --eta {name}"), expected, check_exact=True
         )
@@ -217,9 +226,11 @@ METRICS = {
 
 @pytest.mark.parametrize("text", METRICS)
 def test_metrics_are_written_as_tables_name_them(text: str) -> None:
-    [found] = cli._metrics([text])
+    [found] = map(parse_metric, cli._parse_metrics([text]))
+    assert found is not None
     assert found.name == METRICS[text].name
-    [again] = cli._metrics([found.name])
+    [again] = map(parse_metric, cli._parse_metrics([found.name]))
+    assert again is not None
     assert again.name == found.name
 
 
@@ -229,12 +240,12 @@ def test_metrics_take_themselves_apart(here: Path) -> None:
     )
     asked = [metrics.best(metrics.f_beta(2)), "roc_auc", metrics.precision_at_recall(0.8)]
     assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked), check_exact=True)
-    assert cli._metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
+    assert cli._parse_metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
 
 
 def test_the_library_takes_each_parameter_name() -> None:
     """Every metric with a parameter is known to the help of one command."""
-    known = cli._known_metrics(metrics.PointMetric) + cli._known_metrics(metrics.CurveMetric)
+    known = cli._describe_metrics(metrics.PointMetric) + cli._describe_metrics(metrics.CurveMetric)
     for name in metrics.__all__:
         assert name in {"CurveMetric", "PointMetric", "point"} or re.search(rf"\b{name}\b", known), name
 
@@ -278,7 +289,18 @@ def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.Captur
     assert_frame_equal(no, prc(typed).curve(label="true", pos_label=False), check_exact=True)
     of_price = table("points typed.parquet --score price --threshold 0.7 --label true")
     assert of_price["tp"].to_list() == points["tp"].to_list()
-    assert "0.75" in refusal("points typed.parquet --score price --threshold 0.75 --label true", capsys)
+    between = table("points typed.parquet --score price --threshold 0.65 --label true")
+    assert between.select("target", "threshold", "tp").row(0) == (
+        0.65,
+        Decimal("0.7"),
+        points["tp"].item(),
+    )
+    assert "takes a number; got 'x'" in refusal(
+        "points typed.parquet --score price --label true --threshold x", capsys
+    )
+    assert "holds Decimal('NaN')" in refusal(
+        "points typed.parquet --score price --label true --threshold nan", capsys
+    )
     assert "'maybe'" in refusal("curve typed.parquet --pos-label maybe", capsys)
 
 
@@ -322,12 +344,12 @@ REFUSED = {
     "curve scores.csv --label model --pos-label c": "",
     "curve scores.csv --metrics f2": "no metric is named 'f2'",
     "curve scores.csv --metrics 'f3(2)'": "no metric is named 'f3(2)'",
-    "curve scores.csv --metrics f_beta": "expected f_beta(beta)",
-    "curve scores.csv --metrics 'f_beta(x)'": "expected f_beta(beta)",
+    "curve scores.csv --metrics f_beta": "takes parameters, such as f_beta(2)",
+    "curve scores.csv --metrics 'f_beta(x)'": "beta takes a positive number",
     "curve scores.csv --metrics 'f_beta(beta=2)'": "expected f_beta(beta)",
     "curve scores.csv --metrics 'f_beta(0)'": "beta must be a positive number",
     "curve scores.csv --metrics 'f1('": "expected metrics",
-    "curve scores.csv --metrics 'best(f1)'": "best(f1) is of a whole curve",
+    "curve scores.csv --metrics 'best(f1)'": "ask for it with the command summary --metrics 'best(f1)'",
     "curve scores.csv --metrics '__import__(\"os\").getcwd()'": "no metric is named",
     "curve scores.csv --metrics f1 f1": "twice",
     "curve scores.csv --confidence 95": "--confidence",
@@ -337,10 +359,10 @@ REFUSED = {
     "curve scores.csv --rates score label": "pass --eta as numbers",
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",
-    "summary scores.csv --metrics precision": "pass best(...) of it",
+    "summary scores.csv --metrics precision": "'precision' has a value at each threshold",
     "summary scores.csv --method boot": "--method",
     "summary scores.csv --method bootstrap --confidence 0.9 --resamples 1": "--resamples",
-    "points scores.csv": "--recall, --fpr, --precision, --alerts or --maximize",
+    "points scores.csv": "--recall, --fpr, --precision, --alerts, or --maximize",
     "points scores.csv --recall 2": "--recall takes numbers in [0, 1]",
     "points scores.csv --recall x": "'x'",
     "points scores.csv --threshold x": "Float64; got 'x'",
@@ -452,7 +474,7 @@ def test_an_interrupt_leaves_nothing(
         path.write_text("half")
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(files._FORMATS, ".csv", files._CSV._replace(sink=sink))
+    monkeypatch.setitem(table_files._FORMATS, ".csv", table_files._CSV._replace(sink=sink))
     before = set(os.listdir())
     assert main(["curve", "scores.csv", "-o", "out.csv"]) == 130
     assert capsys.readouterr() == ("", "polars-prcurve: interrupted\n")
@@ -468,7 +490,7 @@ def test_help_mentions_every_option(
     about = capsys.readouterr().out
     assert about.count("    polars-prcurve ") == 4
     assert "1:5000" in about
-    [commands] = [a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for name, parser in commands.choices.items():
         assert name in about
         with pytest.raises(SystemExit, match="0"):
@@ -501,11 +523,51 @@ def test_the_module_runs(here: Path) -> None:
     assert done.stderr.startswith("polars-prcurve: error: --eta must lie in [0, 1]")
 
 
-def test_a_reader_that_leaves_is_no_error(here: Path) -> None:
-    etas = ",".join(str(n / 20_000) for n in range(1, 10_000))
-    done = run(f"set -o pipefail; prcurve curve scores.csv --eta {etas} | head -n 2")
+@pytest.mark.parametrize(
+    ("reader", "output"), [("head -n 2", ""), ("head -c 1", "-o -"), ("true", "-o /dev/stdout")]
+)
+def test_a_reader_that_leaves_is_no_error(here: Path, reader: str, output: str) -> None:
+    rows = 3_000_000  # more than a pipe holds, and than Polars has in one batch
+    pl.select(
+        score=pl.int_range(rows).hash(1).cast(pl.Float64), label=pl.int_range(rows) % 100 == 0
+    ).write_parquet("big.parquet")
+    done = run(f"set -o pipefail; prcurve curve big.parquet --eta 0.1 {output} | {reader}")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("\n") == 2
+    assert done.stdout == {"head -c 1": "e", "true": ""}.get(reader, done.stdout)
+    assert done.stdout.count("\n") == (2 if reader == "head -n 2" else 0)
+
+
+BAD_ROWS = {
+    "a null score": ",0",
+    "a score that is no number": "x,0",
+    "NaN": "nan,0",
+    "a label outside": "0.5,7",
+    "a null label": "0.5,",
+}
+
+
+@pytest.mark.parametrize("row", BAD_ROWS.values(), ids=BAD_ROWS)
+@pytest.mark.parametrize("rows", [2, 20_000])
+@pytest.mark.parametrize(
+    "command",
+    ["curve", "curve -o /dev/stdout", "summary", "points --recall 0.5 0.9 --threshold 0.2"],
+)
+def test_no_output_before_an_error(
+    here: Path, capfd: pytest.CaptureFixture[str], command: str, row: str, rows: int
+) -> None:
+    lines = [f"{i / rows},{i % 2}" for i in range(rows)]
+    Path("bad.csv").write_text("\n".join(["score,label", *lines, row, ""]))
+    name, _, options = command.partition(" ")
+    assert main([name, "bad.csv", "--eta", "0.1", *shlex.split(options)]) == 2
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert error.count("\n") == 1
+
+
+def test_an_empty_result_is_a_header(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DF.clear().write_parquet("empty.parquet")
+    assert main(["points", "empty.parquet", "--recall", "0.5"]) == 0
+    assert capsys.readouterr().out.startswith("eta,criterion,target,threshold,")
 
 
 def test_the_console_script_is_the_same() -> None:
@@ -550,15 +612,269 @@ def test_the_page_shows_what_really_comes_out(tmp_path: Path, monkeypatch: pytes
     assert len(sessions()) > 6
 
 
-def test_the_page_and_the_help_know_the_same_options() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    [commands] = [a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    known = {
-        option for p in commands.choices.values() for a in p._actions for option in a.option_strings
-    }
-    assert known - {"-h", "--help"} == set(
-        re.findall(r"(?<=`)--?[a-z-]+", text.partition("## Options")[2])
+def test_every_command_is_run() -> None:
+    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    run = {command.partition(" ")[0] for command, _ in OPTIONS} | {"report", "demo"}
+    missing = set(commands.choices) - run
+    assert not missing, f"{missing} are never run: add a line for each to OPTIONS in tests/test_cli.py"
+
+
+# Options --------------------------------------------------------------------------------------
+
+WITHOUT_EFFECT = {
+    "summary scores.csv --method bootstrap": "--method needs --confidence",
+    "summary scores.csv --method analytic": "--method needs --confidence",
+    "summary scores.csv --seed 1": "--seed needs --confidence and --method bootstrap",
+    "summary scores.csv --confidence .9 --resamples 9": "--resamples needs --confidence and --method",
+    "summary scores.csv --cluster patient": "--cluster needs --confidence and --method bootstrap",
+    "curve scores.csv --label label --counts label patient": "--label needs rows of examples",
+    "curve scores.csv --label label --rates score label --eta .1": "--label needs rows of examples",
+    "curve scores.csv --score score --rates score label --eta .1": "--score needs scores, not --rates",
+    "report scores.csv --eta .1 --per 1000": "--per counts the alerts at a recall; pass --recall, too",
+    "report scores.csv --eta .1 --id patient": "--id pairs the examples of models; pass --model",
+}
+NEEDS_REPORTS = {"report scores.csv --eta .1 --id patient"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=[pytest.mark.extras] if command in NEEDS_REPORTS else [])
+        for command in WITHOUT_EFFECT
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert WITHOUT_EFFECT[command] in refusal(command, capsys)
+
+
+MISSPELT = {
+    "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points'?",
+    "sumary scores.csv": "did you mean 'summary'?",
+    "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
+    "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
+    "points scores.csv --predicted-positive-rate 0.1": "no option '--predicted-positive-rate'",
+    "report scores.csv --tilte x": "did you mean '--title'?",
+    "summary scores.csv --method bootstrp": "--method cannot be 'bootstrp'; did you mean 'bootstrap'?",
+    "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
+    "curve scores.csv --model modle": "--model names the column 'modle'",
+    "curve scores.csv --by label --model modle": "--model names the column 'modle'",
+}
+
+
+@pytest.mark.parametrize("command", MISSPELT)
+def test_a_misspelt_word_gets_a_hint(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert MISSPELT[command] in refusal(command, capsys)
+
+
+def test_a_share_may_be_a_fraction(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [1 / 5000, 1 / 5001, 1 / 3]
+    assert table("summary scores.csv --eta 1/5000,1:5000 1/3")["eta"].unique().to_list() == sorted(asked)
+    for word in ("5/3", "1/0", "1/2/3", "x/3", "-1/3", "1/"):
+        assert "--eta" in refusal(f"summary scores.csv --eta={word}", capsys)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--eta 1:1e99999999",
+        "--eta 1e99999999:1",
+        "--eta 1/1e99999999",
+        "--eta 1/1e9_9999999",
+        "--eta 1e99999999",
+        "--recall .5 --alerts 1/1e99999999",
+        "--recall .5 --alerts 1e-99999999/1",
+        f"--eta 1:{'9' * 5_000}",
+    ],
+)
+def test_numbers_of_any_size_are_answered(
+    here: Path, capsys: pytest.CaptureFixture[str], options: str
+) -> None:
+    """Exact fractions of them would take minutes, and gigabytes."""
+    assert len(refusal(f"points scores.csv {options}", capsys)) < 1_100
+
+
+def test_many_prevalences_are_checked_in_linear_time(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With comparisons of each to each this would take an hour."""
+    etas = [n / 1_000_001 for n in range(1, 200_000)]
+    words = ",".join(map(str, [*etas, etas[-1]]))
+    assert main(["summary", "scores.csv", "--eta", words]) == 2
+    assert f"holds {etas[-1]} more than once" in capsys.readouterr().err
+    with pytest.raises(polars_prcurve.PrcError, match="more than once"):
+        prc(DF).summary([*etas, etas[-1]])
+    names = [f"f{n}" for n in range(100_000)]
+    with pytest.raises(polars_prcurve.PrcError, match="asks for 'f99999' twice"):
+        refuse_repeats([*names, names[-1]])
+
+
+# Messages -------------------------------------------------------------------------------------
+
+IN_OPTIONS = {
+    "eta= must lie in [0, 1]": "--eta must lie in [0, 1]",
+    "eta=None compares": "--eta own compares",
+    "the eta= frame has no row": "the --eta file has no row",
+    'or pass missing="drop" to a frame method': "or pass --missing drop",
+    "none equals pos_label='Spam'; check": "none equals --pos-label 'Spam'; check",
+    "a Boolean label such as pl.col(...) == 'x; y'": "a Boolean label",
+    "rename it, e.g. by=pl.col('tp').alias('tp_group')": "rename it",
+    "pass metrics.best(...) of it, or ask operating_points": "pass best(...) of it, or ask points",
+    'metrics.best("f1") is its best value': 'best("f1") is its best value',
+    "with .prc.operating_points(recall=0.8, metrics='f1')": (
+        "with the command points --recall 0.8 --metrics 'f1'"
+    ),
+    "n_resamples= is a whole number": "--resamples is a whole number",
+    "predicted_positive_rate= takes numbers": "--alerts takes numbers",
+    "pass None for each group's own": "pass own for each group's own",
+    "scores= names the models": "scores= names the models",
+    # What users wrote is no code.
+    "label= names the column 'eta=None', which": "--label names the column 'eta=None', which",
+    "'metrics.x' is 'operating_points'": "'metrics.x' is 'operating_points'",
+    'the column "it\'s by=x", label=': 'the column "it\'s by=x", --label',
+    "each group's eta= and models' by=": "each group's --eta and models' --by",
+    r"the column 'a\'b by=', by=": r"the column 'a\'b by=', --by",
+}
+
+
+@pytest.mark.parametrize("message", IN_OPTIONS)
+def test_code_in_messages_becomes_options(message: str) -> None:
+    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    options: dict[str, str] = {}
+    for parser in commands.choices.values():
+        options |= name_options(parser, {})
+    assert translate_message(message, options) == IN_OPTIONS[message]
+
+
+def test_no_message_of_a_command_is_in_python(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [refusal(command, capsys) for command in (*REFUSED, *WITHOUT_EFFECT, *MISSPELT)]
+    quoted = re.compile(r"'[^']*'|\"[^\"]*\"")
+    python = re.compile(r"\w=|\bpl\.|\bmetrics\.|\.prc\b|\bdf\b|frame|\bNone\b")
+    left = [text for text in said if python.search(quoted.sub("''", text))]
+    assert left == ["expected f_beta(beta), such as f_beta(2); got f_beta(beta=2)"]  # what was given
+
+
+@pytest.mark.parametrize("columns", [3, 3_000])
+def test_names_of_a_file_cannot_command_a_terminal(
+    here: Path, capsys: pytest.CaptureFixture[str], columns: int
+) -> None:
+    names = ["\x1b]0;pwned\x07", "a\rb", "x\x9b31m", *(f"c{n}" for n in range(columns))]
+    pl.DataFrame({name: [1.0, 0.0] for name in names}).write_parquet("hostile.parquet")
+    for command in (
+        "curve hostile.parquet",
+        "curve hostile.parquet --score c1 --label c2 --by nothing",
+        "curve hostile.parquet --score $'\x1b[1m' --label c2",
+        "curve hostile.parquet --score c1 --label c2 --eta hostile.parquet",
+        "points hostile.parquet --score c1 --label c2 --maximize '\x1b[1m'",
+        "curve '\x1b[1m.csv'",
+        "curve hostile.parquet -o '\x1b[1m/x.csv'",
+        "curve hostile.parquet '--\x1b[1m'",
+    ):
+        message = refusal(command, capsys)
+        assert message.isprintable()
+        assert len(message) < 1_100
+    assert "and 2993 more" in refusal("curve hostile.parquet", capsys) or columns == 3
+    groups = pl.DataFrame({"g": ["\x1b[1m"], "score": [0.5], "label": [1]})
+    groups.write_parquet("groups.parquet")
+    Path("etas.csv").write_text("g,eta\nx,0.1\n")
+    message = refusal("curve groups.parquet --by g --eta etas.csv", capsys)
+    assert message.endswith("such as g = ␛[1m")
+
+
+# Files that cannot be read --------------------------------------------------------------------
+
+
+def break_files(folder: Path) -> dict[str, Path]:
+    """Write one good file per format, and files that are broken; return the broken ones."""
+    good = DF.select("score", "label")
+    broken: dict[str, bytes] = {"empty": b"", "junk": b"PAR1 and \xff\xfe\x00 no more" * 9}
+    paths = {}
+    for extension in READ:
+        table_files.build_writer(str(folder / f"0good{extension}"))(good.lazy())
+        whole = (folder / f"0good{extension}").read_bytes()
+        contents = broken | {"half": whole[: len(whole) * 2 // 3 - 5]}
+        if extension in (".csv", ".tsv"):  # of which a half is whole
+            contents["other"] = whole.replace(b"score", b"S")
+            del contents["half"]
+        for name, content in contents.items():
+            paths[f"{name}{extension}"] = folder / f"{name}{extension}"
+            (folder / f"{name}{extension}").write_bytes(content)
+    return paths
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in break_files(tmp_path):
+        if name not in {"other.csv", "other.tsv"}:  # which are tables, taken alone
+            assert repr(name) in refusal(f"summary {name}", capsys), name
+        if name in {"empty.ndjson", "empty.jsonl"}:  # no rows, beside the rows of others
+            continue
+        stem, extension = name.split(".")
+        pattern = f"*[0{stem[0]}][go{stem[1]}]*.{extension}"
+        files = sorted(path.name for path in tmp_path.glob(pattern))
+        assert files == sorted([f"0good.{extension}", name])
+        assert repr(name) in refusal(f"summary '{pattern}'", capsys), name
+    DF.write_csv("scores.csv")
+    Path("etas.parquet").write_bytes(b"PAR1 junk")
+    assert "'etas.parquet'" in refusal("summary scores.csv --eta etas.parquet", capsys)
+
+
+def test_bytes_that_are_no_text_get_one_short_line(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content in (Path("scores.parquet").read_bytes(), "score,label\n1,1\n".encode("utf-16"), b"\0"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        message = refusal("summary -", capsys)
+        assert message == "standard input holds bytes that are no text, so that it is no CSV"
+
+
+@pytest.mark.parametrize("extension", [".csv", ".tsv"])
+@pytest.mark.parametrize("command", ["curve", "summary", "points --recall 0.5"])
+def test_a_header_alone_is_an_empty_table(
+    here: Path, monkeypatch: pytest.MonkeyPatch, command: str, extension: str
+) -> None:
+    name, _, target = command.partition(" ")
+    header = "score,label,n,t,f\n".replace(",", "\t" if extension == ".tsv" else ",")
+    Path(f"empty{extension}").write_text(header)
+    expected = table(f"{name} scores.csv {target} --eta 0.1").clear()
+    for options in ("", "--pos-label Y", "--weight n"):
+        found = table(f"{name} empty{extension} {target} --eta 0.1 {options}")
+        assert found.columns == expected.columns
+        assert found.is_empty()
+    assert table(f"{name} empty{extension} {target} --counts n t --eta 0.1").is_empty()
+    assert table(f"{name} empty{extension} {target} --rates t f --eta 0.1").is_empty()
+    # A day without rows beside others does not tell dtypes for these.
+    Path(f"empty2{extension}").write_text(header + "0.5,1,1,1,1\n".replace(",", header[5]))
+    assert table(f"{name} 'empty*{extension}' {target} --eta 0.1").height > 0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"score,label\n")))
+    assert table(f"{name} - {target} --eta 0.1").is_empty()
+
+
+# Rows left out --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["curve", "summary", "points --recall 0.5"])
+def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    n, (name, _, target) = pl.int_range(pl.len()), command.partition(" ")
+    gaps = DF.with_columns(
+        score=pl.when(n.is_in([1, 2])).then(None).otherwise("score"),
+        label=pl.when(n.is_in([2, 3])).then(None).otherwise("label"),
+        weight=pl.when(n == 4).then(None).otherwise("weight"),
     )
+    gaps.write_parquet("gaps.parquet")
+    for options, left_out in (("", 3), ("--weight weight", 4), ("--counts label patient", 3)):
+        table(f"{name} gaps.parquet {target} --eta 0.1 --missing drop {options}")
+        told = (
+            f"polars-prcurve: {left_out} of 15 rows are left out, because a value is missing in them\n"
+        )
+        assert capsys.readouterr().err == told
+    table(f"{name} scores.parquet {target} --eta 0.1 --missing drop")
+    assert capsys.readouterr().err == ""
 
 
 # Reports --------------------------------------------------------------------------------------
@@ -578,6 +894,22 @@ def test_a_report_is_that_of_the_library(tmp_path: Path) -> None:
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
+@pytest.mark.extras
+def test_a_report_takes_several_columns_as_id(tmp_path: Path) -> None:
+    row = pl.int_range(pl.len()) // 2
+    df = DF.head(14).with_columns(
+        model=pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b")),
+        label=row % 3 == 0,
+        site=row % 2,
+        visit=row // 2,
+    )
+    df.write_parquet(tmp_path / "scores.parquet")
+    options = ["--eta", "0.1", "--model", "model", "--id", "site,visit", "-o", str(tmp_path / "a.html")]
+    assert main(["report", str(tmp_path / "scores.parquet"), *options]) == 0
+    df.prc.report(tmp_path / "b.html", 0.1, model="model", id=["site", "visit"])
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
 def test_what_is_read_is_not_written_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -592,7 +924,7 @@ def test_what_is_read_is_not_written_over(
     ):
         for command in ("summary", "curve", "report"):
             assert main([command, given, "-o", output]) == 2
-            assert "which is read; write to another file" in capsys.readouterr().err
+            assert "is also an input; choose another file" in capsys.readouterr().err
     assert main(["curve", "scores.csv", "-o", "link.csv"]) == 2
     assert Path("scores.csv").read_bytes() == before
 

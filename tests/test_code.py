@@ -11,10 +11,8 @@ import pytest
 
 from polars_prcurve import charts
 
-pytestmark = pytest.mark.extras
-
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def run(*command: str) -> None:
@@ -24,29 +22,46 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.extras
 def test_lint() -> None:
     run("ruff", "check", ".")
 
 
+@pytest.mark.extras
 def test_format() -> None:
     run("ruff", "format", "--check", ".")
 
 
+@pytest.mark.extras
 def test_types_with_mypy() -> None:
     run("mypy")
 
 
+@pytest.mark.extras
 def test_types_with_pyright() -> None:
     run("pyright", "--pythonpath", sys.executable)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [PAGES[0], *(pytest.param(page, marks=pytest.mark.extras) for page in PAGES[1:])],
+    ids=lambda page: page.name,
+)
 def test_pages_show_what_really_comes_out(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert result.failed == 0
     assert result.attempted > 0 or ">>>" not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.extras
+def test_the_reference_shows_what_really_comes_out(docs: Path) -> None:
+    for page in sorted((docs / "reference").iterdir()):
+        result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+        assert result.failed == 0
+        assert result.attempted > 0
+
+
+@pytest.mark.extras
 def test_the_quickstart_writes_its_charts(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / "quickstart.py"), str(tmp_path)],
@@ -62,16 +77,31 @@ def test_the_quickstart_writes_its_charts(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 5_000 for path in tmp_path.iterdir())
 
 
-def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / "gallery.py"), str(tmp_path)],
+def run_gallery(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "gallery.py"), *arguments],
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.extras
+def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
+    done = run_gallery(str(tmp_path))
     assert done.returncode == 0, done.stderr
     written = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     elsewhere = {"Chart", "normal_quantiles"}  # whose image is of docs/binormal.md
     assert set(written) == {f"{name}.png" for name in {*charts.__all__, "pr_band"} - elsewhere}
     assert all((ROOT / "docs" / "images" / name).exists() for name in written)
     assert max(written.values()) < 60_000
+
+
+@pytest.mark.extras
+def test_the_gallery_draws_only_the_image_that_is_named(tmp_path: Path) -> None:
+    done = run_gallery(str(tmp_path), "--only", "pr_band")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["pr_band.png"]
+    refused = run_gallery(str(tmp_path), "--only", "pr_cruve")
+    assert refused.returncode == 2
+    assert "'pr_curve'" in refused.stderr

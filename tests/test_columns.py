@@ -16,44 +16,10 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
-from polars_prcurve.namespace import ExprPrc, FramePrc
+from polars_prcurve.namespace.expression import ExprPrc
+from polars_prcurve.namespace.frame import FramePrc
+from tests.support.plain_calls import DF, PLAIN
 
-DF = pl.DataFrame(
-    {
-        "day": pl.Series([1] * 12, dtype=pl.Int8),
-        "model": pl.Series(["a", "b"] * 6, dtype=pl.Enum(["a", "b"])),
-        "id": [number // 2 for number in range(12)],
-        "score": pl.Series([9, 8, 8, 6, 1, 5, 5, 7, 4, 2, 3, 1], dtype=pl.Int16),
-        "label": [True] * 6 + [False] * 6,
-        "w": [1.5] * 12,
-    }
-)
-WIDE = pl.DataFrame({"day": DF["day"][:4], "label": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})
-POSTERIORS = DF.select("day", score=pl.col("score") / 10)
-
-PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "counts": (DF, {"by": "day"}),
-    "sweep": (DF, {"by": "day"}),
-    "curve": (DF, {"by": "day", "eta": 0.1, "metrics": ["precision", "f1"]}),
-    "operating_points": (DF, {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["precision", "f1"]}),
-    "summary": (DF, {"by": "day", "eta": 0.1}),
-    "binormal": (DF, {"by": "day"}),
-    "compare": (WIDE, {"by": "day", "scores": ["a", "b"]}),
-    "ranking": (DF, {"by": "day", "eta": 0.1}),
-    "crossings": (DF, {"by": "day"}),
-    "leaders": (DF, {"by": "day"}),
-    "dominance": (DF, {"by": "day"}),
-    "roc_crossings": (DF, {"by": "day"}),
-    "sample_size": (DF, {"by": "day", "recall": 0.5}),
-    "resolution": (DF, {"by": "day", "recall": 0.5}),
-    "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
-    "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),
-    "unpivot_scores": (WIDE, {"scores": ["a", "b"], "name": "which", "score": "points"}),
-    "one_vs_rest": (
-        WIDE.rename({"label": "kind"}),
-        {"label": "kind", "scores": {1: "a", 0: "b"}, "name": "class", "score": "points"},
-    ),
-}
 WITH = {"confidence": 0.95, "per": 1000, "row": "row"}
 OF_INPUT = {"threshold": "score", "model_a": "model", "model_b": "model", "class": "kind", "points": "a"}
 
@@ -141,17 +107,13 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
     return found
 
 
-def test_no_method_is_left_out() -> None:
-    tables = {name for name in vars(FramePrc) if not name.startswith("_")} - {"plot", "report"}
-    assert tables == set(PLAIN)
-
-
 @pytest.mark.parametrize("method", PLAIN)
 @pytest.mark.parametrize("more", [{}, WITH, {"weight": "w"}], ids=["plain", "with", "weights"])
 def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
     table, given = PLAIN[method]
     takes = inspect.signature(getattr(FramePrc, method)).parameters
-    given = given | {name: value for name, value in more.items() if name in takes}
+    lone = {"per"} if method == "ranking" else set()  # which is for the budget alerts= there
+    given = given | {name: value for name, value in more.items() if name in {*takes} - lone}
     if "weight" in given and "w" not in table.columns:
         table = table.with_columns(w=pl.lit(1.5))
     groups = {"day": pl.Int8()} if "by" in given else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from fractions import Fraction
 from itertools import combinations
 from statistics import NormalDist
@@ -15,18 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, bootstrap, metrics, prc
-from tests import oracle, oracle_errors
-from tests.strategies import SCORES, Table, tables
-from tests.test_bootstrap import BOOTSTRAP, two_scores
-from tests.test_intervals_of_summaries import AGAIN, assert_nearly
-from tests.test_properties import MODERATE, SMALL, _several, assert_same, examples
-from tests.test_summary import ALL
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.uncertainty import bootstrap
+from tests.support import oracle, oracle_areas, oracle_errors
+from tests.support.all_metrics import ALL_CURVE_METRICS
+from tests.support.comparing import assert_nearly, assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import MODERATE, SCORES, SMALL, Table, several, tables
+from tests.support.tiers import slow_unless
+from tests.support.two_scores import AGAIN, BOOTSTRAP, two_scores
 
 NAMES = ["average_precision", "roc_auc", "pr_auc"]
 ERRORS = ["standard_error", "low", "high", "p_value"]
-COLUMNS = ["eta", "metric", "model_a", "model_b", "difference", *ERRORS]
-etas = _several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0)
+FLAGS = ["reliable", "resolved"]
+COLUMNS = ["eta", "metric", "model_a", "model_b", "difference", *ERRORS, *FLAGS]
+etas = several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0)
 
 
 def several_models(table: Table, data: st.DataObject) -> list[str]:
@@ -54,7 +58,7 @@ def assert_close(actual: float | None, expected: float | None, seen: object) -> 
 def expected_rows(table: Table, models: list[str], eta: list[float], confidence: float) -> list[Any]:
     """The columns of a comparison from the influences of each row."""
     of = [oracle.groups(table.rows, score=model, **table.oracle) for model in models]
-    z, found = oracle_errors.z_of(confidence), []
+    z, found = oracle_errors.z_value(confidence), []
     for groups in zip(*of, strict=True):
         for e in sorted(map(Fraction, eta)):
             for name in NAMES:
@@ -62,18 +66,49 @@ def expected_rows(table: Table, models: list[str], eta: list[float], confidence:
                 for a, b in combinations(range(len(models)), 2):
                     row = [groups[a].by, e, name, models[a], models[b]]
                     if values[a] is None or values[b] is None:
-                        found.append([*row, None, None, None, None])
+                        found.append([*row, None, None, None, None, None])
                         continue
-                    difference, error = float(values[a] - values[b]), None
-                    n = oracle_errors.sizes(groups[a], weighted=table.weight is not None)
-                    if name in oracle_errors.DDOF and 0 not in n:
-                        both = [oracle_errors.influences(name, groups[i], e) for i in (a, b)]
-                        moved = [x - y for x, y in zip(*both, strict=True)]
-                        rows = oracle_errors.kept(groups[a])
-                        error = oracle_errors.standard_error(name, rows, moved, n)
-                    ends = [None if error is None else difference + s * z * error for s in (-1, 1)]
-                    found.append([*row, difference, error, *ends])
+                    difference = float(values[a] - values[b])
+                    n = oracle_errors.class_sizes(groups[a], weighted=table.weight is not None)
+                    if name not in oracle_errors.DDOF or 0 in n:
+                        found.append([*row, difference, None, None, None, None])
+                        continue
+                    both = groups[a], groups[b]
+                    differences, errors = [difference], [error_of_difference(name, both, e, n, 0)]
+                    if name == "average_precision":
+                        half = 1 / (2 * n[1])
+                        one, other = (cautious_area(group, e, half) for group in both)
+                        differences.append(float(one - other))
+                        errors.append(error_of_difference(name, both, e, n, half))
+                    found.append([*row, difference, *interval_of(differences, errors, z)])
     return found
+
+
+def cautious_area(group: oracle.Group, eta: Fraction, half: Fraction) -> Fraction:
+    """Average precision with half a false positive more at every threshold."""
+    if eta in (0, 1):
+        return eta
+    points = [(point["recall"], point["fpr"] + half) for point in oracle.sweep_group(group)]
+    return oracle_areas.average_precision(points, eta)
+
+
+def error_of_difference(
+    name: str, groups: Any, eta: Fraction, n: tuple[Fraction, Fraction], more_fpr: Fraction | int
+) -> float | None:
+    both = [oracle_errors.influences(name, group, eta, Fraction(more_fpr)) for group in groups]
+    moved = [x - y for x, y in zip(*both, strict=True)]
+    return oracle_errors.standard_error(name, oracle_errors.list_rows(groups[0]), moved, n)
+
+
+def interval_of(differences: list[float], errors: list[float | None], z: float) -> tuple[Any, ...]:
+    """Error, ends and p-value: the larger error, and the difference that is nearer to 0."""
+    if None in errors:
+        return None, None, None, None
+    error = max(e for e in errors if e is not None)
+    same_sign = min(differences) > 0 or max(differences) < 0
+    nearer = min(map(abs, differences)) if same_sign else 0.0
+    p_value = 2 * NormalDist().cdf(-nearer / error) if error > 0 else None
+    return error, min(differences) - z * error, max(differences) + z * error, p_value
 
 
 @examples(70)
@@ -85,19 +120,15 @@ def test_compare(table: Table, eta: list[float], confidence: float, data: st.Dat
     assert found.columns == [*table.by, *COLUMNS]
     expected = expected_rows(table, models, eta, confidence)
     assert found.height == len(expected)
-    for row, (by, e, *names, difference, error, low, high) in zip(
+    for row, (by, e, *names, difference, error, low, high, p_value) in zip(
         found.to_dicts(), expected, strict=True
     ):
         assert [oracle.key(row[k]) for k in table.by] == [oracle.key(by[k]) for k in table.by]
         assert row["eta"] == e
         assert [row[k] for k in ("metric", "model_a", "model_b")] == names
-        for kind, value in zip(COLUMNS[4:], (difference, error, low, high), strict=False):
+        for kind, value in zip(COLUMNS[4:], (difference, error, low, high, p_value), strict=False):
             assert_close(row[kind], value, row)
-        if row["standard_error"]:
-            z = abs(row["difference"] / row["standard_error"])
-            assert_close(row["p_value"], 2 * NormalDist().cdf(-z), row)
-        else:
-            assert row["p_value"] is None
+        assert [row[kind] is None for kind in FLAGS] == [error is None] * 2
 
 
 @examples(15)
@@ -220,9 +251,9 @@ LONG = LONG.with_columns(w=1.0)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda df: df[1:], "1 of them, by id=, have not exactly one row for each model"),
-        (lambda df: pl.concat([df, df[3:5]]), "2 of them, by id="),
-        (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 of them, by id="),
+        (lambda df: df[1:], "1 examples have missing or repeated rows"),
+        (lambda df: pl.concat([df, df[3:5]]), "2 examples have missing or repeated rows"),
+        (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 examples have missing or repeated rows"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
             "1 examples, by id=, differ in label or weight between models",
@@ -260,9 +291,34 @@ def test_groups_in_which_nothing_is_known() -> None:
     found = df.prc.compare(["a", "b"], eta=0.1, by="g")
     kinds = ["difference", *ERRORS]
     assert found.filter(pl.col("g") != "one pos").select(kinds).null_count().row(0) == (4,) * 5
+    # One example does not tell how much examples differ.
     area, auc = found.filter(g="one pos").select(kinds).rows()
-    assert area[1] > 0
+    assert area[0] is not None
+    assert area[1:] == (None,) * 4
     assert auc == (0.5, None, None, None, None)
+
+
+@pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("positives", [1, 2])
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_example_tells_no_error(method: str, positives: int, turned: bool) -> None:
+    """Neither of positives nor of negatives; two do."""
+    label = [0] * 20 + [1] * positives
+    df = pl.DataFrame(
+        {
+            "score": [float(i * 7 % 23) for i in range(len(label))],
+            "b": [float(i * 5 % 23) for i in range(len(label))],
+            "label": [1 - y for y in label] if turned else label,
+        }
+    )
+    how: Any = {"method": method, **({"n_resamples": 50, "seed": 1} if method == "bootstrap" else {})}
+    asked = ["average_precision", "roc_auc"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compared = df.prc.compare(["score", "b"], eta=0.1, metrics=asked, **how)
+        summary = df.prc.summary(0.1, metrics=asked, confidence=0.9, **how)
+    for found, names in ((compared, ERRORS), (summary, ["standard_error", "low", "high"])):
+        assert found.select(names).null_count().row(0) == (2 * (positives == 1),) * len(names)
 
 
 # Error rate -----------------------------------------------------------------------------------
@@ -293,7 +349,9 @@ def test_models_alike_seldom_differ() -> None:
 # Bootstrap ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["rows", "weights", "clusters", "long"])
+@pytest.mark.parametrize(
+    "how", slow_unless(lambda how: how == "rows", ["rows", "weights", "clusters", "long"])
+)
 def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     df = pairs(240, 3, gain=0.3).with_columns(w=1 + pl.int_range(pl.len()) % 3 / 7)
     options: dict[str, Any] = {"eta": [0.1, 0.5], "by": "g", "scores": ["a", "b"]}
@@ -314,9 +372,9 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
     assert_nearly(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
-        monkeypatch.setattr(bootstrap, "_CELLS", cells)
+        monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
         assert_nearly(df.prc.compare(**options, **AGAIN), found)
-    with pytest.raises(PrcError, match="collect the table first"):
+    with pytest.raises(PrcError, match=r"call .collect\(\) first"):
         df.lazy().prc.compare(**{**options, "metrics": "roc_auc"}, **AGAIN)
 
 
@@ -346,14 +404,14 @@ def test_a_model_against_itself_by_bootstrap() -> None:
 
 def test_every_metric_by_bootstrap() -> None:
     df = pairs(80)
-    found = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL, **AGAIN)
+    found = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL_CURVE_METRICS, **AGAIN)
     long = df.prc.unpivot_scores(["a", "b"], name="model", score="score")
-    values = long.prc.summary(0.05, metrics=ALL, by="model").partition_by("model")
+    values = long.prc.summary(0.05, metrics=ALL_CURVE_METRICS, by="model").partition_by("model")
     expected = values[0]["value"] - values[1]["value"]
     assert found["difference"].to_list() == expected.to_list()
     assert (found["low"] <= found["high"]).all()
     assert found["standard_error"].null_count() == 0
-    analytic = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL)
+    analytic = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL_CURVE_METRICS)
     known = analytic.filter(pl.col("standard_error").is_not_null())["metric"].to_list()
     assert known == ["average_precision", "roc_auc"]
     assert_same(analytic.select(COLUMNS[:5]), found.select(COLUMNS[:5]))
@@ -376,7 +434,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ({"scores": ["a", "b"], "id": "g"}, "leave out model=, id= and score="),
         ({"scores": ["a", "b"], "score": "a"}, "leave out model=, id= and score="),
         ({"scores": ["a"]}, "two models or more; got"),
-        ({"scores": "a"}, "two models or more; got 'a'"),
+        ({"scores": "a"}, r"two models or more; got \['a'\]"),
         ({"scores": ["a", "a"]}, "named twice"),
         ({"scores": ["a", "c"]}, "'c', which is not in the table"),
         ({"scores": ["a", "a_32"]}, "differ in dtype"),
@@ -462,3 +520,95 @@ def test_scores_are_names() -> None:
         two_scores().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]
     with pytest.raises(PrcError, match="takes column names"):
         two_scores().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]
+
+
+# Small prevalences, and several pairs --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("second", "eta", "expected"),
+    [
+        (
+            [9, 5, 4, 1, 8, 7, 6, 3, 2, 0],
+            0.1,
+            (0.455328495034, 0.208436256716, -0.223543713698, 0.863856051271, 0.374818377464),
+        ),
+        (
+            [9, 5, 4, 1, 8, 7, 6, 3, 2, 0],
+            0.5,
+            (0.255303030303, 0.110119747684, -0.00509468631342, 0.471133769751, 0.0556586244644),
+        ),
+        (
+            [9, 8, 4, 1, 7, 6, 5, 3, 2, 0],
+            0.01,
+            (0.24822513979, 0.212373008577, -0.397084719462, 0.664468587889, 0.928118244251),
+        ),
+    ],
+)
+def test_worked_cases(second: list[int], eta: float, expected: tuple[float, ...]) -> None:
+    """Half a false positive more in both models: the larger error, the difference nearer to 0."""
+    df = pl.DataFrame({"label": [1] * 4 + [0] * 6, "a": [9, 8, 7, 3, 6, 5, 4, 2, 1, 0], "b": second})
+    found = df.prc.compare(["a", "b"], eta, metrics="average_precision")
+    assert found.select("difference", *ERRORS).row(0) == pytest.approx(expected, rel=1e-10)
+
+
+def five_models(n: int = 400) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    label = np.arange(n) < n // 3
+    shifts = {"a": 1.0, "b": 1.1, "c": 1.7, "d": 1.8, "e": 0.0}
+    scores = {name: rng.normal(size=n) + shift * label for name, shift in shifts.items()}
+    return pl.DataFrame({"label": label, **scores})
+
+
+def adjust_by_holm(p_values: list[float]) -> list[float]:
+    """Holm's method, step by step."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, so_far = [0.0] * len(p_values), 0.0
+    for step, place in enumerate(order):
+        so_far = max(so_far, min(1.0, p_values[place] * (len(p_values) - step)))
+        adjusted[place] = so_far
+    return adjusted
+
+
+def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
+    df, models = five_models(), list("abcde")
+    plain = df.prc.compare(models, [0.01, 0.1, 0.5])
+    found = df.prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
+    assert found.columns == [*COLUMNS[:-2], "p_adjusted", *FLAGS]
+    assert_nearly(found.select("difference", "p_value"), plain.select("difference", "p_value"))
+    for part in found.partition_by("eta", "metric"):
+        expected = adjust_by_holm(part["p_value"].to_list())
+        assert part["p_adjusted"].to_list() == pytest.approx(expected, rel=1e-12)
+    # The least p-value of ten is below 0.05 / 10 where its interval leaves out 0.
+    outside = (pl.col("low") > 0) | (pl.col("high") < 0)
+    assert found.filter(outside != (pl.col("p_value") < 0.005)).is_empty()
+    assert found.filter(outside).height > 0
+    lazy = df.lazy().prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
+    assert_nearly(lazy.collect(engine="streaming"), found)
+
+
+def test_holm_leaves_out_pairs_without_a_p_value() -> None:
+    df = five_models().with_columns(f=pl.col("e"))
+    found = df.prc.compare(["a", "c", "e", "f"], 0.1, metrics="roc_auc", adjust="holm")
+    same = (pl.col("model_a") == "e") & (pl.col("model_b") == "f")
+    assert found.filter(same).select("p_value", "p_adjusted").row(0) == (None, None)
+    known = found.filter(~same)
+    expected = adjust_by_holm(known["p_value"].to_list())
+    assert known["p_adjusted"].to_list() == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_adjust_refuses() -> None:
+    df = five_models(60)
+    with pytest.raises(PrcError, match='adjust= is "holm"'):
+        df.prc.compare(["a", "b"], 0.1, adjust="bonferroni")  # type: ignore[arg-type]
+    with pytest.raises(PrcError, match='adjust= is for method="analytic"'):
+        df.prc.compare(["a", "b"], 0.1, adjust="holm", method="bootstrap")
+
+
+def test_ten_errors_are_resolved_even_if_no_interval_is_reliable() -> None:
+    df = five_models(120)
+    found = df.prc.compare(["d", "e"], 0.1).to_dicts()
+    assert all(row["resolved"] for row in found)
+    assert not all(row["reliable"] for row in found)
+    # A difference that chance explains is not.
+    assert not any(row["resolved"] for row in df.prc.compare(["a", "b"], 0.1).to_dicts())

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import metrics
-from tests.models import Models, models
-from tests.test_properties import examples
+from tests.support.models import Models, models
+from tests.support.profiles import examples
 
 Points = list[tuple[Fraction, Fraction]]
 
@@ -81,7 +81,7 @@ def test_dominance_and_crossings_of_curves(of: Models) -> None:
     lists = pl.List(dtype)
     assert list(dominance.schema.values())[len(of.table.by) :] == [dtype, lists, lists, pl.Boolean]
     rows, trades = dominance.to_dicts(), crossings.to_dicts()
-    places = [(of.group_of(row), of.key("m", row["model"])) for row in rows]
+    places = [(of.group_key(row), of.key("m", row["model"])) for row in rows]
     assert places == [(group, name) for group, sweeps in of.groups.items() for name in sweeps]
     for group, sweeps in of.groups.items():
         curves = {name: roc(sweep) for name, sweep in sweeps.items()}
@@ -100,14 +100,14 @@ def test_dominance_and_crossings_of_curves(of: Models) -> None:
         found = [
             (r["fpr"], r["recall"], of.key("m", r["model_a"]), of.key("m", r["model_b"]))
             for r in trades
-            if of.group_of(r) == group
+            if of.group_key(r) == group
         ]
         assert len(found) == len(expected)
         for one, other in zip(found, sorted(expected), strict=True):
             assert one[2:] == other[2:]
             assert close(one[0], other[0])
             assert close(one[1], other[1])
-        for row in (r for r in rows if of.group_of(r) == group):
+        for row in (r for r in rows if of.group_key(r) == group):
             name = of.key("m", row["model"])
             assert [of.key("m", m) for m in row["dominates"]] == sorted(beats[name])
             worse_than = [other for other in curves if name in beats[other]]

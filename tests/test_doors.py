@@ -7,7 +7,8 @@ import inspect
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -15,8 +16,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, prc
-from polars_prcurve.plots import PlotPrc
+from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
+from polars_prcurve.namespace.frame import FramePrc
+from polars_prcurve.namespace.plot import PlotPrc
 
 DF = pl.DataFrame({"score": [0.9, 0.4, 0.4, 0.1], "label": [1, 0, 1, 0]})
 
@@ -137,38 +139,70 @@ def test_importing_brings_nothing_heavy() -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        lambda score: score.prc.roc_auc("label"),
-        lambda score: score.prc.average_precision("label", eta=0.01, weight="w"),
-        lambda score: score.prc.summary("pr_auc", "label", pl.col("w").max() / 10),
-        lambda score: score.prc.threshold("label", recall=0.5),
-        lambda score: (-score).prc.auprg("label").name.suffix("_gain"),
-        lambda score: score.cast(pl.Float64).prc.pr_auc("label") + 1,
-    ],
-)
-def test_several_scores_at_once(value: Callable[[pl.Expr], pl.Expr]) -> None:
-    df = pl.DataFrame(
-        {
-            "a": [0.1, 0.4, 0.3, 0.8, 0.7, 0.5],
-            "b": [4, 3, 2, 1, 9, 8],
-            "label": [1, 0, 1, 0, 1, 0],
-            "w": [1.0, 2.0, 0.5, 1.0, 1.0, 3.0],
-            "g": ["x", "x", "x", "y", "y", "y"],
-        }
+EXPRESSION_METHODS = [name for name in vars(ExprPrc) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("method", EXPRESSION_METHODS)
+def test_an_expression_is_of_one_score(method: str) -> None:
+    """Polars would spread several columns over the arguments of one sort or struct."""
+    required = {"metric": ("f1", "label"), "summary": ("roc_auc", "label"), "shift_prior": (0.5, 0.1)}
+    options = {"threshold": {"recall": 0.5}}.get(method, {})
+    for scores in (pl.col("a", "b"), pl.col("a", "b") + 1, pl.all(), pl.col("^a.*$")):
+        with pytest.raises(PrcError, match=r"takes one column.*write one expression for each column"):
+            getattr(scores.prc, method)(*required.get(method, ("label",)), **options)
+
+
+def test_an_expression_for_each_of_several_scores() -> None:
+    df = pl.DataFrame({"a": [0.1, 0.4, 0.3], "b": [4, 3, 2], "label": [1, 0, 1]})
+    together = df.select(pl.col(name).prc.roc_auc("label") for name in ("a", "b"))
+    assert together.row(0) == tuple(
+        df.prc.summary(metrics="roc_auc", score=name)["value"].item() for name in ("a", "b")
     )
-    together, alone = value(pl.col("a", "b")), [value(pl.col(name)) for name in ("a", "b")]
-    assert_frame_equal(df.select(together), df.select(alone))
-    assert_frame_equal(df.with_columns(together.over("g")), df.with_columns(e.over("g") for e in alone))
-    for lazy in (df.lazy(), df.clear().lazy()):
-        grouped = [lazy.group_by("g").agg(e).sort("g") for e in (together, alone)]
-        for engine in ("streaming", "in-memory"):
-            assert_frame_equal(*(query.collect(engine=engine) for query in grouped))
 
 
-def test_several_scores_row_by_row() -> None:
-    df = pl.DataFrame({"a": [0.1, 0.4, 0.4], "b": [4, 3, 2], "label": [1, 0, 1]})
-    for name in ("tp", "fp", "fn", "tn", "recall", "fpr", "precision"):
-        together, a, b = (getattr(pl.col(*names).prc, name)("label") for names in ("ab", "a", "b"))
-        assert_frame_equal(df.select(together), df.select(a, b))
+# Which arguments may be positional ---------------------------------------------------------------
+
+
+def list_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield every function and method that users call, by name."""
+    for owner in (FramePrc, PlotPrc, ExprPrc):
+        for name, function in vars(owner).items():
+            if inspect.isfunction(function) and not name.startswith("_"):
+                yield f"{owner.__name__}.{name}", function
+    for module in (polars_prcurve, charts):
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)):
+                yield f"{module.__name__}.{name}", getattr(module, name)
+
+
+TAKES_ETA = [
+    (name, function)
+    for name, function in list_functions()
+    if "eta" in inspect.signature(function).parameters
+]
+BEFORE_ETA = {"FramePrc.compare": ["scores"]}
+"""Arguments with a default that stand before eta: the scores of a wide table, which name the models."""
+
+
+@pytest.mark.parametrize(("name", "function"), TAKES_ETA, ids=[name for name, _ in TAKES_ETA])
+def test_eta_is_positional_and_comes_first(name: str, function: Callable[..., Any]) -> None:
+    """`eta` may be passed by position, right after what a call cannot do without."""
+    parameters = list(inspect.signature(function).parameters.values())
+    place = [parameter.name for parameter in parameters].index("eta")
+    assert parameters[place].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    optional = [p.name for p in parameters[:place] if p.default is not inspect.Parameter.empty]
+    assert optional == BEFORE_ETA.get(name, [])
+
+
+def test_charts_take_eta_by_position() -> None:
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    plot = df.prc.plot
+    assert plot.live(0.1).to_dict() == plot.live(eta=0.1).to_dict()
+    assert plot.roc_curve(0.1).to_dict() == plot.roc_curve(eta=0.1).to_dict()
+    sweep = df.prc.sweep()
+    assert charts.live(sweep, 0.1).to_dict() == charts.live(sweep, eta=0.1).to_dict()
+    assert charts.roc_curve(sweep, 0.1).to_dict() == charts.roc_curve(sweep, eta=0.1).to_dict()
+    wide = df.with_columns(other=pl.col("score") * 2)
+    assert wide.prc.compare(["score", "other"], 0.1).equals(
+        wide.prc.compare(["score", "other"], eta=0.1)
+    )

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.errors import raised_eagerly
-from polars_prcurve.inputs import listed
-from tests.strategies import Table, tables
-from tests.test_properties import assert_same, examples
-from tests.test_summary import ALL
+from polars_prcurve.inputs.column_reader import list_columns
+from polars_prcurve.query_checks import translate_errors
+from tests.support.all_metrics import ALL_CURVE_METRICS
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import Table, tables
 
 pytestmark = [
     pytest.mark.extras,
@@ -149,7 +150,7 @@ def test_counts_are_those_of_the_frame_method(engine: str) -> None:
         frame = here(native)
         found = engines().counts(native, **form)
         assert type(found) is type(native)
-        assert_counts(found, frame.prc.counts(**form), listed(form.get("by")))
+        assert_counts(found, frame.prc.counts(**form), list_columns("by=", form.get("by")))
 
 
 @pytest.mark.parametrize("engine", HOLDERS)
@@ -165,7 +166,7 @@ def test_missing_values_are_dropped_when_asked(engine: str) -> None:
     native = HOLDERS[engine](df)
     for form in ({}, {"by": "model"}, {"by": "model", "weight": "w"}):
         found = engines().counts(native, missing="drop", **form)
-        assert_counts(found, df.prc.counts(missing="drop", **form), listed(form.get("by")))
+        assert_counts(found, df.prc.counts(missing="drop", **form), list_columns("by=", form.get("by")))
 
 
 @pytest.mark.parametrize("engine", HOLDERS)
@@ -219,7 +220,7 @@ BAD: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
 
 def refused(call: Callable[[], Any]) -> str:
     """What is said, by the call or by the query."""
-    with pytest.raises(PrcError) as caught, raised_eagerly():
+    with pytest.raises(PrcError) as caught, translate_errors():
         here(call())
     return str(caught.value)
 
@@ -326,7 +327,7 @@ ETAS = [0.0, 1e-6, 0.01, 0.5, 1.0, None]
 
 
 def test_every_metric_is_tried() -> None:
-    names = {metric.name.partition("(")[0] for metric in ALL}
+    names = {metric.name.partition("(")[0] for metric in ALL_CURVE_METRICS}
     for name in metrics.__all__:
         value = getattr(metrics, name)
         made = isinstance(value, metrics.CurveMetric) or (
@@ -335,13 +336,15 @@ def test_every_metric_is_tried() -> None:
         assert not made or name in names, name
 
 
-WHERE_NOTHING_IS_FOUND = [m for m in ALL if m.name.startswith(("best(spec", "best(net", "best(lr_neg"))]
+WHERE_NOTHING_IS_FOUND = [
+    m for m in ALL_CURVE_METRICS if m.name.startswith(("best(spec", "best(net", "best(lr_neg"))
+]
 """These can be best at the highest score of all, before the first positive."""
 
 
 def assert_rows_of_the_sweep(reduced: pl.DataFrame, df: pl.DataFrame, by: Any) -> None:
     """Each row holds what has this score or more."""
-    sweep, keys = reduced.prc.sweep(by=by, **COUNTED), listed(by)
+    sweep, keys = reduced.prc.sweep(by=by, **COUNTED), list_columns("by=", by)
     how: Any = {"on": keys, "nulls_equal": True, "maintain_order": "left"} if keys else {"how": "cross"}
     pairs = sweep.select(*keys, "threshold").join(df, **how)
     above = pairs.filter(pl.col("score") >= pl.col("threshold"))
@@ -357,7 +360,7 @@ def assert_same_areas(reduced: pl.DataFrame, df: pl.DataFrame, by: Any, asked: l
 
 
 def without(asked: list[Any]) -> list[Any]:
-    return [metric for metric in ALL if metric not in asked]
+    return [metric for metric in ALL_CURVE_METRICS if metric not in asked]
 
 
 NUMBERS = [pl.Float64(), pl.Float32(), pl.Int8(), pl.Int64(), pl.UInt64(), pl.Int128()]
@@ -401,7 +404,7 @@ def test_every_metric_of_the_reduced_tables(drawn: tuple[Any, list[pl.DataFrame]
     by, parts = drawn
     df = pl.concat(parts)
     whole = engines().counts(df, by=by, label="truth", drop_intermediate=True)
-    assert_same_areas(whole, df, by, ALL)
+    assert_same_areas(whole, df, by, ALL_CURVE_METRICS)
     assert_same_areas(reduced_at_positives(by, parts), df, by, without(WHERE_NOTHING_IS_FOUND))
 
 
@@ -437,7 +440,11 @@ def test_errors_and_targets_of_the_reduced_table() -> None:
 @given(tables(keys=["none", "String"], weights=["floats"], labels=False, scores=[pl.Float64()]))
 def test_runs_of_negatives_with_weights(table: Table) -> None:
     df, how = with_truth(table).filter(pl.col("w") > 0), columns_of(table)
-    asked = [metric for metric in ALL if "random" not in metric.name and "worst" not in metric.name]
+    asked = [
+        metric
+        for metric in ALL_CURVE_METRICS
+        if "random" not in metric.name and "worst" not in metric.name
+    ]
     expected = df.prc.summary([0.01, 0.5], metrics=asked, **how)
     reduced = engines().counts(df, drop_intermediate=True, **how)
     found = reduced.prc.summary([0.01, 0.5], metrics=asked, by=table.by, **COUNTED)
@@ -628,7 +635,9 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with spark_of_two(monkeypatch) as spark:
         table = spark.read.parquet(path)
         for form in SPREAD:
-            assert_counts(engines().counts(table, **form), df.prc.counts(**form), listed(form["by"]))
+            assert_counts(
+                engines().counts(table, **form), df.prc.counts(**form), list_columns("by=", form["by"])
+            )
         reduced = here(engines().counts(table, by="model", drop_intermediate=True))
         expected = df.prc.sweep(by="model", drop_intermediate=True)
         assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
@@ -665,7 +674,7 @@ def test_dask_on_two_workers(tmp_path: Path) -> None:
         table = dd.read_parquet(path)
         for form in SPREAD:
             expected = here(table).prc.counts(**form)  # pandas holds integers with nulls as floats
-            assert_counts(engines().counts(table, **form), expected, listed(form["by"]))
+            assert_counts(engines().counts(table, **form), expected, list_columns("by=", form["by"]))
         codes = blocks("python", "dask.dataframe")
         assert len(codes) == 2
         for code in codes:
@@ -698,7 +707,7 @@ def test_arrow_columns_are_not_copied() -> None:
 
     table = scores().select("score", "rank", "label", "w").to_arrow()
     for held in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
-        taken = prc(held)._lazy.collect()
+        taken = prc(held)._frame.lazy().collect()
         for name in table.column_names:
             theirs, ours = table[name].chunk(0).buffers()[1], taken[name].to_arrow().buffers()[1]
             assert theirs.address == ours.address, name

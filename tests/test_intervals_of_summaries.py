@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, bootstrap, metrics, prc
-from tests import oracle, oracle_errors
-from tests.strategies import Table, tables
-from tests.test_properties import MODERATE, SMALL, _several, assert_same, examples
-from tests.test_summary import ALL, LAZY, arguments
+from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve.uncertainty import bootstrap
+from tests.support import oracle, oracle_errors
+from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
+from tests.support.comparing import assert_nearly, assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import MODERATE, SMALL, Table, several, tables
+from tests.support.tiers import slow_unless
+from tests.support.two_scores import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +34,7 @@ ANALYTIC = [
     metrics.precision_at_recall(1),
 ]
 ERRORS = ["standard_error", "low", "high", "reliable"]
-etas = _several(0.0, 1e-6, 0.01, 0.3, 0.5, 0.9, 1.0) | _several(None, 0.0123, 0.777)
+etas = several(0.0, 1e-6, 0.01, 0.3, 0.5, 0.9, 1.0) | several(None, 0.0123, 0.777)
 levels = st.sampled_from([0.5, 0.95, 0.999])
 
 
@@ -44,11 +47,6 @@ def close(actual: float | None, expected: float | None, *, tolerance: float = 1e
     if actual is None or expected is None:
         return actual is expected
     return math.isclose(actual, expected, rel_tol=tolerance, abs_tol=1e-12)
-
-
-def assert_nearly(a: pl.DataFrame, b: pl.DataFrame) -> None:
-    """Sums of floats in another order, and nothing else, may differ."""
-    assert_frame_equal(a, b, check_exact=False, rel_tol=1e-9, abs_tol=1e-12)
 
 
 # Analytic, against the definitions -------------------------------------------------------------
@@ -75,7 +73,7 @@ def expected_intervals(
 @examples(70)
 @given(tables(weights=SMALL), etas, levels)
 def test_analytic_intervals(table: Table, eta: list[float | None], confidence: float) -> None:
-    found = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=confidence, **arguments(table))
+    found = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=confidence, **table.package)
     expected = expected_intervals(table, eta, ANALYTIC, confidence)
     for row, interval in zip(found.to_dicts(), expected, strict=True):
         for kind, value in interval._asdict().items():
@@ -93,7 +91,7 @@ def test_influences_are_derivatives(table: Table, eta: float, name: str) -> None
         assume(group.n_pos > 0 and group.n_neg > 0)
         at = Fraction(eta)
         closed = oracle_errors.influences(name, group, at)
-        by_differences = oracle_errors.differentiated(name, group, at)
+        by_differences = oracle_errors.differentiate(name, group, at)
         for one, other in zip(closed, by_differences, strict=True):
             assert math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
@@ -119,19 +117,81 @@ def test_where_nothing_is_known() -> None:
         assert set(errors(g=group)) == {nothing}
     for metric in ("pr_auc", "best(f1)"):
         assert set(errors(metric=metric)) == {nothing}
-    # a variance among one example is not known
-    assert set(errors(g="one pos", metric="roc_auc")) == {nothing}
-    [(error, low, high, _)] = errors(g="one pos", metric="average_precision", eta=0.1)
-    assert 0 < low < high < 1
-    assert error > 0
-    known = (0.0, None, None, False)  # at 0 and 1 there is no logit
-    assert errors(g="perfect", metric="average_precision", eta=0.1) == [known]
-    assert set(errors(g="perfect", metric="roc_auc")) == {known}
-    assert set(errors(g="worst", metric="roc_auc")) == {known}
-    for group in ("one pos", "perfect", "worst"):
+    # One example does not tell how much examples differ.
+    for metric in ("roc_auc", "average_precision"):
+        assert set(errors(g="one pos", metric=metric)) == {nothing}
+    known = (0.0, None, None, False)  # certain at eta = 0 and 1, where there is no logit
+    for group in ("perfect", "worst"):
         assert errors(g=group, metric="average_precision", eta=1.0) == [known]
     assert errors(g="worst", metric="average_precision", eta=0.0) == [known]
     assert errors(g="perfect", metric="average_precision", eta=0.0) == [nothing]
+
+
+@pytest.mark.parametrize(
+    ("n_pos", "n_neg", "eta", "low"),
+    [
+        (5, 6, 0.37, 0.44410096474),
+        (20, 50, 0.1, 0.456885306479),
+        (100, 1000, 0.01, 0.56663989148),
+    ],
+)
+def test_perfect_separation_leaves_one_end_open(n_pos: int, n_neg: int, eta: float, low: float) -> None:
+    """No error of 0, and not [1, 1]; the worst case of the rates that no false positive allows."""
+    df = pl.DataFrame({"score": [2, 1], "n_pos": [n_pos, 0], "n_neg": [0, n_neg]})
+    how: Any = {"counts": ("n_pos", "n_neg"), "confidence": 0.95}
+    area, auc = df.prc.summary(eta, metrics=["average_precision", "roc_auc"], **how)[ERRORS].rows()
+    assert area == (None, pytest.approx(low, rel=1e-11), 1.0, False)
+    of_auc = pytest.approx(0.05 ** (1 / min(n_pos, n_neg)), rel=1e-12)
+    assert auc == (None, of_auc, 1.0, False)
+    turned = df.with_columns(score=-pl.col("score")).prc.summary(eta, metrics="roc_auc", **how)
+    assert turned[ERRORS].row(0) == (None, 0.0, pytest.approx(1 - low_of(auc)), False)
+
+
+def low_of(interval: tuple[Any, ...]) -> float:
+    return float(interval[1])
+
+
+RELIABLE = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)]
+
+
+@pytest.mark.parametrize("metric", RELIABLE, ids=str)
+@pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method: str) -> None:
+    """In tables of one curve, so that only the class sizes differ."""
+    levels = pl.DataFrame({"score": [5, 4, 3, 2, 1], "pos": [8, 5, 4, 2, 1], "neg": [1, 4, 15, 80, 300]})
+    sizes = [1, 2, 5, 15, 40, 100, 1000]
+    tables = [
+        levels.select(
+            "score", n_pos=pl.col("pos") * p, n_neg=pl.col("neg") * n, p=pl.lit(p), n=pl.lit(n)
+        )
+        for p in sizes
+        for n in sizes
+    ]
+    how: Any = {"method": method, "n_resamples": 20, "seed": 1} if method == "bootstrap" else {}
+    found = pl.concat(tables).prc.summary(
+        [0.0002, 0.01, 0.1, 0.5],
+        metrics=metric,
+        by=["p", "n"],
+        counts=("n_pos", "n_neg"),
+        confidence=0.95,
+        **how,
+    )
+    flag = found.with_columns(pl.col("reliable").fill_null(value=False).cast(int))
+    assert set(flag["reliable"]) == {0, 1}
+    for grown, other in (("p", "n"), ("n", "p")):
+        steps = flag.sort(grown).with_columns(step=pl.col("reliable").diff().over("eta", other))
+        assert steps["step"].min() == 0
+
+
+def test_many_examples_at_a_small_prevalence_are_reliable() -> None:
+    """As many positives as anybody wants do not make it worse."""
+    rng = np.random.default_rng(0)
+    negative = rng.normal(size=200_000)
+    for n_pos in (700, 5_000):
+        score = np.concatenate([negative, rng.normal(size=n_pos) + 2.2])
+        df = pl.DataFrame({"score": score, "label": np.arange(len(score)) >= len(negative)})
+        found = df.prc.summary(1 / 500, metrics="average_precision", confidence=0.95)
+        assert found["reliable"].item()
 
 
 # Analytic, properties -------------------------------------------------------------------------
@@ -143,7 +203,7 @@ def test_intervals_hold_the_value_and_widen(
     table: Table, eta: list[float | None], confidence: float
 ) -> None:
     found, wider = (
-        prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=level, **arguments(table))
+        prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=level, **table.package)
         for level in (confidence, (1 + confidence) / 2)
     )
     known = found.filter(pl.col("low").is_not_null() | pl.col("high").is_not_null())
@@ -163,12 +223,12 @@ def test_intervals_hold_the_value_and_widen(
 
 
 @examples(20)
-@given(tables(weights=MODERATE), etas, st.sampled_from(ALL))
+@given(tables(weights=MODERATE), etas, st.sampled_from(ALL_CURVE_METRICS))
 def test_values_are_those_without_confidence(
     table: Table, eta: list[float | None], metric: metrics.CurveMetric
 ) -> None:
     """To the last bit, and errors do not depend on what else is asked, nor on the order of the rows."""
-    options = arguments(table)
+    options = table.package
     asked = [*ANALYTIC, metric.alias("it")]
     plain = prc(table.frame).summary(eta, metrics=asked, **options)
     found = prc(table.frame).summary(eta, metrics=asked, confidence=0.9, **options)
@@ -180,12 +240,12 @@ def test_values_are_those_without_confidence(
 
 
 @examples(15)
-@given(tables(weights=MODERATE), etas, st.sampled_from(LAZY))
+@given(tables(weights=MODERATE), etas, st.sampled_from(LAZY_CURVE_METRICS))
 def test_engines_and_doors_agree(
     table: Table, eta: list[float | None], metric: metrics.CurveMetric
 ) -> None:
     asked: dict[str, Any] = {"metrics": [*ANALYTIC, metric.alias("it")], "confidence": 0.9}
-    asked |= arguments(table)
+    asked |= table.package
     eager = prc(table.frame).summary(eta, **asked)
     query = prc(table.frame.lazy()).summary(eta, **asked)
     assert query.collect_schema() == eager.schema
@@ -199,7 +259,7 @@ def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) 
     score = pl.col("score")
     rank = score.cast(pl.Int8 if table.score_dtype == pl.Boolean else table.score_dtype).rank("dense")
     found, same = (
-        prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **arguments(table))
+        prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **table.package)
         for frame in (table.frame, table.frame.with_columns(score=rank))
     )
     assert_nearly(same, found)
@@ -210,11 +270,11 @@ def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) 
 def test_equal_weights_are_none(table: Table, eta: list[float | None], weight: float) -> None:
     """And a table of counts holds as many examples as its rows did."""
     asked: dict[str, Any] = {"metrics": ANALYTIC, "confidence": 0.9}
-    found = prc(table.frame).summary(eta, **asked, **arguments(table)).drop("n_pos", "n_neg")
+    found = prc(table.frame).summary(eta, **asked, **table.package).drop("n_pos", "n_neg")
     weighted = prc(table.frame.with_columns(w=pl.lit(weight)))
-    same = weighted.summary(eta, **asked, **{**arguments(table), "weight": "w"})
+    same = weighted.summary(eta, **asked, **{**table.package, "weight": "w"})
     assert_nearly(same.drop("n_pos", "n_neg"), found)
-    counted = prc(table.frame).counts(**arguments(table))
+    counted = prc(table.frame).counts(**table.package)
     of_counts = prc(counted).summary(eta, **asked, by=table.by, counts=("n_pos", "n_neg"))
     assert_nearly(of_counts.drop("n_pos", "n_neg"), found)
 
@@ -244,21 +304,21 @@ def moderate(n: int, *, groups: int = 1, seed: int = 0) -> pl.DataFrame:
 def test_every_metric_beside_others() -> None:
     """All in one call: of those without an analytic error, nothing is known."""
     df = moderate(200, groups=2)
-    found = df.prc.summary([0.01, None], metrics=ALL, by="g", confidence=0.9)
-    assert_same(without_errors(found), df.prc.summary([0.01, None], metrics=ALL, by="g"))
+    found = df.prc.summary([0.01, None], metrics=ALL_CURVE_METRICS, by="g", confidence=0.9)
+    assert_same(without_errors(found), df.prc.summary([0.01, None], metrics=ALL_CURVE_METRICS, by="g"))
     known = found.filter(pl.col("standard_error").is_not_null())["metric"].unique().sort()
     assert known.to_list() == ["average_precision", "precision_at_recall(0.55)", "roc_auc"]
     assert found.filter(~pl.col("metric").is_in(known.implode()))["reliable"].null_count() == 4 * (
-        len(ALL) - 3
+        len(ALL_CURVE_METRICS) - 3
     )
 
 
 # Bootstrap ------------------------------------------------------------------------------------
 
-AGAIN: dict[str, Any] = {"method": "bootstrap", "confidence": 0.9, "n_resamples": 60, "seed": 5}
 
-
-@pytest.mark.parametrize("how", ["rows", "counts", "weights", "clusters"])
+@pytest.mark.parametrize(
+    "how", slow_unless(lambda how: how == "rows", ["rows", "counts", "weights", "clusters"])
+)
 def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is held in memory at once, and whichever groups come after."""
     df = moderate(240, groups=4).with_columns(w=1 + pl.int_range(pl.len()) % 3 / 7)
@@ -278,9 +338,9 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], **options, **AGAIN)
     assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
-        monkeypatch.setattr(bootstrap, "_CELLS", cells)
+        monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
         assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
-    with pytest.raises(PrcError, match="collect the table first"):
+    with pytest.raises(PrcError, match=r"call .collect\(\) first"):
         df.lazy().prc.summary(**{**options, "metrics": "roc_auc"}, **AGAIN)
 
 
@@ -318,13 +378,13 @@ def test_rows_repeated_in_a_cluster_tell_nothing_new() -> None:
 
 def test_replicates_without_a_positive_are_left_out_and_counted() -> None:
     df = pl.DataFrame(
-        {"score": range(20), "label": [0] * 10 + [1, 1] + [0] * 8, "c": [i // 2 for i in range(20)]}
+        {"score": range(40), "label": [0] * 20 + [1] * 4 + [0] * 16, "c": [i // 2 for i in range(40)]}
     )
     with pytest.warns(UserWarning, match=r"up to \d+ of 60 bootstrap replicates") as caught:
         found = df.prc.summary(0.1, metrics=["average_precision", "roc_auc"], cluster="c", **AGAIN)
-    # one cluster of ten holds all positives: 0.9**10 of 60 replicates are without it, 21 on average
+    # two clusters of twenty hold all positives: 0.9**20 of 60 replicates lack both, 7 on average
     [counted] = re.findall(r"up to (\d+) of", str(caught[0].message))
-    assert 8 <= int(counted) <= 36
+    assert 1 <= int(counted) <= 20
     assert found.null_count().sum_horizontal().item() == 0
 
 
@@ -339,8 +399,8 @@ def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
 def test_every_metric_by_bootstrap(eta: float | None) -> None:
     df = moderate(120, groups=2)
     df = pl.concat([df, pl.DataFrame({"g": [7, 8], "score": [1.0, 1.0], "label": [True, False]})])
-    found = df.prc.summary(eta, metrics=ALL, by="g", **AGAIN)
-    assert_same(without_errors(found), df.prc.summary(eta, metrics=ALL, by="g"))
+    found = df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g", **AGAIN)
+    assert_same(without_errors(found), df.prc.summary(eta, metrics=ALL_CURVE_METRICS, by="g"))
     of_both = found.filter(pl.col("g") < 7)
     assert of_both.select("value", *ERRORS).null_count().sum_horizontal().item() == 0
     assert (of_both["low"] <= of_both["high"]).all()

@@ -1,7 +1,8 @@
-"""Everything that nci_eval (Brabec et al. 2020) does, by the public names, and right where it is wrong.
+"""What nci_eval (Brabec et al. 2020) does, by the public names, and right where it is wrong.
 
-Each row of the tables in `docs/coming-from-nci_eval.md` has a test here, by name. What the page says of
-nci_eval's own answers is worked out below, from what its functions do.
+Each name in the tables of `docs/coming-from-nci_eval.md` has a test here. The tests cover what differs
+from nci_eval, whose answers are worked out below from what its functions do, and what no other test
+promises. The code on the page runs as a test of its own.
 """
 
 from __future__ import annotations
@@ -24,16 +25,14 @@ import polars_prcurve
 from polars_prcurve import (
     DataFramePrc,
     PrcError,
-    crossing,
     eta_grid,
     max_width,
     metrics,
     prc,
     precision_interval,
-    rectangle_level,
     subsampled_precision,
 )
-from polars_prcurve.plots import PlotPrc
+from polars_prcurve.namespace.plot import PlotPrc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,23 +169,8 @@ def test_all_charts_of_the_page_can_be_drawn(tmp_path: Path) -> None:
 
 
 @replaces("precision_from_tpr_fpr")
-@pytest.mark.parametrize(
-    ("point", "eta", "expected"),
-    [
-        (TWO, 1e-3, 0.375234521576),
-        (TWO, 1e-2, 0.858369098712),
-        ((0.5, 0.01), 0.01, 50 / 149),
-        (TWO, 0.0, 0.0),
-        (TWO, 1.0, 1.0),
-    ],
-)
-def test_precision_at_a_prevalence(point: tuple[float, float], eta: float, expected: float) -> None:
-    assert metrics.precision(*point, eta) == pytest.approx(expected, abs=1e-12)
-    assert true_precision(*point, eta) == pytest.approx(expected, abs=1e-12)
-
-
-@replaces("precision_from_tpr_fpr")
 def test_precision_of_nothing_is_undefined_and_eta_is_a_share() -> None:
+    assert metrics.precision(*TWO, 1e-2) == pytest.approx(true_precision(*TWO, 1e-2), rel=1e-12)
     with pytest.raises(ZeroDivisionError):
         true_precision(0.0, 0.0, 0.01)
     assert math.isnan(metrics.precision(0.0, 0.0, 0.01))
@@ -198,7 +182,7 @@ def test_precision_of_nothing_is_undefined_and_eta_is_a_share() -> None:
 
 
 @replaces("precision_with_confidence_interval", "precision_with_confidence_interval_cv")
-@pytest.mark.parametrize("eta", [1e-6, 1e-3, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("eta", [1e-6, 0.01, 1.0])
 def test_the_band_is_that_of_nci_eval_where_no_rate_is_cut(eta: float) -> None:
     expected = clamped(*TWO, (0.06, 0.0005), eta)
     assert precision_interval(*TWO, eta, 0.06, 0.0005) == pytest.approx(expected, rel=1e-12)
@@ -224,23 +208,12 @@ def test_the_band_holds_precision_where_nci_eval_cuts_rates(
     assert high == pytest.approx(true_precision(recall + t, fpr - f, eta), rel=1e-12)
 
 
-@replaces("precision_with_confidence_interval")
-def test_the_figures_of_cut_rates_on_the_page() -> None:
-    low, high = clamped(0.5, 1e-8, (0.0, 5e-9), 1e-6)
-    assert (round(low, 3), round(true_precision(0.5, 1e-8, 1e-6), 3), round(high, 3)) == (
-        0.971,
-        0.98,
-        0.833,
-    )
-
-
 @replaces("max_width_of_precision_confidence_interval")
 @pytest.mark.parametrize(
     ("point", "half", "delta", "eta"),
     [
         (TWO, (0.06, 0.0005), 0.313859338365, 0.00144854580415),
         (ONE, (0.01, 0.0005), 0.0305671233741, 0.0109760871056),
-        (TWO, (0.01, 0.0005), 0.275667521050, 0.00144149527534),
         ((0.1, 0.5), (0.05, 0.2), None, None),
     ],
 )
@@ -305,26 +278,11 @@ def test_the_level_of_a_band_from_half_widths() -> None:
     assert abs(ours - exact) < 4 * math.sqrt(exact * (1 - exact) / 3000)
 
 
-@replaces("conf_level_for_confidence_interval")
-def test_the_level_of_a_band_from_counts() -> None:
-    level = math.erf(1 / math.sqrt(2))  # one standard error
-    n_pos, n_neg = 67, 3996
-    a, b = math.sqrt(0.4 / 0.6 / n_pos), math.sqrt(0.999 / 0.001 / n_neg)
-    expected = math.erf((a + b) / math.hypot(a, b) / math.sqrt(2))
-    assert rectangle_level(*TWO, n_pos, n_neg, confidence=level) == pytest.approx(expected, rel=1e-12)
-    assert expected == pytest.approx(0.7607, abs=2e-4)
-    seeded = [
-        rectangle_level(*TWO, n_pos, n_neg, confidence=level, n_draws=2000, seed=s) for s in (1, 1, 2)
-    ]
-    assert seeded[0] == seeded[1] != seeded[2]
-    assert seeded == pytest.approx([expected] * 3, abs=0.05)
-
-
 # Charts: their tables -------------------------------------------------------------------------
 
 
 @replaces("PositivePriorPraucPlot", "PrecisionRecallPlot")
-@pytest.mark.parametrize("eta", [1e-7, 1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("eta", [1e-7, 0.1])
 def test_areas_by_trapezoids_without_an_anchor(eta: float) -> None:
     found = prc(curves()).summary(eta, metrics=TRAPEZOID, **RATES)
     for name, value in found.select("model", "value").iter_rows():
@@ -341,24 +299,6 @@ def test_areas_by_trapezoids_without_an_anchor(eta: float) -> None:
         assert with_left["value"].item() == pytest.approx(area + left, rel=1e-12)
 
 
-@replaces("PositivePriorPraucPlot", "PrecisionRecallPlot")
-def test_the_legends_and_where_the_areas_cross() -> None:
-    found = prc(curves()).summary([0.1, 0.001], metrics=TRAPEZOID, **RATES)
-    assert found["value"].round(2).to_list() == [0.23, 0.84, 0.42, 0.75]
-    assert found["value"].to_list() == pytest.approx([0.232816, 0.837655, 0.415851, 0.746315], abs=1e-6)
-    for eta, first_leads in ((0.0180, False), (0.0181, True)):
-        first, second = prc(curves()).summary(eta, metrics=TRAPEZOID, **RATES)["value"]
-        assert (first > second) is first_leads
-    grid = np.logspace(-7, -1, 500)
-    assert prc(curves()).summary(grid, metrics=TRAPEZOID, **RATES).height == 2 * 500
-
-
-@replaces("PositivePriorPraucPlot", "PrecisionRecallPlot")
-def test_straight_lines_credit_too_much_where_positives_are_rare() -> None:
-    found = prc(curves()).summary(1e-6, metrics=[TRAPEZOID, "pr_auc"], **RATES)["value"]
-    assert found[0] / found[1] == pytest.approx(1.4, abs=0.01)
-
-
 @replaces("PositivePriorPrecisionPlot", "PositivePriorF1ScorePlot")
 def test_p3_and_f1_curves_of_two_classifiers_by_name() -> None:
     points = pl.DataFrame({"model": ["1", "2"], "tpr": [0.9, 0.6], "fpr": [0.01, 0.001]})
@@ -371,15 +311,6 @@ def test_p3_and_f1_curves_of_two_classifiers_by_name() -> None:
             [true_precision(recall, fpr, eta) for eta in grid]
         )
         assert of["f1"].to_list() == pytest.approx([true_f1(recall, fpr, eta) for eta in grid])
-
-
-@replaces("PositivePriorF1ScorePlot")
-def test_where_f1_changes_the_order() -> None:
-    eta = crossing(ONE, TWO, "f1")
-    assert eta == pytest.approx(0.0167158308751, rel=1e-11)
-    assert true_f1(*ONE, eta) == pytest.approx(true_f1(*TWO, eta), rel=1e-12)
-    assert true_f1(*ONE, 0.9 * eta) < true_f1(*TWO, 0.9 * eta)
-    assert true_f1(*ONE, 1.1 * eta) > true_f1(*TWO, 1.1 * eta)
 
 
 @replaces("PositivePriorF1ScorePlot")
@@ -408,19 +339,6 @@ def test_the_roc_chart_keeps_points_of_fpr_0(log_x: bool) -> None:
     assert all((row["x"] > 0) is log_x for row in at_start)
 
 
-@pytest.mark.extras
-@replaces("PrecisionRecallPlot")
-def test_the_pr_chart_has_the_precision_of_every_point() -> None:
-    chart = prc(curves()).plot.pr_curve(0.1, **RATES).to_dict()
-    [data] = chart["datasets"].values()
-    for curve in CURVES.values():
-        for recall, fpr in zip(curve["tpr"], curve["fpr"], strict=True):
-            here = [row["precision"] for row in data if row.get("recall") == recall]
-            assert any(
-                value == pytest.approx(true_precision(recall, fpr, 0.1), abs=1e-5) for value in here
-            )
-
-
 # Notebooks: from scores -----------------------------------------------------------------------
 
 
@@ -428,21 +346,6 @@ def images(n_pos: int, n_neg: int) -> pl.DataFrame:
     rng = np.random.default_rng(5)
     label = np.arange(n_pos + n_neg) < n_pos
     return pl.DataFrame({"score": rng.normal(size=n_pos + n_neg) + 3 * label, "label": label})
-
-
-@replaces("fprs_tprs", "precision_recall")
-def test_thresholds_at_quantiles_of_the_scores_of_positives() -> None:
-    frame = images(200, 5_000)
-    positive, negative = (frame.filter(label=side)["score"].to_numpy() for side in (True, False))
-    found = prc(frame).sweep(thresholds=100)
-    assert found["recall"].to_list() == [k / 100 for k in range(1, 101)]
-    thresholds = np.sort(positive)[::-1][1::2]  # the second of each two
-    assert found["threshold"].to_list() == thresholds.tolist()
-    assert found["fpr"].to_list() == [np.mean(negative >= t) for t in thresholds]
-    precision = prc(frame).curve(thresholds=100)["precision"].to_list()
-    assert precision == [
-        np.sum(positive >= t) / (np.sum(positive >= t) + np.sum(negative >= t)) for t in thresholds
-    ]
 
 
 @replaces("fprs_tprs", "precision_recall")
@@ -456,19 +359,16 @@ def test_recall_is_counted_and_not_aimed_at() -> None:
 
 
 @replaces("subsample_neg_class")
-@pytest.mark.parametrize(("n_pos", "eta", "n_kept"), [(50, 0.01, 4950), (50, 0.03, 1617), (7, 0.07, 93)])
+@pytest.mark.parametrize(("n_pos", "eta", "n_kept"), [(50, 0.03, 1617), (7, 0.07, 93)])
 def test_the_number_of_negatives_is_the_nearest(n_pos: int, eta: float, n_kept: int) -> None:
     table = pl.DataFrame({"score": [1, 0], "n_pos": [n_pos - 2, 2], "n_neg": [100, 9900]})
     found = prc(table).subsample_negatives(eta, n_repeats=2, seed=1, counts=("n_pos", "n_neg"))
     assert found["n_kept"].to_list() == [n_kept] * 2
+    assert int(n_pos / eta - n_pos) == n_kept - 1  # nci_eval cuts to a whole number
     assert abs(n_pos / (n_pos + n_kept) - eta) <= abs(n_pos / (n_pos + n_kept - 1) - eta)
     few = table.with_columns(n_neg=pl.lit(10))
     with pytest.raises(PrcError, match="needs"):
         prc(few).subsample_negatives(eta, seed=1, counts=("n_pos", "n_neg"))
-
-
-def test_nci_eval_cuts_the_number_of_negatives() -> None:
-    assert [int(n_pos / eta - n_pos) for n_pos, eta in ((50, 0.03), (7, 0.07))] == [1616, 92]
 
 
 @replaces(

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, eta_for_precision, metrics, prc
-from tests import oracle
-from tests.strategies import SCORES, Table, tables
-from tests.test_properties import ALL_METRICS, _several, assert_same, examples
+from tests.support import oracle
+from tests.support.all_metrics import ALL_POINT_METRICS
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import SCORES, Table, several, tables
 
-etas = _several(0.001, 0.3, 0.9) | _several(None, 0.0123)
+etas = several(0.001, 0.3, 0.9) | several(None, 0.0123)
 rates = st.lists(st.sampled_from([0.0, 0.001, 0.25, 1 / 3, 0.5, 0.75, 1.0]), max_size=2)
 KINDS = dict.fromkeys(["recall", "fpr", "precision", "predicted_positive_rate"], rates)
 """In the order of the arguments."""
@@ -23,11 +31,12 @@ POINT = ["eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "rec
 
 
 def chosen(rows: list[dict[str, Any]], criterion: str, target: Any, metric: str) -> Any:
-    """The row of one curve that meets a target: the definition."""
+    """The row of one curve that meets a target, or misses it by rounding: the definition."""
+    room = 2.0**-50 * (target or 0)
 
     def where(name: str, *, most: bool) -> list[dict[str, Any]]:
         known = [row for row in rows if row[name] is not None]
-        return [row for row in known if (row[name] <= target if most else row[name] >= target)]
+        return [r for r in known if (r[name] <= target + room if most else r[name] >= target - room)]
 
     if criterion == "recall":
         return next(iter(where("recall", most=False)), None)
@@ -80,10 +89,12 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
     found = prc(frame).operating_points(eta, by=table.by, **target, **options)
     threshold = pl.col("score").prc.threshold("label", eta, **target, **options)
     if table.by:
-        grouped = frame.group_by(table.by).agg(threshold.alias("threshold"))
+        # Frames have no row for a group whose rows all have weight 0, and expressions a null.
+        counted = frame if table.weight is None else frame.filter(pl.col(table.weight) > 0)
+        grouped = counted.group_by(table.by).agg(threshold.alias("threshold"))
         expected = found.select(*table.by, "threshold")
         assert_same(grouped.sort(table.by), expected.sort(table.by))
-    elif frame.height:
+    elif found.height:
         assert_same(frame.select(threshold.alias("threshold")), found.select("threshold"))
 
 
@@ -91,7 +102,7 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
     ("options", "hint"),
     [
         ({}, "needs a target"),
-        ({"recall": 0.5, "fpr": 0.1}, "one threshold for one target; got 2"),
+        ({"recall": 0.5, "fpr": 0.1}, "expected one target .*; got 2"),
         ({"recall": [0.5, 0.6]}, "got 2"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
         ({"precision": 0.5, "eta": [0.1, 0.2]}, "a single eta"),
@@ -118,7 +129,7 @@ def test_thresholds_as_given(data: st.DataObject) -> None:
         weight=table.weight,
         categories=table.categories,
     )
-    expected = [oracle.at(group, threshold) for group in groups for threshold in asked]
+    expected = [oracle.count_at(group, threshold) for group in groups for threshold in asked]
     assert found.height == len(expected)
     for actual, row in zip(found.to_dicts(), expected, strict=True):
         assert actual["threshold"] == row["threshold"]
@@ -128,7 +139,131 @@ def test_thresholds_as_given(data: st.DataObject) -> None:
             assert actual[name] == (None if row[name] is None else pytest.approx(float(row[name])))
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda metric: metric.name)
+HUGE = 10**400
+NUMBERS: list[Any] = [
+    *(0.1, 0.3, 0.5, 10.5, -0.0, 5e-324, 1e300, -1e300, math.inf, -math.inf, np.float32(0.1)),
+    *(2**53 + 1, 2**62 + 1, 2**63, -(2**63) - 1, 2**100 - 1, 2**127, 2**128, -(2**128), HUGE),
+    *(Fraction(1, 3), Decimal("0.1"), Decimal("0.105"), Decimal("1e-400"), np.int64(3), np.float16(1.5)),
+]
+"""Thresholds between scores, beyond the range of a dtype, and next to numbers that share one float."""
+
+
+def to_exact(number: Any) -> Any:
+    """Return a number that Python compares exactly with any other: a fraction, or an infinity."""
+    if isinstance(number, Integral):
+        return Fraction(int(number))
+    if isinstance(number, Decimal | Fraction):
+        return Fraction(number)
+    return float(number) if math.isinf(number) else Fraction(float(number))
+
+
+def greatest_score(dtype: pl.DataType) -> Any:
+    """Return the greatest value that a score of this dtype may have."""
+    if dtype.is_float():
+        return math.inf
+    if isinstance(dtype, pl.Decimal):
+        return Fraction(10**dtype.precision - 1, 10**dtype.scale)
+    return 1 if dtype == pl.Boolean else pl.select(dtype.max()).item()
+
+
+@examples(120)
+@given(
+    tables(weights=["", "small integers"]), st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=3)
+)
+def test_any_number_is_a_threshold(table: Table, asked: list[Any]) -> None:
+    """A row is that of score >= number, as real numbers are compared, for scores of every dtype."""
+    options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
+    rows = [{**row, "score": to_exact(row["score"])} for row in table.rows]
+    groups = [group for group in oracle.groups(rows, **table.oracle) if group.scores]
+    expected = [oracle.count_at(group, to_exact(number)) for group in groups for number in asked]
+    cells = ["tp", "fp", "fn", "tn"]
+    points = prc(table.frame).operating_points(threshold=asked, metrics="precision", **options)
+    assert points.select(cells).rows() == [tuple(row[name] for name in cells) for row in expected]
+    shown = [math.inf if number is HUGE else float(number) for number in asked]
+    assert points["target"].to_list() == shown * len(groups)
+    assert points.schema["threshold"] == table.score_dtype
+    for number, least in zip(asked * len(groups), points["threshold"].to_list(), strict=True):
+        # The threshold in the score's own dtype flags the same rows, so users may compare with it.
+        if least is None:
+            assert to_exact(number) > greatest_score(table.score_dtype)
+        else:
+            assert to_exact(least) >= to_exact(number)
+            assert not any(to_exact(number) <= row["score"] < to_exact(least) for row in rows)
+    sweep = prc(table.frame).sweep(thresholds=asked, **options)
+    own = ["threshold", *cells]
+    parts = [points[i : i + len(asked)].select(own).unique() for i in range(0, len(points), len(asked))]
+    falling = [part.sort("threshold", descending=True, nulls_last=False) for part in parts]
+    assert sweep.select(own).rows() == [row for part in falling for row in part.rows()]
+    lazy = prc(table.frame.lazy()).sweep(thresholds=asked, **options)
+    for engine in ("streaming", "in-memory"):
+        assert_same(lazy.collect(engine=engine), sweep)
+
+
+LEAST: list[tuple[pl.DataType, Any, Any]] = [
+    (pl.Float64(), 0.3, 0.3),
+    (pl.Float64(), Decimal("0.3"), 0.30000000000000004),
+    (pl.Float64(), 2**53 + 1, 2.0**53 + 2),
+    (pl.Float32(), 0.1, 0.10000000149011612),
+    (pl.Float32(), 0.7, 0.7000000476837158),  # the nearest Float32 is below 0.7
+    (pl.Float32(), np.float32(0.7), 0.699999988079071),
+    (pl.Float32(), 1e300, math.inf),
+    (pl.Float32(), -1e300, -3.4028234663852886e38),
+    (pl.Float16(), 1 / 3, 0.33349609375),
+    (pl.Int64(), 10.0, 10),
+    (pl.Int64(), 10.5, 11),
+    (pl.Int64(), -math.inf, -(2**63)),
+    (pl.UInt8(), -3.5, 0),
+    (pl.UInt8(), 255.5, None),
+    (pl.UInt64(), 2**63 + 0.0, 2**63),
+    (pl.Int128(), 2**100 - 1, 2**100 - 1),
+    (pl.Decimal(10, 2), 0.105, Decimal("0.11")),
+    (pl.Decimal(10, 2), 1e8, None),
+    (pl.Boolean(), 0.5, True),
+    (pl.Boolean(), True, True),
+    (pl.Boolean(), 0, False),
+    (pl.Boolean(), 1.5, None),
+]
+
+
+@pytest.mark.parametrize(("dtype", "number", "least"), LEAST, ids=str)
+def test_the_threshold_is_the_least_score_that_reaches_the_number(
+    dtype: pl.DataType, number: Any, least: Any
+) -> None:
+    df = pl.DataFrame({"score": pl.Series([0, 1], dtype=pl.Int8).cast(dtype), "label": [0, 1]})
+    point = df.prc.operating_points(0.1, threshold=number)
+    assert point.select("target", "threshold").row(0) == (float(number), least)
+    swept = df.prc.sweep(thresholds=[number, number])
+    assert swept["threshold"].to_list() == [least]
+    assert_same(swept, point.select(swept.columns))
+
+
+@pytest.mark.parametrize("number", [10.5, Decimal("10.5"), Fraction(21, 2), 1e300, math.inf], ids=str)
+def test_every_method_takes_any_number_as_a_threshold(number: Any) -> None:
+    """An integer score reaches 10.5 just if it reaches 11; no score reaches 1e300."""
+    df = pl.DataFrame({"model": ["a", "b"] * 40, "label": [i % 3 == 0 for i in range(80)]})
+    df = df.with_columns(score=pl.Series([(i * 37) % 23 for i in range(80)]))
+    least = 11 if number < 100 else 2**62
+    calls: dict[str, Callable[[Any], pl.DataFrame]] = {
+        "operating_points": lambda t: df.prc.operating_points(0.1, threshold=t, confidence=0.9),
+        "sample_size": lambda t: df.prc.sample_size(threshold=t, by="model"),
+        "resolution": lambda t: df.prc.resolution(threshold=t, by="model"),
+        "ranking": lambda t: df.prc.ranking([0.1, 0.9], metric="f1", threshold=t),
+        "crossings": lambda t: df.prc.crossings(metric="f1", threshold=t),
+        "leaders": lambda t: df.prc.leaders(metric="f1", threshold=t),
+        "sweep": lambda t: df.prc.sweep(thresholds=[t, 3]),
+        "curve": lambda t: df.prc.curve([0.1, 0.9], thresholds=[t, 3], confidence=0.9),
+        "subsample_negatives": lambda t: df.prc.subsample_negatives(0.6, thresholds=[t, 3], seed=1),
+    }
+    for name, call in calls.items():
+        found, expected = (
+            table.drop("threshold", "target", strict=False) for table in (call(number), call(least))
+        )
+        assert found.height > 0 or name == "crossings", name
+        assert_same(found, expected)
+    assert df.prc.plot.p3_curve(threshold=number, by="model").to_dict()["title"]
+
+
+@pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=lambda metric: metric.name)
 def test_best_of_each_metric(metric: metrics.PointMetric) -> None:
     df = pl.DataFrame(
         {"score": [i * 37 % 23 for i in range(60)], "label": [i * 11 % 7 < 2 for i in range(60)]}
@@ -144,6 +279,69 @@ def test_best_of_each_metric(metric: metrics.PointMetric) -> None:
         best = curve[metric.name].min() if least else curve[metric.name].max()
         first = curve.filter(pl.col(metric.name) == best).head(1)
         assert_same(point.select(first.columns), first)
+
+
+SMALL_COUNTS = [(n_pos, n_neg) for n_pos in range(1, 61) for n_neg in range(1, 61)]
+FLAG_ALL = pl.DataFrame(
+    {"group": range(len(SMALL_COUNTS)), "score": 1.0}
+    | dict(zip(("n_pos", "n_neg"), zip(*SMALL_COUNTS, strict=True), strict=True))
+)
+OF_COUNTS: Any = {"counts": ("n_pos", "n_neg"), "by": "group"}
+
+
+@pytest.mark.parametrize("eta", [0.1, 0.01, 1 / 3, 0.5, 0.9, 1e-300, 1 - 1e-9, 0.0, 1.0])
+def test_precision_of_flagging_all_is_eta(eta: float) -> None:
+    """To the last bit, so that the target eta finds the last row."""
+    asked = ["precision", "fdr", "lift"]
+    for given_eta in (eta, pl.DataFrame({"eta": [eta]})):
+        row = prc(FLAG_ALL).curve(given_eta, metrics=asked, **OF_COUNTS)
+        assert row["precision"].unique().to_list() == [eta]
+        assert row["fdr"].unique().to_list() == [1 - eta]
+        assert eta == 0 or row["lift"].unique().to_list() == [1.0]
+    points = prc(FLAG_ALL).operating_points(eta, precision=eta, **OF_COUNTS)
+    assert points["threshold"].to_list() == FLAG_ALL["score"].to_list()
+    recalls = prc(FLAG_ALL).summary(eta, metrics=metrics.recall_at_precision(eta), **OF_COUNTS)
+    assert recalls["value"].unique().to_list() == [1.0]
+
+
+def test_a_target_that_is_met_exactly_is_met() -> None:
+    """Round numbers: precision is equal to a decimal by the counts, and rounding must not hide it."""
+    tried = 0
+    for per_mille in (1, 100, 500):
+        eta = Fraction(per_mille, 1000)
+        exact: dict[tuple[int, int, int, int], Fraction] = {}
+        for n_pos, n_neg in product((5, 8, 20), (10, 19, 999)):
+            for tp, fp in product(range(1, n_pos + 1), range(1, 11)):
+                positive, negative = eta * Fraction(tp, n_pos), (1 - eta) * Fraction(fp, n_neg)
+                precision = positive / (positive + negative)
+                if (precision * 1000).denominator == 1:
+                    exact[tp, fp, n_pos - tp, n_neg - fp] = precision
+        table = pl.DataFrame(
+            [
+                {"group": number, "score": score, "n_pos": n_pos, "n_neg": n_neg}
+                for number, (tp, fp, fn, tn) in enumerate(exact)
+                for score, n_pos, n_neg in ((1, tp, fp), (0, fn, tn))
+            ]
+        )
+        of_target: dict[Fraction, list[int]] = {}
+        for number, precision in enumerate(exact.values()):
+            of_target.setdefault(precision, []).append(number)
+        for precision, numbers in of_target.items():
+            rows = table.filter(pl.col("group").is_in(numbers))
+            points = prc(rows).operating_points(float(eta), precision=float(precision), **OF_COUNTS)
+            assert points["recall"].null_count() == 0
+            asked = metrics.recall_at_precision(float(precision))
+            best = prc(rows).summary(float(eta), metrics=asked, **OF_COUNTS)["value"]
+            assert best.to_list() == points["recall"].to_list()
+            tried += len(numbers)
+    assert tried > 60
+
+
+def test_missed_positives_keep_their_digits() -> None:
+    """Of 10**15 positives one is missed, which 1 - recall would tell to two digits."""
+    table = pl.DataFrame({"score": [1, 0], "n_pos": [10**15 - 1, 1], "n_neg": [1, 10**6]})
+    found = prc(table).operating_points(0.01, fpr=1e-6, per=1e6, counts=("n_pos", "n_neg"))
+    assert found["missed"].item() == pytest.approx(0.01 * 1e6 / 10**15, rel=1e-15)
 
 
 def test_alerts_among_so_many_events() -> None:
@@ -206,7 +404,10 @@ def test_long_is_the_wide_table_turned() -> None:
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
         ({"fpr": "0.1"}, "fpr="),
         ({"precision": [0.5, True]}, "precision="),
-        ({"threshold": 0.1}, "not a value of the score's dtype"),
+        ({"threshold": float("nan")}, "threshold= holds nan, and no score is at or above it"),
+        ({"threshold": "0.5"}, "threshold= takes numbers"),
+        ({"threshold": True}, "threshold= takes numbers.*Float32.*got True"),
+        ({"threshold": [0.5, None]}, "threshold= takes numbers.*got None"),
         ({"maximize": "predicted_positive_rate"}, "no direction"),
         ({"recall": 0.5, "per": 0}, "per="),
         ({"recall": 0.5, "by": pl.col("label").alias("criterion")}, "criterion"),

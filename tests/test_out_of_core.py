@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.test_plans import POINTS, QUERIES, assert_same
+from tests.support.queries import POINTS, QUERIES, assert_same
 
 ROOT = Path(__file__).parent.parent
 
@@ -52,7 +52,7 @@ def sink_all(folder: Path) -> list[str]:
     return used
 
 
-@pytest.mark.extras
+@pytest.mark.slow
 def test_every_query_runs_in_no_memory_at_all(tmp_path: Path) -> None:
     (tmp_path / "spilled").mkdir()
     limits = {

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import eta_from_ratio, eta_grid, ratio_from_eta
+from tests.support.profiles import examples
 
 DF = pl.DataFrame(
     {
@@ -100,7 +101,7 @@ def test_the_grid_holds_its_ends_and_every_power_of_ten_between() -> None:
     assert len(DF.prc.curve(grid)["eta"].unique()) == len(grid)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     st.floats(1e-12, 0.4),
     st.floats(0.45, 1.0),
@@ -137,7 +138,7 @@ def test_ratios_are_positives_to_negatives(ratio: str | float, eta: float) -> No
     assert eta_from_ratio(ratio) == eta
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.floats(0, 1, exclude_max=True))
 def test_ratio_and_prevalence_are_inverse(eta: float) -> None:
     assert math.isclose(eta_from_ratio(ratio_from_eta(eta)), eta, rel_tol=1e-12, abs_tol=1e-300)

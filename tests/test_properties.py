@@ -11,73 +11,36 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, metrics, prc
-from tests import oracle
-from tests.strategies import GROUP_KEYS, SCORES, WEIGHTS, Table, tables
-
-
-def examples(n: int = 60) -> settings:
-    """This many tables, the same ones each time."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=n, deadline=None, derandomize=True, suppress_health_check=slow)
-
+from tests.support import oracle
+from tests.support.all_metrics import ALL_POINT_METRICS
+from tests.support.comparing import assert_same, is_same_value
+from tests.support.profiles import examples
+from tests.support.strategies import (
+    GROUP_KEYS,
+    IN_FLOATS,
+    MODERATE,
+    SCORES,
+    SMALL,
+    WEIGHTS,
+    Table,
+    etas,
+    tables,
+)
+from tests.support.tiers import slow_unless
 
 COUNTS = ["score", "n_pos", "n_neg"]
 SWEEP = ["threshold", "tp", "fp", "fn", "tn", "recall", "fpr"]
-SMALL = ["", "small integers", "floats", "narrow floats", "decimals"]
-MODERATE = [*SMALL, "large integers"]
-IN_FLOATS = [kind for kind in WEIGHTS if kind not in ("large integers", "of any magnitude")]
-POINT_METRICS = {
-    name: metric for name, metric in vars(metrics).items() if isinstance(metric, metrics.PointMetric)
-}
-WITH_PARAMETERS = [
-    metrics.f_beta(2),
-    metrics.f_beta(0.5),
-    metrics.f_gain(1),
-    metrics.f_gain(2),
-    metrics.net_benefit(0.2),
-]
-ALL_METRICS = [*POINT_METRICS.values(), *WITH_PARAMETERS]
-DIFFERENCES = {
-    "cohen_kappa",
-    "informedness",
-    "markedness",
-    "mcc",
-    "precision_gain",
-    "recall_gain",
-    "f_gain",
-    "net_benefit",
-}
-"""Metrics that subtract: near 0 only their absolute error is small."""
-
-
-def _several(*values: float | None) -> st.SearchStrategy[list[float | None]]:
-    return st.lists(st.sampled_from(values), min_size=1, max_size=4, unique=True)
-
-
-# Not None beside a prevalence that some group may have: of two equal etas neither comes first.
-etas = _several(0.0, 1e-100, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999, 1.0) | _several(
-    None, 1e-100, 0.0123, 0.777
+some_metrics = st.lists(
+    st.sampled_from(ALL_POINT_METRICS), min_size=1, max_size=5, unique_by=lambda m: m.name
 )
-some_metrics = st.lists(st.sampled_from(ALL_METRICS), min_size=1, max_size=5, unique_by=lambda m: m.name)
 
 
 # Comparing ------------------------------------------------------------------------------------
-
-
-def same_value(column: str, actual: Any, expected: Any) -> bool:
-    if expected is None or actual is None:
-        return actual is None and expected is None
-    if isinstance(actual, int) and not isinstance(actual, bool):
-        return actual == expected
-    if column in {"eta", "tp", "fp", "fn", "tn", "n_pos", "n_neg"}:
-        return math.isclose(actual, expected, rel_tol=1e-14)
-    difference = column.partition("(")[0] in DIFFERENCES
-    return math.isclose(actual, expected, rel_tol=1e-12, abs_tol=1e-12 if difference else 0.0)
 
 
 def assert_holds(
@@ -97,7 +60,7 @@ def assert_holds(
         if name not in ("score", "threshold", "metric"):
             for actual, expected in zip(found, rows, strict=True):
                 metric = actual["metric"] if name == "value" else name
-                assert same_value(metric, actual[name], expected[name]), (name, actual, expected)
+                assert is_same_value(metric, actual[name], expected[name]), (name, actual, expected)
 
 
 def assert_ordered(frame: pl.DataFrame, table: Table, metric_order: list[str] | None = None) -> None:
@@ -118,11 +81,6 @@ def assert_ordered(frame: pl.DataFrame, table: Table, metric_order: list[str] | 
             assert above[score] > below[score]
         else:
             assert place(above) < place(below)
-
-
-def assert_same(a: pl.DataFrame, b: pl.DataFrame) -> None:
-    """To the last bit, in the same order."""
-    assert_frame_equal(a, b, check_exact=True, check_row_order=True, check_column_order=True)
 
 
 def assert_dtypes(frame: pl.DataFrame, table: Table) -> None:
@@ -195,7 +153,7 @@ def test_weights_of_any_magnitude(table: Table) -> None:
             }[total]
             lost = actual is not None and expected[name] is not None
             lost = lost and abs(Fraction(actual) - expected[name]) <= of * Fraction(2) ** -80
-            assert lost or same_value(name, actual, expected[name]), (name, actual, expected)
+            assert lost or is_same_value(name, actual, expected[name]), (name, actual, expected)
 
 
 @examples()
@@ -235,7 +193,7 @@ def test_curve(table: Table, eta: list[float | None], asked: list[Any], drop: bo
     assert_holds(found, rows, table, ["eta", *SWEEP, *extra])
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=lambda metric: metric.name)
 @examples(8)
 @given(table=tables(weights=MODERATE, min_size=3, keys=["none", "String"]))
 def test_curve_of_each_metric(metric: metrics.PointMetric, table: Table) -> None:
@@ -359,8 +317,8 @@ def big_table(n: int, n_groups: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("by", [None, "g"])
+@pytest.mark.parametrize("weight", slow_unless(lambda weight: weight is not None, [None, "w"]))
+@pytest.mark.parametrize("by", slow_unless(lambda by: by is not None, [None, "g"]))
 def test_each_way_to_run_it_on_many_row_groups(by: str | None, weight: str | None) -> None:
     """Small tables happen to stay in order where large ones do not."""
     frame = big_table(30_000, 7)
@@ -369,7 +327,7 @@ def test_each_way_to_run_it_on_many_row_groups(by: str | None, weight: str | Non
         ("counts", {}),
         ("sweep", {}),
         ("curve", {"eta": [0.5, 0.1, 0.01]}),
-        ("curve", {"eta": [0.3, 0.01], "metrics": ALL_METRICS}),
+        ("curve", {"eta": [0.3, 0.01], "metrics": ALL_POINT_METRICS}),
         ("curve", {"eta": [0.5, 0.1], "metrics": ["f1", "precision"], "long": True}),
     ):
         eager, *others = each_way(frame, method, row_group_size=100, **options, **table.package)
@@ -378,7 +336,8 @@ def test_each_way_to_run_it_on_many_row_groups(by: str | None, weight: str | Non
             assert_same(other, eager)
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda metric: metric.name)
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=lambda metric: metric.name)
 def test_each_way_to_compute_each_metric(metric: metrics.PointMetric) -> None:
     """Also where a group, or the whole result, is short."""
     for n in (1, 9):
@@ -520,7 +479,7 @@ def test_unit_of_weight_does_not_matter(power: int, table: Table, eta: list[floa
     """Weights times a power of two: the same rates and metrics."""
     moved = table.frame.with_columns(pl.col("w") * 2.0**power)
     before, after = (
-        prc(frame).curve(eta, metrics=ALL_METRICS, **table.package).drop("tp", "fp", "fn", "tn")
+        prc(frame).curve(eta, metrics=ALL_POINT_METRICS, **table.package).drop("tp", "fp", "fn", "tn")
         for frame in (table.frame, moved)
     )
     assert_frame_equal(before, after, check_exact=False, rel_tol=1e-12, abs_tol=1e-12)
@@ -691,6 +650,22 @@ def test_threshold_applied_to_the_table_gives_the_row(table: Table) -> None:
             assert math.isclose(row[cell], row[f"again_{cell}"], rel_tol=1e-14)
 
 
+@examples(60)
+@given(tables(weights=["", *IN_FLOATS]), etas)
+def test_the_metrics_recall_and_fpr_are_the_rates_of_the_sweep(
+    table: Table, eta: list[float | None]
+) -> None:
+    """Also to the last bit, and with weights, whose counts are rounded sums."""
+    given, by, both = evidence(table), table.by or None, ["recall", "fpr"]
+    rates = prc(table.frame).sweep(by=by, **given)
+    curve = prc(table.frame).curve(eta[:1] or None, metrics=both, by=by, **given)
+    assert_same(curve.select(both), rates.select(both))
+    long = prc(table.frame).curve(eta[:1] or None, metrics=both, by=by, long=True, **given)
+    for name in both:
+        values = long.filter(pl.col("metric") == name).select(pl.col("value").alias(name))
+        assert_same(values, rates.select(name))
+
+
 # Expressions ----------------------------------------------------------------------------------
 
 
@@ -811,9 +786,11 @@ def test_expressions_per_row_of_rows_without_weight(table: Table) -> None:
         for group in oracle.groups(table.rows, **table.oracle)
     }
     for row in found.to_dicts():
-        expected = oracle.at(groups[tuple(oracle.key(row[name]) for name in table.by)], row["score"])
+        # A group whose rows all have weight 0 has counts of 0 here, and no rates.
+        group = groups.get(tuple(oracle.key(row[name]) for name in table.by), oracle.Group({}, []))
+        expected = oracle.count_at(group, row["score"])
         for name in made:
-            assert same_value(name, row[name], expected[name]), (name, row, expected)
+            assert is_same_value(name, row[name], expected[name]), (name, row, expected)
 
 
 @examples(8)
@@ -874,6 +851,7 @@ def test_few_groups(n_groups: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_groups() -> None:
     frame = big_table(400_000, 100_000)
     order = np.lexsort((-frame["score"].to_numpy(), frame["g"].to_numpy()))
@@ -930,6 +908,7 @@ def test_expressions_work_on_columns_of_any_name_and_any_order() -> None:
     assert_frame_equal(found, prc(df).curve([0.2, None], score="s", label="y"))
 
 
+@pytest.mark.slow
 def test_an_error_in_weighted_groups_never_locks_the_engine() -> None:
     """Many times over, since a lock depends on which thread is first."""
     df = pl.DataFrame({"g": [i % 7 for i in range(5_000)], "score": 0.5, "label": True, "w": 1.5})

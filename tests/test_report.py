@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError
-from polars_prcurve.page import Figure, Table, page, write
+from polars_prcurve.report.page import Figure, Table, build_page, write_text
 
 pytestmark = pytest.mark.extras
 
@@ -32,7 +32,20 @@ HOSTILE = [
     "🦊",
     "שלום",
     "long " * 60,
+    "a\x01b",
+    "\x1b]0;title\x07",
+    "nul\0",
+    "\x7f\x85\x9b",
+    "\ufffe\uffff",
 ]
+
+UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def visible(name: str) -> str:
+    """Return the name as a page shows it, written down apart from the package."""
+    symbols = dict(zip("\0\x01\x07\x1b\x7f", "␀␁␇␛␡", strict=True))
+    return UNSEEN.sub(lambda found: symbols.get(found[0], "�"), name)
 
 
 def examples(models: list[str], n: int = 400) -> pl.DataFrame:
@@ -102,7 +115,7 @@ def test_findings_are_those_of_the_library(tmp_path: Path) -> None:
         sure = "the lead is more than chance."
         sure = sure if first["resolved"] else "the lead may be chance (examples are not paired)."
         unknown = "there are too few examples to say whether the lead is chance."
-        assert line.endswith(sure if first["reliable"] else unknown)
+        assert line.endswith(sure if first["reliable"] or first["resolved"] else unknown)
     trades = DF.prc.crossings(eta_range=(0.001, 0.5))
     assert sum("trade places" in line for line in said) == max(trades.height, 1)
     assert any(line.startswith("Too few examples") for line in said)
@@ -203,6 +216,28 @@ def test_other_inputs(eta: float | None, tmp_path: Path) -> None:
     assert any("How sure this is cannot be told" in line for line in seen.within("li"))
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_paired_report_is_of_complete_examples(weight: str | None, tmp_path: Path) -> None:
+    """All its tables leave out an example that one model did not score, as its paired leads do."""
+    rows = pl.int_range(pl.len()).over("model")
+    pairs = DF.with_columns(
+        label=pl.col("label").first().over(rows), row=rows // 3, part=rows % 3, w=1.0 + rows % 2
+    )
+    holes = pairs.with_columns(score=pl.when((rows % 50 != 7) | (pl.col("model") == "b")).then("score"))
+    complete = pairs.filter(rows % 50 != 7)
+    how: dict[str, Any] = {"model": "model", "id": ["row", "part"], "weight": weight}
+    for name, df, missing in (
+        ("a", holes, "drop"),
+        ("b", complete, "raise"),
+        ("c", holes.lazy(), "drop"),
+    ):
+        df.prc.report(tmp_path / f"{name}.html", [0.1, 0.01], missing=missing, **how)
+    # The report of complete examples has no sentence on rows that were left out.
+    first, other = ((tmp_path / f"{name}.html").read_bytes() for name in "ac")
+    assert other == first
+    assert b"Leads are of differences on the same examples" in first
+
+
 def test_bytes_are_equal_whatever_the_order_of_rows(tmp_path: Path) -> None:
     files = [tmp_path / f"{number}.html" for number in range(3)]
     for file, df in zip(
@@ -228,18 +263,61 @@ def test_odd_tables(tmp_path: Path) -> None:
 
 def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     df = examples(HOSTILE, 80)
-    for column in HOSTILE[::3]:
+    for column in [*HOSTILE[::3], HOSTILE[-1]]:
         seen = reported(df.rename({"model": column}), tmp_path, 0.1, model=column, title=column)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert seen.within("h1") == [column]
+        assert seen.within("h1") == [visible(column)]
         for name in HOSTILE:
-            assert name in seen.within("td")
+            assert visible(name) in seen.within("td")
         assert [attrs.get("type") for tag, attrs in seen.tags if tag == "script"].count(None) == 2
         assert not any("onerror" in attrs for _, attrs in seen.tags)
         for spec in seen.within("script"):
             if spec.startswith("{"):
                 json.loads(spec)
         assert text.count("<script>alert") == 0
+        assert not UNSEEN.search(text)
+
+
+def test_text_that_is_no_unicode_is_shown(tmp_path: Path) -> None:
+    """A command line gives bytes of another encoding as halves of surrogate pairs."""
+    broken = "caf\udce9 \ud800"
+    parts = [f"## {broken}\n{broken}\n- {broken}", Table(pl.DataFrame({"a": [1]}), broken)]
+    for how in ({"eta": 0.1, "notes": broken, "model": "model"}, {"parts": parts}):
+        seen = reported(DF, tmp_path, title=broken, **how)
+        assert seen.within("h1") == ["caf� �"]
+        assert "caf� �" in seen.within("p")
+
+
+@pytest.mark.parametrize("how", [{"title": 3}, {"notes": 3}, {"title": b"x"}, {"notes": ["x"]}])
+def test_a_title_that_is_no_text_is_refused_before_any_work(how: dict[str, Any], tmp_path: Path) -> None:
+    [name] = how
+    no_table = pl.DataFrame({"x": [1]})  # which would raise later
+    with pytest.raises(PrcError, match=f"{name}= takes text; got"):
+        no_table.prc.report(tmp_path / "r.html", 0.1, **how)
+    if name == "title":
+        with pytest.raises(PrcError, match="title= takes text; got"):
+            no_table.prc.report(tmp_path / "r.html", parts=[object()], **how)
+
+
+def test_rows_left_out_are_told(tmp_path: Path) -> None:
+    row = pl.int_range(pl.len())
+    gaps = DF.with_columns(score=pl.when(row % 100 == 7).then(None).otherwise("score"))
+    seen = reported(gaps, tmp_path, 0.1, model="model", missing="drop")
+    told = "8 of 800 rows are left out, because a value is missing in them."
+    assert told in seen.within("li")
+    seen = reported(DF, tmp_path, 0.1, model="model", missing="drop")
+    assert not any("left out" in line for line in seen.within("li"))
+
+
+def test_charts_of_ones_own_with_control_characters(tmp_path: Path) -> None:
+    names = ["a\x01b", "\ufffe", "c"]
+    data = alt.InlineData(values=[{"n\x02": name, "v": i} for i, name in enumerate(names)])
+    chart = alt.Chart(data, title="\x1b[1m").mark_bar().encode(x=alt.X("v:Q"), y=alt.Y("n\x02:N"))
+    reported(DF, tmp_path, parts=[Figure(chart, "\x07")])
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert not UNSEEN.search(text)
+    drawn = base64.b64decode(re.findall(r'src="data:image/svg\+xml;base64,(.*?)"', text)[0]).decode()
+    assert "a␁b" in drawn
 
 
 # Pages ----------------------------------------------------------------------------------------
@@ -260,7 +338,7 @@ def test_parts_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_scripts_are_listed_and_nothing_is_loaded() -> None:
-    text = page("Title", [CHART, Figure(CHART, "With a caption")])
+    text = build_page("Title", [CHART, Figure(CHART, "With a caption")])
     seen = Seen(text)
     policy = next(a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert str(policy).startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'")
@@ -274,7 +352,7 @@ def test_scripts_are_listed_and_nothing_is_loaded() -> None:
 
 
 def test_a_page_without_charts_has_no_script() -> None:
-    text = page("Title", ["Only text", Table(pl.DataFrame({"x": range(600)}), "Long.")])
+    text = build_page("Title", ["Only text", Table(pl.DataFrame({"x": range(600)}), "Long.")])
     assert "<script" not in text
     assert "script-src &#x27;none&#x27;" in text
     assert "Long. The first 500 of 600 rows." in text
@@ -283,9 +361,9 @@ def test_a_page_without_charts_has_no_script() -> None:
 def test_large_charts_stay_drawings_unless_they_move() -> None:
     values = [{"x": i, "y": "letters" * 10} for i in range(4000)]
     large = alt.Chart(alt.InlineData(values=values)).mark_point().encode(x="x:Q")
-    assert "application/json" not in page("Title", [large])
+    assert "application/json" not in build_page("Title", [large])
     slider = alt.param(bind=alt.binding_range(min=0, max=1), name="slider", value=0.5)
-    assert "application/json" in page("Title", [large.add_params(slider)])
+    assert "application/json" in build_page("Title", [large.add_params(slider)])
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
@@ -295,7 +373,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(PrcError, match="is null in 1 row"):
         bad.prc.report(path, 0.1, model="model")
     with pytest.raises(UnicodeEncodeError):
-        write(path, "a lone surrogate: \ud800")
+        write_text(path, "a lone surrogate: \ud800")
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
@@ -312,7 +390,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
             "the same prevalences for all groups; pass eta= as numb",
         ),
         ({"eta": 0.1, "id": "row", "rates": ("label", "score")}, "id= pairs the examples of models"),
-        ({"eta": 0.1, "parts": ["x"]}, "parts= stand in place of the report's own; leave out eta="),
+        ({"eta": 0.1, "parts": ["x"]}, "parts= replaces the report's own content; leave out eta="),
         ({"eta": 0.1, "path": "."}, "is a folder; give the name of a file"),
         ({"parts": [3], "model": None}, "text, a DataFrame or an Altair chart; got int"),
         ({"eta": 0.1, "recall": 2}, r"recall= takes numbers in \[0, 1\]"),

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve.roots import Roots, expit, logit, sign_changes
-from tests.test_properties import examples
+from polars_prcurve.comparison.roots import Roots, find_sign_changes, from_logit, to_logit
+from tests.support.profiles import examples
 
 Function = Callable[[Any], Any]
 
@@ -32,12 +32,12 @@ def crossings(functions: Sequence[Function], low: float = -1, high: float = 1) -
         return out
 
     a, b = np.triu_indices(len(functions), 1)
-    return sign_changes(values, a, b, low, high)
+    return find_sign_changes(values, a, b, low, high)
 
 
 def roots_of(function: Function, low: float = -1, high: float = 1) -> list[tuple[float, bool]]:
     found = crossings([function, zero], low, high)
-    known = ~found.parts
+    known = ~found.is_parting
     assert (found.pair == 0).all()
     return list(zip(found.place[known].tolist(), found.falling[known].tolist(), strict=True))
 
@@ -109,7 +109,7 @@ def test_known_roots(name: str) -> None:
 def test_where_functions_part() -> None:
     """Equal from the low end on: no root, but the order changes there."""
     found = crossings([lambda x: np.maximum(x - 0.1234, 0.0), zero, lambda x: np.minimum(0.3 - x, 0.0)])
-    assert found.parts.tolist() == [True, True, True]
+    assert found.is_parting.tolist() == [True, True, True]
     assert found.falling.tolist() == [False, False, False]
     assert found.place == pytest.approx([0.1234, 0.1234, 0.3], abs=1e-9)
 
@@ -146,6 +146,7 @@ def test_roots_of_products(places: list[float], factor: float, shift: float) -> 
     assert_roots(found, expected)
 
 
+@pytest.mark.slow
 def test_many_pairs() -> None:
     """Lines through points of a parabola: all pairs cross, and where is known."""
     slopes = np.linspace(-0.49, 0.49, 221)
@@ -168,7 +169,7 @@ def test_no_pairs() -> None:
 
 @pytest.mark.parametrize("eta", [1e-300, 1e-11, 0.3, 1 - 1e-9])
 def test_logits(eta: float) -> None:
-    assert expit(np.array([logit(eta)]))[0] == pytest.approx(eta, rel=1e-12)
-    [(place, falls)] = roots_of(lambda x: expit(x) - eta, logit(eta) - 3, logit(eta) + 2)
-    assert place == pytest.approx(logit(eta), abs=1e-7 if eta > 0.9 else 1e-9)
+    assert from_logit(np.array([to_logit(eta)]))[0] == pytest.approx(eta, rel=1e-12)
+    [(place, falls)] = roots_of(lambda x: from_logit(x) - eta, to_logit(eta) - 3, to_logit(eta) + 2)
+    assert place == pytest.approx(to_logit(eta), abs=1e-7 if eta > 0.9 else 1e-9)
     assert not falls

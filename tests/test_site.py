@@ -17,9 +17,7 @@ import pytest
 pytestmark = pytest.mark.extras
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
-PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-NAV = re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
+PAGES = re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
 
 
 class Page(HTMLParser):
@@ -43,23 +41,21 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    shutil.copy(ROOT / "mkdocs.yml", folder)
-    shutil.copytree(DOCS, folder / "docs")
+def site(docs: Path) -> Path:
+    shutil.copy(ROOT / "mkdocs.yml", docs.parent)
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
-        cwd=folder,
+        cwd=docs.parent,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "site"
+    return docs.parent / "site"
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
-    assert sorted(NAV) == PAGES
+def test_every_page_is_in_the_navigation_once(docs: Path) -> None:
+    assert sorted(PAGES) == sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
 
 
 def test_every_page_is_built(site: Path) -> None:
@@ -98,26 +94,22 @@ def links(text: str) -> Iterator[str]:
     yield from re.findall(r"\]\(([^)\s]+)\)", text)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{page}" for page in PAGES)])
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_that_are_linked_are_there(docs: Path, page: str) -> None:
+    for link in links((docs / page).read_text(encoding="utf-8")):
+        parts = urlsplit(link)
+        if not parts.scheme and parts.path:
+            assert (docs / page).parent.joinpath(parts.path).exists(), link
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_files_that_are_linked_are_there(page: str) -> None:
-    """On GitHub, too, where the README leads to the same files."""
+    """In the repository, which does not hold the reference."""
     for link in links((ROOT / page).read_text(encoding="utf-8")):
         parts = urlsplit(link)
         if not parts.scheme and parts.path:
-            assert (ROOT / page).parent.joinpath(parts.path).exists(), link
-
-
-def test_the_reference_is_what_the_code_says(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(DOCS / "make_reference.py"), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    fresh = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    kept = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").iterdir()}
-    assert fresh == kept, "run: python docs/make_reference.py"
+            assert ROOT.joinpath(parts.path).exists(), link
+            assert not parts.path.startswith("docs/reference"), f"{link} is only in the built site"
 
 
 @pytest.mark.parametrize("width", [1200, 390])

@@ -12,11 +12,16 @@ import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from polars_prcurve import PrcError, prc, subsampling
-from polars_prcurve.errors import raised_eagerly
-from polars_prcurve.inputs import read_input
-from polars_prcurve.prevalence import read_eta
-from polars_prcurve.subsampling import SUBSAMPLES, subsample_table, subsampled_precision
+from polars_prcurve import PrcError, prc
+from polars_prcurve.inputs.table_arguments import read_input
+from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.query_checks import run_query
+from polars_prcurve.uncertainty import subsampling
+from polars_prcurve.uncertainty.subsampling import (
+    SUBSAMPLE_COLUMNS,
+    build_subsample_table,
+    subsampled_precision,
+)
 
 OVER = ["mean", "standard_deviation", "low", "q1", "median", "q3", "high"]
 
@@ -29,17 +34,11 @@ def subsampled(
     thresholds: Any = None,
     **columns: Any,
 ) -> pl.DataFrame:
-    table = read_input(frame.lazy(), makes=SUBSAMPLES, **columns)
-    grid = read_eta(eta, table.by, SUBSAMPLES)
-
-    def collect(query: pl.LazyFrame, why: str) -> pl.DataFrame:
-        assert why == "subsample_negatives"
-        with raised_eagerly():
-            return query.collect()
-
-    return subsample_table(
-        table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds, collect=collect
-    ).collect()
+    table = read_input(frame.lazy(), makes=SUBSAMPLE_COLUMNS, may_collect=True, **columns)
+    grid = read_eta(eta, table, SUBSAMPLE_COLUMNS)
+    return run_query(
+        build_subsample_table(table, grid, n_repeats=n_repeats, seed=seed, thresholds=thresholds)
+    )
 
 
 def binormal(n_pos: int, n_neg: int, seed: int = 0) -> pl.DataFrame:
@@ -85,10 +84,15 @@ def random_cases(n: int) -> list[tuple[int, ...]]:
         fp = min(max(1, int(n_neg * 10 ** rng.uniform(-6, 0))), n_neg - 1)
         n_kept = min(max(1, int(n_neg * 10 ** rng.uniform(-4, 0))), n_neg - 1)
         cases.append((int(rng.integers(1, n_pos + 1)), n_pos, fp, n_neg, n_kept))
-    return [*cases, (5, 10, 50_000_000, 100_000_000, 50_000_000), (7, 9, 99_999_999, 10**8, 10**8 - 1)]
+    return cases
 
 
-@pytest.mark.parametrize("case", random_cases(60), ids=str)
+LARGE = [(5, 10, 50_000_000, 100_000_000, 50_000_000), (7, 9, 99_999_999, 10**8, 10**8 - 1)]
+
+
+@pytest.mark.parametrize(
+    "case", [*random_cases(60), *(pytest.param(case, marks=pytest.mark.slow) for case in LARGE)], ids=str
+)
 def test_moments_agree_with_scipy(case: tuple[int, ...]) -> None:
     tp, n_pos, fp, n_neg, n_kept = case
     found = subsampled_precision(*case)
@@ -198,7 +202,7 @@ def test_rows_are_those_of_the_sweep() -> None:
     found = subsampled(df, 0.5)
     sweep = prc(df).sweep().filter(pl.col("recall") > pl.col("recall").shift(1, fill_value=0.0))
     assert_frame_equal(found.select(sweep.columns), sweep)
-    assert tuple(found.columns) == SUBSAMPLES
+    assert tuple(found.columns) == SUBSAMPLE_COLUMNS
     assert found.schema["n_kept"] == pl.Int64
     for thresholds in (7, [2.5, 100.0, 1.0]):
         expected = prc(df).curve(0.5, metrics="precision", thresholds=thresholds)
@@ -234,7 +238,7 @@ def test_one_seed_is_one_answer() -> None:
 def test_the_size_of_blocks_changes_nothing(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     df = binormal(20, 300)
     expected = subsampled(df, [0.2, 0.5])
-    monkeypatch.setattr(subsampling, "_HELD", held)
+    monkeypatch.setattr(subsampling, "_MAX_VALUES", held)
     assert_frame_equal(subsampled(df, [0.2, 0.5]), expected, check_exact=True)
 
 
@@ -257,7 +261,7 @@ GROUPS = pl.concat(
 
 def test_groups_and_prevalences_in_order() -> None:
     found = subsampled(GROUPS.sample(fraction=1, shuffle=True, seed=0), [0.5, None, 0.2], by="group")
-    assert tuple(found.columns) == ("group", *SUBSAMPLES)
+    assert tuple(found.columns) == ("group", *SUBSAMPLE_COLUMNS)
     both = found.filter(pl.col("n_kept").is_not_null())
     assert both["group"].unique(maintain_order=True).to_list() == [None, "a", "b"]
     for _, part in both.group_by("group"):
@@ -337,10 +341,8 @@ def test_only_examples_can_be_drawn() -> None:
         subsampled(df, weight="w")
     with pytest.raises(PrcError, match="counts= holds floats"):
         subsampled(df, counts=("f", "f"))
-    table = read_input(df.lazy(), makes=(), rates=("label", "f"))
-    grid = read_eta(0.5, {}, ())
     with pytest.raises(PrcError, match="rates= holds no counts"):
-        subsample_table(table, grid, n_repeats=1, seed=0, collect=lambda query, why: query.collect())
+        subsampled(df, 0.5, rates=("label", "f"))
 
 
 @pytest.mark.parametrize("n_repeats", [0, -1, 2.0, True, None, "3"])

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score
+
+from polars_prcurve import PrcError, prc
 
 DF = pl.DataFrame(
     {
@@ -72,3 +79,120 @@ def test_one_vs_rest_of_numbered_classes_may_replace_the_label() -> None:
     long = df.prc.one_vs_rest(label="label", scores={0: "p0", 1: "p1", 2: "p2"})
     assert long.schema == {"label": pl.Boolean, "class": pl.Int64, "score": pl.Float64}
     assert long.prc.curve(by="class").filter(pl.col("recall") == 1, pl.col("precision") == 1).height == 3
+
+
+# Another mix of classes -------------------------------------------------------------------------
+
+CLASSES = [3, 1, 7]
+MIX = {7: 10.0, 3: 60, 1: 30}
+
+
+def multiclass() -> pl.DataFrame:
+    random = np.random.default_rng(2)
+    y = random.choice(CLASSES, 300, p=[0.2, 0.5, 0.3])
+    scores = {
+        f"p{c}": (random.normal(size=300) + 1.5 * (y == c) + 0.5 * (y == 7)).round(1) for c in CLASSES
+    }
+    return pl.DataFrame({"y": y, **scores})
+
+
+HOW: dict[str, Any] = {"label": "y", "scores": {c: f"p{c}" for c in CLASSES}}
+
+
+def test_a_mix_weights_rows_as_scikit_learn_is_told_to() -> None:
+    df = multiclass()
+    long = df.prc.one_vs_rest(**HOW, mix=MIX)
+    assert long.columns == ["y", "class", "score", "label", "weight"]
+    of_class = df["y"].value_counts()
+    share = {c: n / df.height for c, n in of_class.rows()}
+    weight = np.array([MIX[y] / 100 / share[y] for y in df["y"]])
+    assert long["weight"].to_list() == pytest.approx(np.repeat(weight, len(CLASSES)))
+    found = long.prc.summary(by="class", weight="weight", metrics="average_precision")
+    assert dict(found.select("class", "eta").rows()) == pytest.approx({c: MIX[c] / 100 for c in CLASSES})
+    for c, value in found.select("class", "value").rows():
+        positive = (df["y"] == c).to_numpy()
+        expected = average_precision_score(positive, df[f"p{c}"].to_numpy(), sample_weight=weight)
+        assert value == pytest.approx(expected, rel=1e-12)
+    # eta of each class keeps the mix of the negatives in the table, so it answers another question.
+    etas = pl.DataFrame({"class": CLASSES, "eta": [MIX[c] / 100 for c in CLASSES]})
+    kept = df.prc.one_vs_rest(**HOW).prc.summary(etas, by="class", metrics="average_precision")
+    assert (kept["value"] - found["value"]).abs().max() > 0.01
+
+
+def test_a_mix_is_relative_lazy_and_the_same_in_every_engine() -> None:
+    df = multiclass().with_columns(other="y")
+    long = df.prc.one_vs_rest(**HOW, mix=MIX, row="i")
+    assert_frame_equal(long.drop("weight"), df.prc.one_vs_rest(**HOW, row="i"))
+    scaled = {c: share * 7 for c, share in MIX.items()}
+    assert df.prc.one_vs_rest(**HOW, mix=scaled)["weight"].to_list() == pytest.approx(long["weight"])
+    assert long["weight"].sum() == pytest.approx(long.height)
+    query = df.lazy().prc.one_vs_rest(**HOW, mix=MIX, row="i")
+    assert query.collect_schema() == long.schema
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(query.collect(engine=engine), long, check_exact=True)
+    own = dict(df["y"].value_counts().rows())
+    assert df.prc.one_vs_rest(**HOW, mix=own)["weight"].to_list() == pytest.approx([1.0] * long.height)
+
+
+def test_a_row_without_a_class_has_weight_1() -> None:
+    df = multiclass().with_columns(y=pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise("y"))
+    long = df.prc.one_vs_rest(**HOW, mix=MIX)
+    assert long.filter(pl.col("label").is_null())["weight"].to_list() == [1.0] * 3
+    rest = df.drop_nulls("y").prc.one_vs_rest(**HOW, mix=MIX)
+    assert_frame_equal(long.drop_nulls("label"), rest)
+    assert df.head(0).prc.one_vs_rest(**HOW, mix=MIX).is_empty()
+
+
+def test_a_class_may_have_no_share_and_no_scores() -> None:
+    df = multiclass()
+    some = {"label": "y", "scores": {3: "p3"}}
+    long = df.prc.one_vs_rest(**some, mix=MIX)
+    assert_frame_equal(
+        long.select("score", "label", "weight"),
+        df.prc.one_vs_rest(**HOW, mix=MIX)
+        .filter(pl.col("class") == 3)
+        .select("score", "label", "weight"),
+    )
+    none = df.prc.one_vs_rest(**HOW, mix={**MIX, 7: 0, 99: 0})
+    assert set(none.filter(y=7)["weight"]) == {0.0}
+
+
+AT_CALL = [
+    ({3: 1, 1: 1}, "mix= needs a share for every class; it has none for 7"),
+    ({**MIX, 7: -1}, "mix= takes shares, numbers >= 0; got -1 for 7"),
+    ({**MIX, 7: float("inf")}, "got inf for 7"),
+    ({**MIX, 7: True}, "got True for 7"),
+    ({**MIX, 7: "a"}, "got 'a' for 7"),
+    ({3: 0, 1: 0, 7: 0}, "need a finite sum above 0"),
+    ([0.1, 0.2, 0.7], "mix= maps each class to its share"),
+    ({**MIX, "x": 1}, "are not all values of label column 'y'"),
+]
+
+
+@pytest.mark.parametrize(("mix", "words"), AT_CALL)
+def test_a_bad_mix_raises_at_the_call(mix: Any, words: str) -> None:
+    for frame in (multiclass(), multiclass().lazy()):
+        with pytest.raises(PrcError, match=words):
+            prc(frame).one_vs_rest(**HOW, mix=mix)
+
+
+WHEN_RUN: list[tuple[Callable[[pl.DataFrame], pl.DataFrame], dict[Any, float], str]] = [
+    (lambda df: df, {**MIX, 99: 1}, "no row of the table is of 99, a class of label column 'y'"),
+    (lambda df: df.with_columns(y=pl.col("y").replace(7, 8)), MIX, "mix= has no share for 8"),
+]
+
+
+@pytest.mark.parametrize(("change", "mix", "words"), WHEN_RUN)
+def test_a_mix_that_does_not_fit_the_table_raises(
+    change: Callable[[pl.DataFrame], pl.DataFrame], mix: dict[Any, float], words: str
+) -> None:
+    how: dict[str, Any] = {"label": "y", "scores": {3: "p3", 1: "p1"}}
+    with pytest.raises(PrcError, match=words):
+        change(multiclass()).prc.one_vs_rest(**how, mix=mix)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
+        change(multiclass()).lazy().prc.one_vs_rest(**how, mix=mix).collect()
+
+
+def test_a_mix_needs_the_name_weight() -> None:
+    with pytest.raises(PrcError, match="two columns 'weight'"):
+        multiclass().with_columns(weight=1.0).prc.one_vs_rest(**HOW, mix=MIX)

@@ -62,10 +62,10 @@ def filled(page: str, numbers: pl.DataFrame, mains: dict[str, Main]) -> str:
 def images(folder: Path, page: str) -> None:
     """The charts that the page shows."""
     sys.path.append(str(HERE.parent))
-    packed = import_module("gallery").packed
+    compress = import_module("gallery").compress
     (DOCS / "images" / "papers").mkdir(exist_ok=True)
     for name in re.findall(r"images/papers/(\w+)\.png", page):
-        image = packed((folder / f"{name}.png").read_bytes())
+        image = compress((folder / f"{name}.png").read_bytes())
         (DOCS / "images" / "papers" / f"{name}.png").write_bytes(image)
 
 

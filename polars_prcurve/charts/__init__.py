@@ -1,25 +1,25 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
-    table -> curves     checked, put in order, under safe names: `curves`, `along_eta`
-          -> channels   which of their columns are colour and which are panels
-          -> points     what is drawn, reduced without changing the picture
-          -> drawing    layers, panels, axes and titles
+    table -> chart_curves, lines_by_prevalence   checked and sorted, under fixed field names
+          -> colors_and_panels                   which columns are colour and which are panels
+          -> points_to_draw                      fewer points for the same picture, as records
+          -> chart_assembly                      layers, panels, axes and titles
 
-One short module per chart puts these together.
+These parts are in `charts/parts`, and each chart has a short module that puts them together.
 """
 
 from __future__ import annotations
 
-from polars_prcurve.charts.by_eta import metric_by_eta, p3_curve
-from polars_prcurve.charts.drawing import Chart
-from polars_prcurve.charts.gains import prg_curve
+from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
+from polars_prcurve.charts.by_threshold import threshold_curve
+from polars_prcurve.charts.live_slider import live
+from polars_prcurve.charts.normal_qq import normal_quantiles
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
-from polars_prcurve.charts.quantiles import normal_quantiles
-from polars_prcurve.charts.ranks import ranking
-from polars_prcurve.charts.ribbons import ribbon
+from polars_prcurve.charts.prg import prg_curve
+from polars_prcurve.charts.rank_lines import ranking
 from polars_prcurve.charts.roc import roc_curve
-from polars_prcurve.charts.slider import live
-from polars_prcurve.charts.thresholds import threshold_curve
+from polars_prcurve.charts.subsample_ribbon import ribbon
 
 __all__ = [
     "Chart",

@@ -1,4 +1,4 @@
-"""Precision against recall, and its mirror, the false discovery rate."""
+"""The PR curve: precision by recall, or its mirror, the false discovery rate."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.channels import channels_of
-from polars_prcurve.charts.curves import read_sweep, said_eta, said_sizes
-from polars_prcurve.charts.drawing import CHANCE, SWEPT, Chart, Look, Words, chart, part, share_axis
-from polars_prcurve.charts.points import records, said_thinned, steps, thinned
-from polars_prcurve.charts.words import rounded, said_level
-from polars_prcurve.errors import PrcError
-
-__all__ = ["pr_curve"]
+from polars_prcurve.argument_kinds import check_texts, read_choice
+from polars_prcurve.charts.parts.chart_assembly import (
+    CHANCE_STYLE,
+    THRESHOLD_TOOLTIP,
+    Chart,
+    ChartSpec,
+    ChartText,
+    build_chart,
+    build_share_axis,
+    keep_part,
+)
+from polars_prcurve.charts.parts.chart_curves import describe_eta, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import read_channels
+from polars_prcurve.charts.parts.number_formats import format_level, round_digits
+from polars_prcurve.charts.parts.points_to_draw import (
+    build_records,
+    build_steps,
+    describe_thinning,
+    thin_points,
+)
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _TITLES = {"precision": "Precision-recall curve", "fdr": "False discovery rate by recall"}
@@ -31,11 +43,11 @@ def pr_curve(
 ) -> Chart:
     """Precision-recall curves from the table of `curve`, in any row order.
 
-    Steps, never slopes: a threshold's precision holds back to the recall of the threshold
+    Lines are steps, never slopes: the precision of a threshold holds back to the recall of the threshold
     before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is
     invented. The dashed line is chance, precision = eta. The subtitle states eta and the size
-    of the test set, and names the groups that have no curve. Shaded: the table's band, if it has one,
-    at each threshold; what recall a threshold has is uncertain, too, and that is not shaded.
+    of the test set, and names the groups that have no curve. The shade is the table's band, if it has
+    one, at each threshold. The recall of a threshold is uncertain, too, which the shade does not show.
 
     Parameters
     ----------
@@ -44,13 +56,13 @@ def pr_curve(
     y
         `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`.
     confidence
-        The level that the table's bands have, for the subtitle: the table does not hold it.
+        The level of the table's band, for the subtitle, since the table does not hold it.
     color, facet
-        A `by` column, `"eta"`, or a further column that an eta frame brought along. Left out:
-        the first `by` column is colour, the others are panels, and so is eta where a group has
-        several. More than 8 groups, or than 9 panels: groups are panels, and eta is colour.
+        A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
+        first `by` column is colour, and the others are panels, as is eta if a group has several. With
+        more than 8 groups, or more than 9 panels, groups are panels and eta is colour.
     title
-        In place of the chart's own title; the subtitle stays.
+        Replaces the chart's own title; the subtitle stays.
 
     Returns
     -------
@@ -65,44 +77,49 @@ def pr_curve(
     Prevalence eta = 0.001 (1 in 1 000); dashed: chance
     Test set: 2 positives : 2 negatives
     """
-    if y not in _AXES:
-        raise PrcError(f'y= of pr_curve is "precision" or "fdr"; got {y!r}')
-    band = _band(table, y)
+    check_texts(color=color, facet=facet, title=title)
+    read_choice("y=", y, _AXES)
+    band = _find_band(table, y)
     curves = read_sweep("pr_curve", table, [y], more=band)
-    channels = channels_of(curves, color, facet)
-    points = steps(curves.rows, y, *band)
-    drawn = thinned(points, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    level = curves.each["eta"] if y == "precision" else 1 - curves.each["eta"]
-    chance = [{y: rounded(value), **place} for value, place in channels.places("chance", level)]
-    axis = share_axis(alt.Y, y, _AXES[y])
-    look = Look(
-        x=share_axis(alt.X, "recall", "Recall"),
+    channels = read_channels(curves, color, facet)
+    points = build_steps(curves.rows, y, *band)
+    drawn = thin_points(points, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
+    level = curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"]
+    chance = [
+        {y: round_digits(value), **place} for value, place in channels.repeat_in_panels("chance", level)
+    ]
+    axis = build_share_axis(alt.Y, y, _AXES[y])
+    spec = ChartSpec(
+        x=build_share_axis(alt.X, "recall", "Recall"),
         y=axis,
         interpolate="step-before",
         tooltip=(
-            *SWEPT,
+            *THRESHOLD_TOOLTIP,
             *(
                 alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~g")
                 for name in (y, *band)
             ),
             alt.Tooltip("prevalence:N"),
         ),
-        below=(part(alt.Chart().mark_rule(**CHANCE).encode(axis), "chance"),),
+        below=(keep_part(alt.Chart().mark_rule(**CHANCE_STYLE).encode(axis), "chance"),),
         bands=(band,) if band else (),
     )
-    told = ["threshold", "tp", "fp", "prevalence", "test_set"]
-    data = [*chance, *records(curves, channels, drawn, ["recall", y, *band], told)]
-    named = "the table's intervals" if confidence is None else f"intervals of {said_level(confidence)}"
-    shaded = [f"Shaded: {named} of {_AXES[y].lower()} at each threshold"] if band else []
-    words = Words(
-        title or _TITLES[y],
-        (*said_eta(curves), *shaded, *said_sizes(curves)),
-        said_thinned(points, drawn),
+    tooltip_fields = ["threshold", "tp", "fp", "prevalence", "test_set"]
+    data = [*chance, *build_records(curves, channels, drawn, ["recall", y, *band], tooltip_fields)]
+    level_text = (
+        "the table's intervals" if confidence is None else f"intervals of {format_level(confidence)}"
     )
-    return chart(look, data, channels, words)
+    shaded = [f"Shaded: {level_text} of {_AXES[y].lower()} at each threshold"] if band else []
+    text = ChartText(
+        title or _TITLES[y],
+        (*describe_eta(curves), *shaded, *describe_sizes(curves)),
+        describe_thinning(points, drawn),
+    )
+    return build_chart(spec, data, channels, text)
 
 
-def _band(table: object, y: str) -> tuple[str, str] | tuple[()]:
+def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
+    """Return the two columns of the band of `y`, or none if the table has no band."""
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     low, high = f"{y}_low", f"{y}_high"
     return (low, high) if {low, high} <= set(columns) else ()

@@ -18,6 +18,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.charts import Chart
+from polars_prcurve.metrics import f_beta
 
 df = pl.DataFrame({"score": [0.9], "label": [1]})
 
@@ -65,6 +66,12 @@ assert_type(metrics.precision(0.6, 0.001, 0.01), float)
 assert_type(metrics.precision(pl.col("recall"), pl.col("fpr"), 0.01), pl.Expr)
 assert_type(metrics.precision.name, str)
 assert_type(metrics.f_beta(2), metrics.PointMetric)
+assert_type(f_beta(2), metrics.PointMetric)
+assert_type(metrics.precision, metrics.PointMetric)
+assert_type(metrics.precision.alias("ppv"), metrics.PointMetric)
+assert_type(metrics.pr_auc, metrics.CurveMetric)
+assert_type(metrics.pr_auc_hull, metrics.CurveMetric)
+assert_type(metrics.worst_pr_auc, metrics.CurveMetric)
 assert_type(eta_grid(), list[float])
 
 prc(df).curve(eta=0.01, score=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

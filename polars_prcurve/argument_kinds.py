@@ -1,0 +1,125 @@
+"""Readers of arguments, one for each kind: a number, a choice, a text, a list, ...
+
+Each returns the value in one shape, or raises a `PrcError` that says which kind of value is meant, and
+which came. No other error can come of a value of the wrong kind, whatever it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polars_prcurve.errors import PrcError, describe_value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def refuse_kind(argument: str, expected: str, value: object) -> PrcError:
+    """Return the error for a value of the wrong kind."""
+    return PrcError(f"{argument} takes {expected}; got {describe_value(value)}")
+
+
+def read_number(
+    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+) -> float:
+    """Return a number; raise unless it is one, for which `holds` is true."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise refuse_kind(argument, expected, value)
+    number = float(value)
+    if holds is not None and not holds(number):
+        raise refuse_kind(argument, expected, value)
+    return number
+
+
+def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDArray[np.float64]:
+    """Return a number, or a sequence or an array of numbers, as an array."""
+    import numpy as np
+
+    listed = isinstance(value, pl.Series | np.ndarray | list | tuple | Real) and value is not None
+    try:
+        if not listed:
+            raise TypeError
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise refuse_kind(argument, expected, value) from None
+
+
+def read_pair(argument: str, value: object, expected: str) -> tuple[float, float]:
+    """Return two numbers; raise unless there are exactly two."""
+    numbers = read_list(argument, value, expected)
+    if len(numbers) != 2:
+        raise refuse_kind(argument, expected, value)
+    low, high = (read_number(argument, number, expected) for number in numbers)
+    return low, high
+
+
+def read_whole_number(argument: str, value: Any, least: int) -> int:
+    """Return `value` as an int; raise unless it is a whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least:
+        raise PrcError(f"{argument} is a whole number, at least {least}; got {describe_value(value)}")
+    return number
+
+
+def read_seed(value: Any) -> int | None:
+    """Return the seed of a random generator, or None; raise for any other value."""
+    return None if value is None else read_whole_number("seed=", value, 0)
+
+
+def read_choice(argument: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of a few words; raise for any other value."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        *others, last = (f'"{choice}"' for choice in known)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise PrcError(f"{argument} is {listed}; got {describe_value(value)}")
+    return value
+
+
+def read_flag(argument: str, value: object) -> bool:
+    """Return a truth value; raise for any other value."""
+    if not isinstance(value, bool):
+        raise refuse_kind(argument, "True or False", value)
+    return value
+
+
+def read_text(argument: str, value: object) -> str:
+    """Return a text; raise for any other value."""
+    if not isinstance(value, str):
+        raise refuse_kind(argument, "text", value)
+    return value
+
+
+def check_texts(**texts: object) -> None:
+    """Raise unless every argument is a text, or None."""
+    for name, value in texts.items():
+        if value is not None:
+            read_text(f"{name}=", value)
+
+
+def read_list(
+    argument: str, value: object, expected: str, single: type | tuple[type, ...] = ()
+) -> list[Any]:
+    """Return a list of what a sequence holds, or of one value of the type `single`.
+
+    A mapping and a set are refused, because their values are not in an order that was meant.
+    """
+    if isinstance(value, single):
+        return [value]
+    unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
+    if unordered or isinstance(value, type) or not isinstance(value, Iterable):
+        raise refuse_kind(argument, expected, value)
+    try:
+        return list(value)
+    except TypeError:  # such as an array of no dimension
+        raise refuse_kind(argument, expected, value) from None

@@ -1,0 +1,97 @@
+"""Files that appear whole or not at all: drafts, renamed when they are complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.errors import PrcError
+
+_OPEN_FILES = ("/proc", "/dev/fd")
+"""Folders whose names stand for files that are open already, such as standard output."""
+
+
+def resolve_target(path: str | os.PathLike[str]) -> Path:
+    """Return `path` with links resolved; raise if it is a folder, or its folder does not exist.
+
+    A link to a file that is already open, such as /dev/stdout, is returned as it is: the name that it
+    resolves to may not exist.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise refuse_kind("path=", "the name of a file", path)
+    try:
+        target = Path(path) if _names_open_file(Path(path)) else Path(os.path.realpath(path))
+        is_folder = target.is_dir()
+    except ValueError:  # such as a null character
+        raise PrcError(f"expected the path of a file to write; got {path!r}") from None
+    if is_folder:
+        raise PrcError(f"{os.fspath(path)!r} is a folder; give the name of a file")
+    if not target.parent.is_dir():
+        raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
+    return target
+
+
+def _names_open_file(path: Path) -> bool:
+    """Return whether links lead to a file that a process holds open, such as /dev/stdout."""
+    for _ in range(40):  # longer chains of links are refused by the system, too
+        folder = Path(os.path.realpath(path.parent))
+        if any(folder.is_relative_to(special) for special in _OPEN_FILES):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / os.readlink(path)
+    return False
+
+
+def is_stream(target: Path) -> bool:
+    """Return whether a resolved target is a device, a pipe or an open file, which keeps its place."""
+    return target.is_symlink() or (target.exists() and not target.is_file())
+
+
+@contextmanager
+def write_atomically(target: Path) -> Iterator[Path]:
+    """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft.
+
+    A device, a named pipe or an open file is never replaced: it gets the bytes of the draft.
+    """
+    if is_stream(target):
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / "draft"
+            yield draft
+            _append_bytes(draft, target)
+        return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # The name of the draft is unique, since threads and other machines may write the same target,
+    # and short, since the name of the target may be as long as names can be.
+    draft = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        try:
+            _create_empty(draft, mode)
+            yield draft
+            if mode is not None:
+                draft.chmod(mode)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
+        draft.unlink(missing_ok=True)
+
+
+def _create_empty(draft: Path, mode: int | None) -> None:
+    """Create the draft: for a new file as the umask says, for one to be replaced, private until then."""
+    permissions = 0o666 if mode is None else 0o600
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
+
+
+def _append_bytes(draft: Path, target: Path) -> None:
+    """Write the bytes of the draft into a target that exists, and is neither created nor emptied."""
+    descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)
+    with draft.open("rb") as source, open(descriptor, "wb") as stream:
+        shutil.copyfileobj(source, stream, 1 << 20)

@@ -1,0 +1,136 @@
+"""The chart of scores by normal quantile, class by class."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.charts.parts.chart_assembly import (
+    Chart,
+    ChartSpec,
+    ChartText,
+    build_chart,
+    encode_colors,
+    keep_part,
+)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
+from polars_prcurve.charts.parts.points_to_draw import MAX_HOVERED, build_records, describe_thinning
+from polars_prcurve.errors import PrcError
+
+
+def normal_quantiles(table: pl.DataFrame, *, title: str | None = None) -> Chart:
+    """Scores by normal quantile, class by class: straight where the scores of a class are normal.
+
+    If both classes are straight, you may trust a binormal model; see `binormal`. A point is a score, and
+    its place across is where a normal distribution with mean 0 and deviation 1 has the same share above
+    it; ties count half. The lines are the fit, mu + sigma x. Groups are panels, each with its own scale
+    of scores.
+
+    Parameters
+    ----------
+    table
+        What `sweep` returns, with all its rows: the `by` columns, then the columns of `sweep`. If a
+        class has more than 200 scores, about 200 are drawn, dense in the tails.
+    title
+        Replaces the chart's own title; the subtitle stays.
+
+    Returns
+    -------
+    A layered Altair chart, or a faceted one if there are panels.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    >>> normal_quantiles(df.prc.sweep()).to_dict()["title"]["subtitle"]
+    ['Straight where scores are normal; lines: the fit', 'Test set: 2 positives : 2 negatives']
+    """
+    check_texts(title=title)
+    curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
+    if curves.rows["threshold"].null_count():
+        raise PrcError("normal_quantiles draws scores, and published rates have none; draw roc_curve")
+    classes = _split_by_class(curves)
+    points = _build_quantile_points(classes.rows)
+    channels = _build_class_channels(classes)
+    drawn = _thin_by_quantile(points)
+    x = alt.X("x:Q", title="Normal quantile")
+    y = alt.Y("y:Q", title="Score", scale=alt.Scale(zero=False))
+    dots = alt.Chart().mark_point(filled=True, size=16, opacity=0.6)
+    color = encode_colors(channels.color)[:1] if channels.color else []
+    spec = ChartSpec(
+        x=x,
+        y=y,
+        interpolate="linear",
+        tooltip=(alt.Tooltip("threshold:N"), alt.Tooltip("x:Q", title="normal quantile", format=".3f")),
+        below=(keep_part(dots.encode(x, y, *color), "sample"),),
+        has_free_y=True,
+    )
+    sample = build_records(classes, channels, drawn, ["x", "y"], ["threshold", "test_set"])
+    data = [{**record, "part": "sample"} for record in sample]
+    data += build_records(classes, channels, _build_fit_lines(points, drawn), ["x", "y"], [])
+    subtitle = ("Straight where scores are normal; lines: the fit", *describe_sizes(curves))
+    text = ChartText(title or "Scores by normal quantile", subtitle, describe_thinning(points, drawn))
+    return build_chart(spec, data, channels, text)
+
+
+def _split_by_class(curves: ChartCurves) -> ChartCurves:
+    """Return two curves for each curve, its positives and its negatives; `share` is recall or fpr."""
+    rates = {"positives": "recall", "negatives": "fpr"}
+    rows, per_curve = [], []
+    for number, (name, rate) in enumerate(rates.items()):
+        own = pl.col("curve") * 2 + number
+        rows.append(curves.rows.with_columns(own.alias("curve"), pl.col(rate).alias("share")))
+        per_curve.append(curves.per_curve.with_columns(own.alias("curve"), pl.lit(name).alias("class")))
+    return ChartCurves(
+        pl.concat(rows), pl.concat(per_curve).sort("curve"), curves.field_names, curves.left_out
+    )
+
+
+def _build_class_channels(curves: ChartCurves) -> Channels:
+    """Return the channels: classes are colours, and groups are panels."""
+    if curves.per_curve.is_empty():
+        return Channels(None, None)
+    label_by_curve = curves.per_curve["class"].to_list()
+    color = Channel(["class"], "class", ["positives", "negatives"], label_by_curve, 2)
+    groups = curves.group_fields
+    facet = build_channel(curves, groups, "\n{}", with_eta=False) if groups else None
+    return Channels(color, facet)
+
+
+def _build_quantile_points(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the finite scores `y` of each class, with its share `rise` at a score and `above` it."""
+    before = pl.col("share").shift(1, fill_value=0.0).over("curve")
+    above = ((before + pl.col("share")) / 2).clip(1e-16, 1 - 2.0**-53)  # a quantile excludes 0 and 1
+    points = rows.sort("curve", maintain_order=True).with_columns(
+        pl.col("threshold").cast(pl.Float64).alias("y"),
+        (pl.col("share") - before).alias("rise"),
+        above.alias("above"),
+        made=False,
+    )
+    return points.filter((pl.col("rise") > 0) & pl.col("y").is_finite())
+
+
+def _thin_by_quantile(points: pl.DataFrame) -> pl.DataFrame:
+    """Return points with their normal quantile `x`, of a long curve about 200, dense in the tails."""
+    is_short = pl.len().over("curve") <= MAX_HOVERED
+    logit = (pl.col("above") / (1 - pl.col("above"))).log()  # equal steps keep both tails
+    is_first = pl.int_range(pl.len()).over("curve", (logit * 6).floor()) == 0
+    drawn = points.filter(is_short | is_first)
+    quantile = NormalDist().inv_cdf
+    return drawn.with_columns(pl.Series("x", [-quantile(above) for above in drawn["above"]], pl.Float64))
+
+
+def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
+    """Return the two ends of the line mean + deviation * x of each curve, at its outermost points."""
+    total = pl.col("rise").sum()
+    mean = (pl.col("y") * pl.col("rise")).sum() / total
+    variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
+    fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
+    drawn_by_curve = drawn.group_by("curve")
+    ends = pl.concat([drawn_by_curve.agg(pl.col("x").min()), drawn_by_curve.agg(pl.col("x").max())])
+    line = pl.col("mean") + pl.col("deviation") * pl.col("x")
+    ends = ends.sort("curve", "x").join(fits, on="curve", maintain_order="left")
+    return ends.with_columns(line.alias("y"), made=True)

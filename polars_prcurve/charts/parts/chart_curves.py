@@ -1,0 +1,214 @@
+"""The curves that a chart draws, read from a table in any row order, under fixed field names.
+
+    table -> _sort_points         the columns of a chart, renamed and sorted, without NaN
+          -> number_curves        the column `curve`
+          -> build_chart_curves   ChartCurves: points, one row per curve, and groups without a curve
+
+Fixed names keep a column called `a:b` or `x.y` from Vega, which would parse the name.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_prcurve.charts.parts.number_formats import build_labels, format_range, format_share
+from polars_prcurve.column_names import SWEEP_COLUMNS
+from polars_prcurve.errors import PrcError
+
+_MAX_NAMES = 5  # of groups without a curve
+
+
+@dataclass(frozen=True)
+class ChartCurves:
+    """The curves of a table that have a defined point, sorted, under fixed field names."""
+
+    rows: pl.DataFrame
+    """One row per point: `curve`, the number of its curve, and the values that a chart draws."""
+    per_curve: pl.DataFrame
+    """One row per curve: `curve`, the fields of `field_names`, `n_pos`, `n_neg`."""
+    field_names: dict[str, str]
+    """The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`."""
+    left_out: str
+    """A line for the subtitle that names the groups without a curve."""
+
+    @property
+    def group_fields(self) -> list[str]:
+        """Fields of the table's group columns."""
+        return [field for field in self.field_names if field.startswith("group")]
+
+    @property
+    def other_fields(self) -> list[str]:
+        """Further fields in which curves of one group can differ."""
+        return [field for field in ("eta", "target", "metric") if field in self.field_names]
+
+    def count_distinct(self, fields: Sequence[str]) -> int:
+        """Return how many different values these fields have among the curves."""
+        return self.per_curve.n_unique(fields) if fields else 1
+
+
+def check_table(chart: str, table: object, made_by: str, needed: Sequence[str]) -> pl.DataFrame:
+    """Return the table; raise unless it is a DataFrame that has the needed columns."""
+    if isinstance(table, pl.LazyFrame):
+        raise PrcError(
+            f"{chart} takes a DataFrame and got a LazyFrame; collect it first: table.collect()"
+        )
+    if not isinstance(table, pl.DataFrame):
+        raise PrcError(f"{chart} takes the DataFrame that {made_by} returns; got {type(table).__name__}")
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise PrcError(
+            f"{chart} takes the table that {made_by} returns, with all its columns; "
+            f"this one lacks {', '.join(missing)}"
+        )
+    return table
+
+
+def name_group_fields(columns: Sequence[str]) -> dict[str, str]:
+    """Return the fields `group_0`, ... of these columns, each with the name of its column."""
+    return {f"group_{number}": name for number, name in enumerate(columns)}
+
+
+def number_curves(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Add the column `curve`, a number, to rows that are sorted by the keys of curves."""
+    number = pl.struct(keys).rle_id() if keys else pl.lit(0, dtype=pl.UInt32)
+    return frame.with_columns(number.alias("curve"))
+
+
+def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.Expr) -> ChartCurves:
+    """Return the curves of the rows that are drawn; `frame` has `curve`, `n_pos` and `n_neg`, too."""
+    rows = frame.filter(is_drawn)
+    fields = [field for field in names if field in frame.columns]
+    per_curve = frame.group_by("curve", maintain_order=True).agg(
+        pl.col(fields).first(), pl.col("n_pos", "n_neg").drop_nulls().first()
+    )
+    has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
+    varied = [
+        field for field in ("target", "metric") if field in names and per_curve.n_unique(field) > 1
+    ]
+    groups = [field for field in names if field.startswith("group")]
+    left_out = _describe_left_out(per_curve.filter(~has_rows), [*groups, *varied])
+    return ChartCurves(rows.drop(fields, "n_pos", "n_neg"), per_curve.filter(has_rows), names, left_out)
+
+
+# Tables with a row per threshold --------------------------------------------------------------
+
+
+def read_sweep(
+    chart: str,
+    table: object,
+    values: Sequence[str] = (),
+    *,
+    by_eta: bool = True,
+    made_by: str = "curve",
+    more: Sequence[str] = (),
+) -> ChartCurves:
+    """Return the curves of a table that has a row per threshold.
+
+    `values` are the metrics that are drawn, and `more` are further numbers of each row. Each prevalence
+    has a curve of its own; with `by_eta=False` all prevalences of a group share one.
+    """
+    needed = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *more]
+    table = check_table(chart, table, made_by, needed)
+    for name in values:
+        if name not in table.columns:
+            remedy = f'pass metrics=("{name}",) to curve'
+            remedy = "leave out long=True" if "metric" in table.columns else remedy
+            raise PrcError(f"{chart} draws the column {name!r}, which the table lacks; {remedy}")
+    names = _name_fields(table.columns, with_eta=by_eta)
+    groups = [field for field in names if field.startswith("group")]
+    frame = _sort_points(table, names, [*groups, *(["eta"] if by_eta else [])], [*values, *more])
+    defined = ["recall", *(values or ["fpr"])]
+    _check_curves(frame.drop_nulls(defined))
+    return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
+
+
+def _sort_points(
+    table: pl.DataFrame, names: dict[str, str], keys: list[str], values: Sequence[str]
+) -> pl.DataFrame:
+    """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
+    rates = ["recall", "fpr", *values]
+    frame = pl.DataFrame(
+        [table.get_column(name).alias(field) for field, name in names.items()]
+        + [table.get_column(name) for name in dict.fromkeys([*SWEEP_COLUMNS, *rates])]
+    )
+    rate = pl.col(rates).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
+    order = [*keys, "threshold", "fpr", "recall"]
+    falling = [name == "threshold" for name in order]
+    frame = (
+        frame.with_columns(pl.when(rate.is_finite()).then(rate))
+        .with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+        .sort(order, descending=falling, nulls_last=falling)
+    )
+    # A ROC curve from the table of `curve` would have each point once per prevalence.
+    point = pl.col("curve", "threshold", "fpr", "recall")
+    return number_curves(frame, keys).filter(pl.any_horizontal(point.ne_missing(point.shift())))
+
+
+def _name_fields(columns: list[str], *, with_eta: bool) -> dict[str, str]:
+    """Return fixed fields for the columns before `threshold`, each with the name of its column."""
+    start = columns.index("threshold")
+    end = columns.index("eta") if "eta" in columns[:start] else start
+    fields = name_group_fields(columns[:end])
+    if with_eta:
+        carried = columns[end + 1 : start]
+        fields |= {"eta": "eta", **{f"carried_{number}": name for number, name in enumerate(carried)}}
+    return fields
+
+
+def _check_curves(rows: pl.DataFrame) -> None:
+    """Raise unless in each curve recall and fpr rise together, and all rows have one test set."""
+    rates = ["recall", "fpr"]
+    mixed = rows.group_by("curve").agg(
+        pl.any_horizontal(pl.col(rates).diff() < 0).any().alias("falls"),
+        # Sums of weights may differ in their last digits from row to row.
+        *((pl.col(n).max() > pl.col(n).min() * (1 + 1e-9)) for n in ("n_pos", "n_neg")),
+    )
+    if mixed.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
+        raise PrcError(
+            "some rows do not fit in one curve: recall or fpr falls while the threshold falls, or the "
+            "numbers of positives and negatives differ; keep the group columns of the table, and keep "
+            "them before eta and threshold"
+        )
+
+
+# Lines of a subtitle --------------------------------------------------------------------------
+
+
+def describe_eta(curves: ChartCurves, note: str = "; dashed: chance") -> list[str]:
+    """Return a line on the prevalence of the curves, which ends in `note`."""
+    etas = curves.per_curve["eta"].unique().sort().to_list()
+    if not etas:
+        return []
+    low, high = format_share(etas[0]), format_share(etas[-1])
+    values = f"eta = {low}" if len(etas) == 1 else f"eta from {low} to {high}"
+    return [f"Prevalence {values}{note}"]
+
+
+def describe_sizes(curves: ChartCurves) -> list[str]:
+    """Return lines on the test set, and on the groups that have no curve."""
+    lines: list[str] = []
+    sizes = [curves.per_curve[name].drop_nulls() for name in ("n_pos", "n_neg")]
+    if curves.per_curve.is_empty() and not curves.left_out:
+        lines.append("The table has no rows")
+    elif all(len(size) for size in sizes):
+        subject = "Test set" if curves.count_distinct(["n_pos", "n_neg"]) == 1 else "Test sets"
+        pos, neg = (format_range(size) for size in sizes)
+        lines.append(f"{subject}: {pos} positives : {neg} negatives")
+    return [*lines, *([curves.left_out] if curves.left_out else [])]
+
+
+def _describe_left_out(left_out: pl.DataFrame, fields: list[str]) -> str:
+    """Return a line that names the groups of these curves by their fields, and says why."""
+    if left_out.is_empty():
+        return ""
+    one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+    reason = "one class only" if left_out.select(one_class.all()).item() else "undefined"
+    groups = left_out.unique(fields, maintain_order=True) if fields else left_out
+    names = build_labels(groups, fields) if fields else ["the whole table"]
+    names = [textwrap.shorten(name, 40, placeholder="…") for name in names]
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return f"Not drawn, {reason}: {', '.join(names[:_MAX_NAMES])}{more}"

@@ -1,0 +1,107 @@
+"""Numbers and names as charts and reports write them: short, as people say them, harmless in HTML."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.intervals.rates import check_confidence
+from polars_prcurve.visible_text import shorten_name, show_on_one_line
+
+_MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+_ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|lr|mcc|npv|pr|roc)\b")
+
+
+def round_digits(value: Any) -> Any:
+    """Round a float to six digits, more than a screen shows; return any other value unchanged."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def format_range(sizes: pl.Series) -> str:
+    """Return the least and the greatest size as `3 to 8`, or one number if they are equal."""
+    low, high = (format_count(size) for size in (sizes.min(), sizes.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def format_class_sizes(n_pos: float, n_neg: float) -> str:
+    """Return the class sizes as `12 : 3 400`, positives first."""
+    return f"{format_count(n_pos)} : {format_count(n_neg)}"
+
+
+def format_count(number: Any) -> str:
+    """Return a count as `1 000`, and a sum of weights as `12.5`."""
+    return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
+
+
+def format_level(confidence: float) -> str:
+    return f"{100 * check_confidence(confidence):.6g} %"
+
+
+def format_share(eta: float) -> str:
+    """Return a prevalence as a number and as people say it: `0.001 (1 in 1 000)`."""
+    number = f"{eta:.4g}".replace("e-0", "e-")
+    words = format_one_in(eta)
+    return f"{number} ({words})" if words else number
+
+
+def format_one_in(eta: float) -> str:
+    """Return a prevalence of at most a half as `1 in 1 000`, and any other as an empty text."""
+    if not 0 < eta <= 0.5:
+        return ""
+    n = float(f"{1 / eta:.2g}") if 1 / eta < 10 else float(f"{1 / eta:.3g}")
+    return f"1 in {format_count(n)}" if n < 1e9 else f"1 in {n:.3g}"
+
+
+def format_threshold(value: Any) -> str | None:
+    return None if value is None else format_value("threshold", value)
+
+
+def format_metric(name: str) -> str:
+    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
+    words = _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+    return escape_name(words[:1].upper() + words[1:])
+
+
+def build_labels(keys: pl.DataFrame, fields: list[str]) -> list[str]:
+    """Return one label per row of `keys`, all different: null and the text "null" are two groups."""
+    labels: dict[str, None] = {}  # a dict is an ordered set
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
+    for row in keys.select(fields).iter_rows():
+        label = name = " · ".join(format_value(*pair) for pair in zip(fields, row, strict=True))
+        while name in labels:
+            name = f"{label} ({next(numbers[label])})"
+        labels[name] = None
+    return list(labels)
+
+
+def format_value(field: str, value: Any) -> str:
+    """Return a value of the field as text, on one line."""
+    if field == "eta":
+        return format_share(value)
+    if field == "target":
+        return " ".join(format_value("", part) for part in value.values() if part is not None)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if value in ("", "null"):  # quoted: an empty label is unseen, and null is another group
+        return f'"{value}"'
+    return escape_name(f"{value:.6g}" if isinstance(value, float) else str(value))
+
+
+def escape_text(text: str) -> str:
+    """Return the user's text on one line, harmless inside the script of an HTML page.
+
+    Altair writes data into a page without escaping it, so a label `</script>` would end the script. An
+    invisible joiner after the bracket prevents that. Vega also writes titles into expressions, where a
+    backslash would make another character of the next one: it gets a joiner, too.
+    """
+    return _MARKUP.sub("\\g<0>\u2060", show_on_one_line(text))
+
+
+def escape_name(name: str) -> str:
+    """Return a name as `escape_text` does, cut in its middle if it is long: legends hold no novels."""
+    return escape_text(shorten_name(show_on_one_line(name)))

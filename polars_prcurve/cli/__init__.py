@@ -1,0 +1,1 @@
+"""The command line `polars-prcurve`: commands, table files, and a demonstration."""

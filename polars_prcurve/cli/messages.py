@@ -1,0 +1,119 @@
+"""Errors of the library in the words of the command line.
+
+Messages of the library are text in which code has a fixed form, so that it can be told from words:
+
+    'a', "b"                  a value or a name, which stays as it is, whatever it holds
+    eta=, missing="drop"      an argument, which becomes an option: --eta, --missing drop
+    eta=None                  the own prevalence: --eta own
+    metrics.f_beta(2)         a metric: f_beta(2)
+    .prc.curve(thresholds=9)  a method, which becomes a command: curve --thresholds 9
+    such as pl.col("x")       an expression, which a command line has not: left out
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from polars_prcurve.errors import PrcError, suggest_names
+
+_METHODS = {"operating_points": "points"}
+"""Methods whose commands have another name."""
+_ALIASES = {"predicted_positive_rate": "alerts", "per": "alerts"}
+"""Arguments without an option of the same name, and the name of the option that sets them."""
+_PHRASES = {"None": "own", " to a frame method": "", " frame": " file"}
+
+_QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
+_VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|None|True|False)"
+_CODE = re.compile(
+    rf"""
+    (?P<quoted> {_QUOTED})
+    | (?P<expression> ,?\ (?:such\ as|e\.g\.)\ (?:\w+=)?pl\.(?:{_QUOTED}|[^;'"])*)
+    | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
+    | (?P<metric> \bmetrics\.(?=\w))
+    | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?
+    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b)
+    """,
+    re.X,
+)
+
+
+def name_options(parser: argparse.ArgumentParser | None, given: Mapping[str, object]) -> dict[str, str]:
+    """Return the option of each argument of the library, for a command and the options given to it."""
+    if parser is None:
+        return {}
+    options = {
+        action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings
+    }
+    options |= {a: options[name] for a, name in _ALIASES.items() if a not in options and name in options}
+    if given.get("model") and not given.get("by"):
+        options["by"] = options.get("model", "--by")  # tables take the model as a group
+    return options
+
+
+def translate_message(message: str, options: Mapping[str, str]) -> str:
+    """Return an error of the library with its code in terms of the command line."""
+
+    def translate(found: re.Match[str]) -> str:
+        if found["quoted"]:
+            return found[0]
+        if found["method"]:
+            code = found["arguments"] or ""
+            named: dict[str, str] = {
+                name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)
+            }
+            arguments = translate_message(code, {**named, **options}).replace(", --", " --")
+            return f"the command {_METHODS.get(found['method'], found['method'])} {arguments}".rstrip()
+        if found["name"]:
+            return _name_argument(found, options)
+        if found["word"]:
+            return _METHODS.get(found["word"], _PHRASES.get(found["word"], ""))
+        return ""  # an expression, or the module of a metric
+
+    return _CODE.sub(translate, message)
+
+
+def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
+    """Return an argument, and its value, as an option; one without an option as it is."""
+    if found["name"] not in options:
+        return found[0]
+    value = found["value"] or ""
+    plain = re.fullmatch(r"[\"'](\w+)[\"']", value)
+    if plain and value.startswith('"'):
+        value = plain[1]
+    value = _PHRASES.get(value, value)
+    frame = " file" if found["frame"] else ""
+    return options[found["name"]] + (f" {value}" if value else "") + frame
+
+
+class RaisingParser(argparse.ArgumentParser):
+    """A parser that raises `PrcError`, so that all errors are printed in one way."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the message; say where the table stands if it is lacking."""
+        if message.endswith("required: INPUT"):
+            message += f"; it comes first: {self.prog} INPUT --eta 0.001 ..."
+        raise PrcError(message)
+
+    def parse_known_args(self, *args: Any, **options: Any) -> Any:
+        """Parse the words of this command; raise for words that it does not take."""
+        namespace, unknown = super().parse_known_args(*args, **options)
+        if unknown:
+            word = next((word for word in unknown if word.startswith("-")), unknown[0])
+            name = word.partition("=")[0]
+            if name.startswith("-"):
+                raise PrcError(
+                    f"{self.prog} has no option {name!r}; "
+                    f"{suggest_names(name, (o for o in self._option_string_actions if o[1] == '-'))}"
+                )
+            raise PrcError(
+                f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
+            )
+        return namespace, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            what = action.option_strings[-1] if action.option_strings else "COMMAND"
+            raise PrcError(f"{what} cannot be {value!r}; {suggest_names(value, action.choices)}")

@@ -1,0 +1,92 @@
+"""Names of columns: the public ones of counts and sweeps, and the internal ones of queries.
+
+An internal name starts with `_prc_`. No group column of a user may have such a name, and no result
+contains one. The sections follow the data: rows of the input, groups, pairs, rows of the curve.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from polars import selectors
+
+COUNT_COLUMNS = ("score", "n_pos", "n_neg")
+SWEEP_COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
+
+RESERVED = "_prc_"
+
+# One row per example, or per row of counts -----------------------------------------------------
+
+SCORE = "_prc_score"
+LABEL = "_prc_label"  # Boolean, true for a positive; tables without it have POS and NEG
+POS = "_prc_pos"  # the row's contribution to the positives: a count or a weight
+NEG = "_prc_neg"  # the row's contribution to the negatives
+CLUSTER = "_prc_cluster"  # rows that the bootstrap draws together
+MODEL = "_prc_model"  # the last group column, where models are compared
+EXAMPLE = "_prc_example"  # equal for rows of one example, scored by several models
+MARK = "_prc_mark"  # Boolean, true for a requested threshold without an example
+
+# One row per group ----------------------------------------------------------------------------
+
+GROUP = "_prc_group"  # a UInt32 that rises in the order of the `by` columns
+FIRST_IN_GROUP = "_prc_first_in_group"  # Boolean, true for the first row of a group in a longer table
+N_POS = "_prc_n_pos"
+N_NEG = "_prc_n_neg"
+N_POS_EFFECTIVE = "_prc_n_pos_effective"  # of weights w, sum(w)**2 / sum(w**2)
+N_NEG_EFFECTIVE = "_prc_n_neg_effective"
+POS_BEFORE_GROUP = "_prc_pos_before_group"  # positives in all the groups before this one
+NEG_BEFORE_GROUP = "_prc_neg_before_group"
+POS_EXPONENT = "_prc_pos_exponent"  # weights are added as integers: the weight times 2**exponent
+NEG_EXPONENT = "_prc_neg_exponent"
+WEIGHT_UNIT = "_prc_weight_unit"  # power of two that brings weights near 1: products do not vanish
+LEAST_FPR = "_prc_least_fpr"  # least fpr of the rows on which recall grows
+RECALL_FALLS = "_prc_recall_falls"  # number of published points at which recall falls and fpr rises
+
+# The binormal model of a group
+MU_POS = "_prc_mu_pos"  # mean of the scores of the positives
+SIGMA_POS = "_prc_sigma_pos"  # their standard deviation
+MU_NEG = "_prc_mu_neg"
+SIGMA_NEG = "_prc_sigma_neg"
+BINORMAL_AUC = "_prc_binormal_auc"  # area under the ROC curve of the model
+BINORMAL_SLOPE = "_prc_binormal_slope"  # sigma_pos / sigma_neg
+BINORMAL_SHIFT = "_prc_binormal_shift"  # (mu_pos - mu_neg) / sigma_neg
+
+# One row per pair, a group at a prevalence ----------------------------------------------------
+
+PAIR = "_prc_pair"  # number of the pair
+HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the group, null otherwise
+IS_OWN_ETA = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
+POS_FACTOR = "_prc_pos_factor"  # positives times this and negatives times NEG_FACTOR have prevalence eta
+NEG_FACTOR = "_prc_neg_factor"
+ODDS = "_prc_odds"  # negatives per positive, (1 - eta) / eta
+CHECK = "_prc_check"  # the sentence of a check that is broken, in a query that is about to stop
+COPY = "_prc_copy"  # number of a repeated row, such as one per metric
+
+# One row per distinct score -------------------------------------------------------------------
+
+CUM_POS = "_prc_cum_pos"  # positives at this score and above, plus those of all groups before
+CUM_NEG = "_prc_cum_neg"
+CUM_POS_ABOVE = "_prc_cum_pos_above"  # CUM_POS of the next higher score
+CUM_NEG_ABOVE = "_prc_cum_neg_above"
+FPR_OR_ZERO = "_prc_fpr_or_zero"  # fpr, but 0 in a group without negatives
+FPR_RECALL_RATIO = "_prc_fpr_recall_ratio"  # fpr / recall
+ENVELOPE = "_prc_envelope"  # least fpr / recall of this row and the rows of lower score
+
+# A segment of the ROC curve ends at each row
+RECALL_BEFORE = "_prc_recall_before"  # recall at the start of the segment
+FPR_BEFORE = "_prc_fpr_before"  # fpr at the start of the segment
+RISE = "_prc_rise"  # growth of recall along the segment
+RUN = "_prc_run"  # growth of fpr along the segment
+FPR_GAP = "_prc_fpr_gap"  # growth of fpr over the rows that were left out before the segment
+
+
+# Names that users choose ----------------------------------------------------------------------
+
+
+def is_pattern(name: str) -> bool:
+    """Return whether `pl.col` takes a name for a pattern of names."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def select_column(name: str) -> pl.Expr:
+    """Return the column of exactly this name, also where `pl.col` would read a pattern."""
+    return selectors.by_name(name).as_expr() if is_pattern(name) else pl.col(name)

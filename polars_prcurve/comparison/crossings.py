@@ -1,0 +1,312 @@
+"""Prevalences at which models trade places, and the best model in between.
+
+    sweep of each model -> curves    in memory, because the search evaluates them many times
+                        -> scores    of all models, at any prevalence
+    model pairs         -> roots     prevalences at which the difference of two scores changes sign
+    roots               -> leaders   the best model from one overtaking to the next
+
+Places are logits of prevalence: from 0.001 to 0.01 is about as far as from 0.01 to 0.1. For operating
+points, whose rates are fixed, an equation of the metric gives the roots without a search.
+
+Source: Brabec et al. 2020, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_pair
+from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
+from polars_prcurve.comparison.model_pairs import ModelIndex
+from polars_prcurve.comparison.roots import (
+    Roots,
+    find_sign_changes,
+    from_logit,
+    subtract_rounded,
+    to_logit,
+)
+from polars_prcurve.curves.operating_points import build_eta_free_points
+from polars_prcurve.curves.segment_sums import collect_curves, number_metrics
+from polars_prcurve.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.names import find_point_metric
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from polars_prcurve.comparison.roots import Evaluate, Floats, Indices
+
+
+CROSSING_COLUMNS = ("model_a", "model_b", "eta", "value")
+LEADER_COLUMNS = ("eta_low", "eta_high", "model")
+_SAME_PLACE = 1e-9
+"""Changes of order at places up to this far apart happen at once."""
+
+
+def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
+    """The prevalence at which two operating points trade places on a metric; None if never.
+
+    A point is `(recall, fpr)`. Below the prevalence one point is better, above it the other.
+    Metrics that do not depend on prevalence never cross. Nor do precision, fdr and lift, which
+    order points by `recall / fpr` at every prevalence, nor npv and false_omission_rate, which
+    order them by `(1 - recall) / (1 - fpr)`.
+
+    Examples
+    --------
+    >>> round(crossing((0.9, 0.01), (0.6, 0.001), "f1"), 6)
+    0.016716
+    >>> crossing((0.9, 0.01), (0.6, 0.001), "precision") is None
+    True
+    """
+    point_metric = find_point_metric(metric)
+    a, b = (read_pair("a point", point, "(recall, fpr), both in [0, 1]") for point in (a, b))
+    for rate in (*a, *b):
+        if not 0 <= rate <= 1:
+            raise PrcError(f"a point is (recall, fpr), both in [0, 1]; got {a} and {b}")
+    if point_metric.ties is None:
+        raise PrcError(
+            f"crossing() has no closed form for your metric {point_metric.name!r}; "
+            "df.prc.crossings(metric=...) searches for it"
+        )
+    etas = sorted(set(_odds_to_eta(point_metric.ties(a, b))))
+    if len(etas) > 1:
+        values = " and ".join(f"{eta:.6g}" for eta in etas)
+        raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")
+    return etas[0] if etas else None
+
+
+def _odds_to_eta(odds: Iterable[float]) -> Iterable[float]:
+    """Return the prevalences strictly between 0 and 1, from odds of positives."""
+    return (r / (1 + r) for r in odds if 0 < r < math.inf)
+
+
+class OrderChanges(NamedTuple):
+    """Changes of order between two models, as columns with an item per change."""
+
+    overtaken: Indices
+    """The number of the model that is ahead below the place."""
+    overtaker: Indices
+    """The number of the model that is ahead above the place."""
+    places: Floats
+    is_parting: NDArray[np.bool_]
+    """Both models are equal below the place: nobody is overtaken, but the order changes."""
+
+    def select(self, rows: NDArray[np.bool_] | Indices) -> OrderChanges:
+        """Return some of the changes."""
+        return OrderChanges(
+            self.overtaken[rows], self.overtaker[rows], self.places[rows], self.is_parting[rows]
+        )
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """Models of one or several `by` groups, and a function that scores them at any prevalence."""
+
+    models: ModelIndex
+    score_at: Evaluate
+    """From numbers of models, and a place for each, to scores. A greater score is better."""
+    sign: float
+    """A score is the metric times this sign."""
+    low: float
+    """The lower end of the search, as a logit of prevalence."""
+    high: float
+    term_size: float
+    """If scores are differences of terms that may cancel, the size of the terms; otherwise 0."""
+    point_metric: PointMetric | None = None
+    """The metric, if it is one of operating points, which stay where they are at all prevalences."""
+    points: list[tuple[float, float]] | None = None
+    """The recall and fpr of each model's operating point."""
+
+    def find_order_changes(self) -> OrderChanges:
+        """Return all changes of order, by rising place."""
+        import numpy as np
+
+        a, b = self.models.list_pairs()
+        if self.point_metric is None or self.point_metric.ties is None:
+            roots = find_sign_changes(self.score_at, a, b, self.low, self.high, term_size=self.term_size)
+        else:
+            roots = self._solve_ties(a, b)
+        order = np.argsort(roots.place)
+        first, second, falling = a[roots.pair][order], b[roots.pair][order], roots.falling[order]
+        overtaken, overtaker = np.where(falling, first, second), np.where(falling, second, first)
+        return OrderChanges(overtaken, overtaker, roots.place[order], roots.is_parting[order])
+
+    def _solve_ties(self, a: Indices, b: Indices) -> Roots:
+        """Return the roots of all pairs of operating points, by the metric's equation for ties."""
+        import numpy as np
+
+        roots = [
+            (pair, place, falling)
+            for pair in range(len(a))
+            for place, falling in self._solve_pair(int(a[pair]), int(b[pair]))
+        ]
+        pair, place, falling = (np.array([root[i] for root in roots]) for i in range(3))
+        is_parting = np.zeros(len(roots), dtype=bool)
+        return Roots(pair.astype(np.intp), place.astype(float), falling.astype(bool), is_parting)
+
+    def _solve_pair(self, a: int, b: int) -> Iterator[tuple[float, bool]]:
+        """Yield the places at which models a and b trade places, and whether a is ahead below.
+
+        At some solutions of the equation the scores only touch. So the scores are compared in the middle
+        between each two solutions.
+        """
+        import numpy as np
+
+        if self.point_metric is None or self.points is None or self.point_metric.ties is None:
+            return
+        ties = {
+            math.log(r)
+            for r in self.point_metric.ties(self.points[a], self.points[b])
+            if 0 < r < math.inf
+        }
+        ends = [self.low, *sorted(x for x in ties if self.low < x < self.high), self.high]
+        middles = (np.array(ends[:-1]) + ends[1:]) / 2
+        score_a, score_b = (self.score_at(np.full(len(middles), n), middles) for n in (a, b))
+        gaps = score_a - score_b
+        for place, below, above in zip(ends[1:-1], gaps, gaps[1:], strict=False):
+            if np.sign(below) * np.sign(above) < 0:
+                yield place, below > 0
+
+
+def collect_model_scores(
+    table: InputTable,
+    ranking_metric: RankingMetric,
+    eta_range: tuple[float, float],
+) -> ModelScores:
+    """Collect the curves or operating points of all models; return a function that scores them.
+
+    The metric is a curve metric, or a point metric at a target.
+    """
+    import numpy as np
+
+    metric, targets = ranking_metric
+    low, high = _read_eta_range(eta_range)
+    if not metric.depends_on_eta:
+        raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
+    # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
+    sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
+    if isinstance(metric, CurveMetric):
+        curves = collect_curves(table, [metric])
+        models = table.collect(curves.groups, "")
+        numbers = models[GROUP]
+        [name] = named = number_metrics([metric])
+
+        def score_curves(models: Indices, places: Floats) -> Floats:
+            order = np.lexsort((places, models))  # the order of pairs, as they come back
+            etas = pl.DataFrame({GROUP: numbers.gather(models[order]), "eta": from_logit(places[order])})
+            grid = EtaTable(etas.lazy(), {GROUP: pl.UInt32()})
+            pairs = curves.build_pairs(grid).filter(pl.col(HAS_ETA_ROW).is_not_null())
+            values = table.collect(curves.compute_values(pairs, named).select(PAIR, name).sort(PAIR), "")
+            scores = np.empty(len(order))
+            scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
+            return scores
+
+        index = ModelIndex(models.select(*table.by))
+        return ModelScores(index, score_curves, sign, low, high, term_size)
+    operating_points = table.collect(build_eta_free_points(table, targets, []), "")
+    rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
+
+    def score_points(models: Indices, places: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            scores: Floats = (
+                metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places)) * sign
+            )
+            return scores
+
+    points = [(recall, fpr) for recall, fpr in rates.tolist()]
+    index = ModelIndex(operating_points.select(*table.by))
+    return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
+
+
+def _read_eta_range(eta_range: Any) -> tuple[float, float]:
+    """Return both ends as logits; raise unless they are two prevalences, 0 < low < high < 1."""
+    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1")
+    if not 0 < low < high < 1:
+        raise PrcError(
+            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
+            "all models meet)"
+        )
+    return to_logit(low), to_logit(high)
+
+
+def build_crossings_table(scores: ModelScores) -> pl.DataFrame:
+    """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
+    import numpy as np
+
+    overtaken, overtaker, places, is_parting = scores.find_order_changes()
+    order = np.lexsort((overtaker, overtaken, places, scores.models.group_numbers()[overtaken]))
+    order = order[~is_parting[order]]
+    overtaken, overtaker, places = overtaken[order], overtaker[order], places[order]
+    return scores.models.build_table(
+        overtaken,
+        model_a=scores.models.model_names(overtaken),
+        model_b=scores.models.model_names(overtaker),
+        eta=from_logit(places),
+        value=scores.score_at(overtaken, places) * scores.sign,
+    )
+
+
+def build_leaders_table(scores: ModelScores) -> pl.DataFrame:
+    """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
+    import numpy as np
+
+    changes = scores.find_order_changes()
+    groups = scores.models.group_numbers()
+    # Below the first change of a group the order is constant: it is read off in the middle.
+    first_places = np.full(len(groups), scores.high)
+    np.minimum.at(first_places, groups[changes.overtaker] - 1, changes.places)
+    all_models = np.arange(len(groups))
+    values = scores.score_at(all_models, (scores.low + first_places[groups - 1]) / 2)
+    rows: list[tuple[int, float, float]] = []
+    for group in np.unique(groups):
+        models = all_models[(groups == group) & ~np.isnan(values)]
+        if len(models) > 0:
+            within = np.isin(changes.overtaker, models) & np.isin(changes.overtaken, models)
+            gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
+            own = changes.select(within)
+            rows += _split_by_leader(models, gaps > 0, own, scores.low, scores.high)
+    models, low, high = (np.array([row[i] for row in rows]) for i in range(3))
+    models = models.astype(np.intp)
+    names = scores.models.model_names(models)
+    return scores.models.build_table(
+        models, eta_low=from_logit(low), eta_high=from_logit(high), model=names
+    )
+
+
+def _split_by_leader(
+    models: Indices, ahead: NDArray[np.bool_], changes: OrderChanges, low: float, high: float
+) -> Iterator[tuple[int, float, float]]:
+    """Yield the leader and both ends of each stretch between low and high in which the leader stays.
+
+    `ahead[i, j]` says whether models[i] is ahead of models[j] at the low end.
+    """
+    import numpy as np
+
+    # The leader is the first model with the fewest models ahead of it, normally none.
+    leader = int(np.argmin(ahead.sum(axis=0)))
+    overtaken = np.searchsorted(models, changes.overtaken)
+    overtaker = np.searchsorted(models, changes.overtaker)
+    # If three models meet in one place, their changes are rounded apart, and must be applied together.
+    ends = np.flatnonzero(np.diff(changes.places, append=np.inf) > _SAME_PLACE) + 1
+    start = 0
+    for end in ends.tolist():
+        place = float(changes.places[start])
+        for loser, winner in zip(overtaken[start:end], overtaker[start:end], strict=True):
+            ahead[loser, winner], ahead[winner, loser] = False, True
+        if ahead[:, leader].any():
+            if place - low > _SAME_PLACE:
+                yield int(models[leader]), low, place
+                low = place
+            leader = int(np.argmin(ahead.sum(axis=0)))
+        start = end
+    yield int(models[leader]), low, high

@@ -1,0 +1,205 @@
+"""Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
+
+    summary, or operating points    the value of each model
+        -> ranking                  models in order, within each `by` group and prevalence
+        -> differences              of all pairs of models, with intervals and p-values
+        -> lead                     how far each model is behind the leader, and which may be best
+
+With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
+model has a sample of its own, and both errors add up in quadrature.
+
+The leader is picked because it is best in the table, which favours it. Still the plain interval of its
+lead over the second may be read: by chance, the best of several models passes for better than the second
+no more often than with two models, at least for normal errors of one size (Hung and Fithian 2019). That
+one of many models is surely worse is another matter: which ones may be best is told at a level that
+holds for all models together (Holm 1979).
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import polars as pl
+
+from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
+from polars_prcurve.comparison.paired import Comparison, adjust_p_values, build_compare_table
+from polars_prcurve.curves.operating_points import build_points_table
+from polars_prcurve.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.normal_distribution import normal_cdf
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.summary_table import build_summary_table
+
+_ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence among equal ones of a model
+_LEADER = f"{RESERVED}leader"
+_IS_BEATEN = f"{RESERVED}beaten"
+_IS_FOLLOWER = f"{RESERVED}other"
+_ROW_NUMBER = f"{RESERVED}row"
+_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "may_be_best")
+
+
+def list_ranking_columns(*, lead: bool) -> tuple[str, ...]:
+    """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
+    return ("eta", "model", "value", "rank", *(_LEAD_COLUMNS if lead else ()))
+
+
+def build_ranking_table(
+    table: InputTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    uncertainty: UncertaintyOptions | None,
+) -> pl.LazyFrame:
+    """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
+    metric, targets = ranking_metric
+    sign = direction_sign(metric)
+    columns = list_ranking_columns(lead=uncertainty is not None)
+    chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]
+    if not isinstance(metric, CurveMetric):
+        if uncertainty is not None:
+            raise PrcError(f"there is no confidence= for {metric.name} at a target; leave it out")
+        points = build_points_table(table, grid, targets, [metric.alias("value")])
+        return _with_ranks(table, points, sign).select(chosen)
+    values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
+    ranks = _with_ranks(table, values, sign)
+    if uncertainty is not None and EXAMPLE in table.columns:
+        examples = cast("ScoreTable", table)  # a table of rates has no column EXAMPLE
+        comparison = Comparison(examples, grid, [metric], uncertainty, matched=False)
+        differences = build_compare_table(comparison)
+        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
+    elif uncertainty is not None:
+        differences = _build_unpaired_differences(table, values, uncertainty.confidence)
+        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
+    return ranks.select(chosen)
+
+
+def _with_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
+    """Add the rank of each model in its `by` group at each prevalence, and sort by rank.
+
+    `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
+    otherwise -1.
+    """
+    values = values.with_columns(_number_within([*table.group_columns, MODEL, "eta"]))
+    keys = _ranking_keys(table)
+    rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
+    values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
+    last = [*[False] * len(table.group_columns), True, False, True, False]
+    return values.sort(*keys, "rank", MODEL, nulls_last=last).with_columns(pl.col(MODEL).alias("model"))
+
+
+def _ranking_keys(table: InputTable) -> list[str]:
+    """Return the columns that models are ranked within: `by`, eta, and its number among equal ones.
+
+    The position of a prevalence in the list of its model would not do. A model without examples has no
+    own prevalence, so its list is shorter.
+    """
+    return [*table.group_columns, "eta", _ETA_NUMBER]
+
+
+def _number_within(keys: list[str]) -> pl.Expr:
+    """Return the numbers of rows with equal keys, from 0 up."""
+    return pl.int_range(pl.len()).over(keys).alias(_ETA_NUMBER)
+
+
+def _build_unpaired_differences(
+    table: InputTable, values: pl.LazyFrame, confidence: float
+) -> pl.LazyFrame:
+    """Return the differences of all model pairs, as a comparison has them, from a summary.
+
+    Each model has a sample of its own, so that both errors add up in quadrature.
+    """
+    keys = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
+    own = ["value", "standard_error", "reliable"]
+    numbered = values.with_columns(_number_within([*table.group_columns, MODEL, "eta"]))
+    numbered = numbered.with_row_index(_ROW_NUMBER)  # models of any dtype, whose order this is
+    a, b = (
+        numbered.select(
+            *keys,
+            pl.col(MODEL).alias(f"model_{side}"),
+            *(pl.col(name).alias(f"{name}_{side}") for name in (*own, _ROW_NUMBER)),
+        )
+        for side in ("a", "b")
+    )
+    pairs = join_groups(a, b, keys).filter(pl.col(f"{_ROW_NUMBER}_a") < pl.col(f"{_ROW_NUMBER}_b"))
+    error = (pl.col("standard_error_a") ** 2 + pl.col("standard_error_b") ** 2).sqrt()
+    pairs = pairs.with_columns(
+        difference=pl.col("value_a") - pl.col("value_b"),
+        standard_error=error,
+        reliable=pl.when(error.is_not_null()).then(pl.col("reliable_a") & pl.col("reliable_b")),
+    )
+    z, difference, error = z_value(confidence), pl.col("difference"), pl.col("standard_error")
+    outside, decisive = difference.abs() > z * error, difference.abs() >= 2 * z * error
+    return pairs.with_columns(
+        low=difference - z * error,
+        high=difference + z * error,
+        p_value=pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2),
+        resolved=(outside & pl.col("reliable")) | (decisive & (error > 0)),
+    ).drop(_ETA_NUMBER)
+
+
+def _with_lead(
+    table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float, confidence: float
+) -> pl.LazyFrame:
+    """Add how far each model is behind the leader, from `differences` of all model pairs."""
+    keys = _ranking_keys(table)
+    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64(), MODEL: table.by[MODEL]}
+    leader, value = (pl.col(name).first().over(keys) for name in (MODEL, "value"))
+    ranks = ranks.with_columns(leader.alias(_LEADER), behind=(value - pl.col("value")) * sign)
+    ranks = ranks.with_row_index(_ROW_NUMBER)
+    differences = differences.with_columns(
+        _number_within([*table.group_columns, "model_a", "model_b", "eta"])
+    )
+    low, high = pl.col("low"), pl.col("high")
+    # A pair is listed once, and either model may lead: turned around, the difference changes sign.
+    straight, turned = (low, high), (-high, -low)
+    a_leads, b_leads = (straight, turned) if sign > 0 else (turned, straight)
+    both_ways = pl.concat(
+        differences.select(
+            *keys,
+            "resolved",
+            "reliable",
+            pl.col(a).alias(_LEADER),
+            pl.col(b).alias(MODEL),
+            low=least,
+            high=most,
+        )
+        for a, b, (least, most) in (("model_a", "model_b", a_leads), ("model_b", "model_a", b_leads))
+    )
+    own = ranks.drop("low", "high", "resolved", "reliable", strict=False)
+    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[MODEL]}, how="left")
+    beaten = _list_beaten(differences, keys, sign, 1 - confidence)
+    ranks = join_groups(ranks, beaten, on, how="left").sort(_ROW_NUMBER)
+    not_beaten = pl.when(pl.col("value").is_not_null()).then(pl.col(_IS_BEATEN).is_null())
+    return _with_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
+
+
+def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha: float) -> pl.LazyFrame:
+    """Return the models that another one beats, after Holm's adjustment over all pairs of a ranking.
+
+    At a level of `alpha`, no model of the best ones is among them, for all models together.
+    """
+    a_is_better = pl.col("difference") * sign > 0
+    beaten = pl.when(a_is_better).then("model_b").otherwise("model_a")
+    surely = adjust_p_values(pl.col("p_value"), keys) < alpha
+    pairs = differences.filter(surely).select(*keys, beaten.alias(MODEL))
+    return pairs.unique().with_columns(pl.lit(True).alias(_IS_BEATEN))
+
+
+def _with_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Give `resolved` and `reliable` of each model against the leader to the leader, too.
+
+    The leader has true if all others have, false if one has false, and otherwise null.
+    """
+    is_leader = pl.int_range(pl.len()).over(keys) == 0
+    ranks = ranks.with_columns((pl.col("value").is_not_null() & ~is_leader).alias(_IS_FOLLOWER))
+    n_followers = pl.col(_IS_FOLLOWER).sum().over(keys)
+    for name in ("resolved", "reliable"):
+        one_false, n_true = (~pl.col(name)).any().over(keys), pl.col(name).sum().over(keys)
+        all_true = (n_true == n_followers) & (n_true > 0)
+        verdict = pl.when(one_false).then(pl.lit(False)).when(all_true).then(pl.lit(True))
+        ranks = ranks.with_columns(pl.when(is_leader).then(verdict).otherwise(pl.col(name)).alias(name))
+    return ranks

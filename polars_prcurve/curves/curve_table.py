@@ -1,0 +1,148 @@
+"""The curve: the sweep at each prevalence of a grid, with point metrics and their bands beside it.
+
+    sweep at each eta -> (rates of a model) -> metrics -> (bands) -> columns of the result
+
+Other tables, such as operating points, add metrics to their rows here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_flag
+from polars_prcurve.column_names import NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP_COLUMNS, WEIGHT_UNIT
+from polars_prcurve.curves.binormal import with_binormal_rates
+from polars_prcurve.curves.rows_per_metric import long_columns
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.bands import BandOptions, with_bands
+from polars_prcurve.metrics.curve_metric import Rows
+from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.sweep.sweep_table import build_eta_sweep
+
+
+def list_curve_columns(
+    metrics: Sequence[PointMetric], *, long: bool, bands: bool = False
+) -> tuple[str, ...]:
+    """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
+    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands))
+    check_metric_names(columns, [] if long else metrics)
+    return columns
+
+
+def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
+    """Raise if a metric would bear the name of another column of the result, or none.
+
+    The metrics recall and fpr may be requested: their columns are in the result already.
+    """
+    named = list(columns)
+    for metric in metrics:
+        is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
+        if not metric.name:
+            raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
+        if named.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
+            raise PrcError(
+                f"a metric is called {metric.name!r}, as another column of the result is; "
+                "rename the metric with .alias(...)"
+            )
+
+
+def list_metric_columns(metrics: Sequence[PointMetric], *, long: bool, bands: bool) -> list[str]:
+    """Return the columns of metrics and the ends of their bands, without those that a sweep has."""
+    if read_flag("long=", long):
+        return ["metric", "value", *(["low", "high"] if bands else [])]
+    ends = ["", "_low", "_high"] if bands else [""]
+    names = (f"{metric.name}{end}" for metric in metrics for end in ends)
+    return [name for name in names if name not in SWEEP_COLUMNS]
+
+
+def build_curve_table(
+    table: InputTable,
+    grid: EtaTable,
+    metrics: Sequence[PointMetric],
+    *,
+    drop_intermediate: bool = False,
+    thresholds: Thresholds = None,
+    bands: BandOptions | None = None,
+    smooth: bool = False,
+    long: bool = False,
+) -> pl.LazyFrame:
+    """Return the result of `curve`: `by`, eta, what the eta frame carries, SWEEP_COLUMNS, and metrics.
+
+    Metrics have a column each, or, in a `long` table, a row each. With `smooth`, recall and fpr are
+    those of a binormal model, and counts are null.
+    """
+    if long:
+        grid = replace(grid, copies=len(metrics))
+    frame = build_eta_sweep(
+        grid,
+        table,
+        drop_intermediate=drop_intermediate,
+        thresholds=thresholds,
+        effective=bands is not None,
+    )
+    if smooth and isinstance(table, ScoreTable):
+        frame = with_binormal_rates(frame, table)
+    frame = with_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
+    eta, *others = list_curve_columns(metrics, long=long, bands=bands is not None)
+    return frame.select(*table.by, eta, *grid.carried, *others)
+
+
+def with_metrics(
+    frame: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    table: InputTable,
+    bands: BandOptions | None,
+    *,
+    long: bool,
+    from_counts: bool = True,
+) -> pl.LazyFrame:
+    """Add the columns of `list_metric_columns` to rows of `build_eta_sweep`.
+
+    For a `long` table the rows come repeated, one copy per metric. A fitted curve has no counts, so its
+    metrics are computed from rates, not `from_counts`.
+    """
+    names = [metric.name for metric in metrics]
+    if long:
+        # The names of metrics become values; their columns on the way get names that nothing else has.
+        metrics = [metric.alias(f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
+    values = metric_values(metrics, table if from_counts else None)
+    if bands is None:
+        return frame.with_columns(long_columns({"value": values}, names) if long else values)
+    frame = with_bands(frame.with_columns(values), metrics, bands, table)
+    if not long:
+        return frame
+    ends = {"value": "", "low": "_low", "high": "_high"}
+    columns = {kind: [pl.col(m.name + end) for m in metrics] for kind, end in ends.items()}
+    return frame.with_columns(long_columns(columns, names))
+
+
+def metric_values(
+    metrics: Sequence[PointMetric], table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col
+) -> list[pl.Expr]:
+    """Return the metrics as expressions over the columns of `build_eta_sweep`; undefined is null.
+
+    Without a table of scores, they are computed from recall and fpr instead of counts.
+    """
+    recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
+    if not isinstance(table, ScoreTable):
+        return [metric.from_columns(recall, fpr, eta) for metric in metrics]
+    cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    if table.float_sums:
+        # Bring weights near 1, so that products of them neither overflow nor vanish.
+        cells = [cell * column(WEIGHT_UNIT) for cell in cells]
+    factors = column(POS_FACTOR), column(NEG_FACTOR)
+    return [metric.from_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
+
+
+def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr] = pl.col) -> Rows:
+    """Return the rows that metrics of a curve read, from the columns of `build_eta_sweep` by name.
+
+    Without a table of scores, point metrics are computed from recall and fpr.
+    """
+    return Rows(column, column("eta"), lambda metric: metric_values([metric], table, column)[0])

@@ -1,0 +1,151 @@
+"""Thresholds of each group, as a frame that users pass as `threshold=`.
+
+frame -> read_group_thresholds   checked, with each threshold as the least score that reaches it
+      -> join_thresholds         one row per pair, target and threshold of its group
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polars_prcurve.column_names import GROUP, MODEL, PAIR, RESERVED
+from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import merge_zeros
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.group_frames import (
+    check_forgotten_groups,
+    missing_row_check,
+    read_group_keys,
+)
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.threshold_values import (
+    read_threshold_list,
+    round_to_float,
+    to_least_scores,
+)
+from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
+
+THRESHOLD_ROW = f"{RESERVED}threshold_row"
+"""The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
+GIVEN_THRESHOLD = f"{RESERVED}given_threshold"
+"""The threshold as given, as a Float64."""
+LEAST_SCORE = f"{RESERVED}least_score"
+"""The least score that reaches the threshold; null if there is none, or no threshold."""
+
+
+@dataclass(frozen=True)
+class GroupThresholds:
+    """A frame of thresholds by group, with THRESHOLD_ROW, GIVEN_THRESHOLD and LEAST_SCORE."""
+
+    frame: pl.LazyFrame
+    keys: Mapping[str, pl.DataType]
+    """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
+    shown_names: Mapping[str, str]
+    """What users call the keys."""
+
+    def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the requests, each repeated for every threshold of its group."""
+        if self.keys:
+            return join_groups(requests, self.frame, self.keys, how="left")
+        # A left join on a number that all have, since a cross join would lose the requests of no row.
+        same = pl.lit(0, dtype=pl.UInt8).alias(_SAME)
+        found = requests.with_columns(same).join(self.frame.with_columns(same), on=_SAME, how="left")
+        return found.drop(_SAME)
+
+    def missing_row_check(self, is_request: pl.Expr) -> Check:
+        """Return the check that each group has a row, over the table of requests."""
+        missing = is_request & pl.col(THRESHOLD_ROW).is_null()
+        one_per = PAIR if "eta" in self.keys else GROUP
+        keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
+        return missing_row_check("threshold", keys, missing, pl.col(one_per).filter(missing).n_unique())
+
+
+_SAME = f"{RESERVED}same"
+
+
+def read_group_thresholds(
+    table: InputTable, given: pl.DataFrame | pl.LazyFrame, *, at_eta: bool, one_each: bool
+) -> GroupThresholds:
+    """Return the thresholds of a user's frame; raise for what the call can tell.
+
+    With `at_eta` a column `eta` of the frame is a key, too; otherwise it is ignored. With `one_each` a
+    group must not have several rows.
+    """
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+    schema = given.lazy().collect_schema()
+    if "threshold" not in schema or not (
+        schema["threshold"].is_numeric() or schema["threshold"] in (pl.Boolean, pl.Null)
+    ):
+        raise PrcError(f"a threshold= frame needs a numeric column 'threshold'; it has {dict(schema)}")
+    by = {shown: table.by[name] for name, shown in _name_keys(table).items()}
+    shown_keys = read_group_keys("threshold", schema, by)
+    others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
+    check_forgotten_groups("threshold", others, table.schema)
+    names = {name: shown for name, shown in _name_keys(table).items() if shown in shown_keys}
+    keys = {name: table.by[name] for name in names}
+    if at_eta and "eta" in schema:
+        keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
+    renamed = [pl.col(shown).cast(keys[name]).alias(name) for name, shown in names.items()]
+    frame = _with_least_scores(given, table.score_dtype).select(
+        *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
+    )
+    if one_each:
+        frame = stop_if_broken(frame, [_one_each_check(list(keys))])
+    if isinstance(given, pl.DataFrame):
+        frame = run_query(frame).lazy()
+    return GroupThresholds(frame, keys, names)
+
+
+_OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
+"""Columns of operating points, which a user's table may have, too, without meaning a group."""
+
+
+def _name_keys(table: InputTable) -> dict[str, str]:
+    """Return what users call the group columns."""
+    return {name: table.model_name if name == MODEL else name for name in table.by}
+
+
+def _with_least_scores(given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
+    """Add GIVEN_THRESHOLD and LEAST_SCORE."""
+    threshold, own_dtype = pl.col("threshold"), given.lazy().collect_schema()["threshold"]
+    if own_dtype in (dtype, pl.Null):
+        same = threshold.cast(dtype)
+        least = merge_zeros(same).cast(dtype) if dtype.is_float() else same
+        frame = given.lazy().with_columns(
+            least.cast(pl.Float64).alias(GIVEN_THRESHOLD), least.alias(LEAST_SCORE)
+        )
+        nan = threshold.cast(pl.Float64).is_nan().sum()
+        text = (
+            "threshold= holds NaN in ",
+            nan.cast(pl.String),
+            " row(s), and no score is at or above it",
+        )
+        return stop_if_broken(frame, [Check(nan > 0, compose_sentence(*text))])
+    if isinstance(given, pl.LazyFrame):
+        raise PrcError(
+            f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "
+            "cast them, or call .collect() on that frame, whose numbers are then compared exactly"
+        )
+    exact = iter(read_threshold_list("threshold", given["threshold"].drop_nulls(), dtype))
+    numbers = [None if value is None else next(exact) for value in given["threshold"]]
+    shown = [None if number is None else round_to_float(number) for number in numbers]
+    return given.lazy().with_columns(
+        pl.Series(GIVEN_THRESHOLD, shown, dtype=pl.Float64),
+        to_least_scores(numbers, dtype).alias(LEAST_SCORE),
+    )
+
+
+def _one_each_check(keys: Sequence[str]) -> Check:
+    """Return the check that no group has several thresholds."""
+    # Without keys all rows are thresholds of the same models.
+    repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
+    text = compose_sentence(
+        "models are ranked at one target, and the threshold= frame holds several for a group, in ",
+        repeated.cast(pl.String),
+        " row(s); filter it",
+    )
+    return Check(repeated > 1, text)

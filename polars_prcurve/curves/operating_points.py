@@ -1,0 +1,288 @@
+"""Operating points: for each target the row of the sweep that meets it, at each prevalence.
+
+    sweep -> rows        numbered
+          -> chosen      the number of a row, or null, per group, prevalence and target
+          -> points      the chosen row joined back, with its metrics at eta and its alerts
+
+`targets` says how a target finds its row. A target that does not depend on prevalence is looked for
+once per group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    COPY,
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG_FACTOR,
+    PAIR,
+    POS_FACTOR,
+    RESERVED,
+    SCORE,
+    SWEEP_COLUMNS,
+    WEIGHT_UNIT,
+)
+from polars_prcurve.curves.curve_table import (
+    build_metric_rows,
+    check_metric_names,
+    list_metric_columns,
+    metric_values,
+    with_metrics,
+)
+from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row, read_events
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.bands import BandOptions
+from polars_prcurve.intervals.precision_width import smallest_eta
+from polars_prcurve.intervals.rates import BETA_METHODS
+from polars_prcurve.intervals.sample_sizes import SizeMethod, sample_size
+from polars_prcurve.metrics import point_metrics as point
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
+from polars_prcurve.sweep.group_table import class_counts, class_sizes
+from polars_prcurve.sweep.sweep_table import build_sweep
+
+_TARGET_NUMBER = f"{RESERVED}turn"
+_REQUEST = f"{RESERVED}request"
+SAMPLE_SIZE_COLUMNS = (
+    "criterion",
+    "target",
+    "threshold",
+    "recall",
+    "fpr",
+    "n_pos",
+    "n_neg",
+    "n_pos_needed",
+    "n_neg_needed",
+)
+RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
+_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
+
+
+def list_points_columns(
+    metrics: Sequence[PointMetric], *, per: float | None, long: bool, bands: bool = False
+) -> tuple[str, ...]:
+    """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
+    if per is not None:
+        read_events(per)
+    alerts = () if per is None else _ALERT_COLUMNS
+    metric_columns = list_metric_columns(metrics, long=long, bands=bands)
+    columns = ("eta", "criterion", "target", *SWEEP_COLUMNS, *metric_columns, *alerts)
+    check_metric_names(columns, [] if long else metrics)
+    return columns
+
+
+def build_points_table(
+    table: InputTable,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    per: float | None = None,
+    bands: BandOptions | None = None,
+    long: bool = False,
+) -> pl.LazyFrame:
+    """Return the result of `operating_points`: one row per group, prevalence and target.
+
+    Its columns are `by`, eta, what the eta frame carries, and the rest of `list_points_columns`.
+    """
+    frame, groups = build_sweep(table, effective=bands is not None)
+    rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+    score = [SCORE] if isinstance(table, ScoreTable) else []
+    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
+    rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
+    pairs = join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
+    requests = _build_requests(pairs, targets)
+    chosen = _choose_rows(requests, pairs, rows, targets, table)
+    points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
+        *_target_columns(targets)
+    )
+    if isinstance(table, ScoreTable):
+        points = _fill_given_thresholds(points, targets, table)
+    if per is not None:
+        points = points.with_columns(_alert_counts(float(per), table))
+    if long:
+        points = points.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross")
+    of_groups = _frame_targets(targets)
+    order = [*([THRESHOLD_ROW] if of_groups else []), *([COPY] if long else [])]
+    points = points.sort(PAIR, _TARGET_NUMBER, *order)
+    more = [of.missing_row_check(pl.col(_TARGET_NUMBER) == number) for number, of in of_groups.items()]
+    points = check_at_end(table, points, *late_checks(table, grid), *more)
+    points = with_metrics(points, metrics, table, bands, long=long)
+    points = points.with_columns(pl.col("eta").fill_nan(None))
+    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands is not None)
+    return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def build_sample_size_table(
+    table: InputTable,
+    targets: Sequence[Target],
+    delta: float,
+    confidence: float,
+    method: SizeMethod,
+) -> pl.LazyFrame:
+    """Return the result of `sample_size`: `by`, then SAMPLE_SIZE_COLUMNS, one row per group and target.
+
+    They tell the rates at the target, the numbers of examples, and the numbers needed for `delta`.
+    """
+    points = build_eta_free_points(table, targets, [])
+    needed: dict[str, Any] = {"n_pos_needed": "recall", "n_neg_needed": "fpr"}
+    if method in BETA_METHODS:
+        collected = table.collect(points, f'method="{method}"')
+        points = collected.lazy()
+        for name, rate in needed.items():
+            # Each distinct rate is solved once; a rate of 0 or null needs no number of examples.
+            rates = collected[rate].filter(collected[rate] > 0).unique()
+            sizes = pl.Series(sample_size(rates.to_numpy(), delta, confidence, method), dtype=pl.Float64)
+            needed[name] = collected[rate].replace_strict(rates, sizes, default=None)
+    else:
+        for name, rate in needed.items():
+            needed[name] = sample_size(pl.col(rate), delta, confidence, method)
+    return points.with_columns(**needed).select(*table.by, *SAMPLE_SIZE_COLUMNS)
+
+
+def build_resolution_table(
+    table: InputTable, targets: Sequence[Target], delta: float, bands: BandOptions
+) -> pl.LazyFrame:
+    """Return the result of `resolution`: `by`, then RESOLUTION_COLUMNS, one row per group and target.
+
+    They tell the rates at the target, the numbers of examples, and the lowest prevalence at which these
+    suffice for `delta`.
+    """
+    rates = [point.recall, point.fpr]
+    points = build_eta_free_points(table, targets, rates, bands=bands)
+    ends = (pl.col(f"{rate.name}_{end}") for rate in rates for end in ("low", "high"))
+    eta = smallest_eta(*ends, delta=delta)
+    return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
+
+
+def build_eta_free_points(
+    table: InputTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    *,
+    bands: BandOptions | None = None,
+) -> pl.LazyFrame:
+    """Return operating points with n_pos and n_neg, where targets and metrics do not depend on eta."""
+    # Points are built at some prevalence; any will do.
+    grid = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
+    points = build_points_table(table, grid, targets, metrics, bands=bands)
+    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+
+
+def _frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
+    """Return the thresholds of targets that are a frame of them, by the number of the target."""
+    return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}
+
+
+def _build_requests(pairs: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return one row per pair and target; for thresholds of each group, one row per threshold."""
+    of_groups = _frame_targets(targets)
+    numbers = [number for number in range(len(targets)) if number not in of_groups]
+    requests = [pairs.join(_number_targets(numbers), how="cross")] if numbers else []
+    requests += [
+        thresholds.join_thresholds(pairs.join(_number_targets([number]), how="cross"))
+        for number, thresholds in of_groups.items()
+    ]
+    every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
+    return every.with_row_index(_REQUEST) if of_groups else every
+
+
+def _number_targets(numbers: Sequence[int]) -> pl.LazyFrame:
+    return pl.LazyFrame({_TARGET_NUMBER: numbers}, schema={_TARGET_NUMBER: pl.Int64})
+
+
+def _choose_rows(
+    requests: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    rows: pl.LazyFrame,
+    targets: Sequence[Target],
+    table: InputTable,
+) -> pl.LazyFrame:
+    """Add ROW_NUMBER, the chosen row, to `requests`: one row per pair and target."""
+    named = {f"{RESERVED}choice_{i}": target for i, target in enumerate(targets)}
+    of_groups = {name: target for name, target in named.items() if target.thresholds is not None}
+    alike = {name: target for name, target in named.items() if target.thresholds is None}
+    eta_free = {name: target for name, target in alike.items() if not target.depends_on_eta}
+    at_each_eta = {name: target for name, target in alike.items() if target.depends_on_eta}
+    if eta_free:
+        choices = _find_greatest_choices(rows, GROUP, eta_free, table)
+        requests = requests.join(choices, on=GROUP, how="left")
+    if at_each_eta:
+        eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR), on=GROUP)
+        choices = _find_greatest_choices(eta_rows, PAIR, at_each_eta, table)
+        requests = requests.join(choices, on=PAIR, how="left")
+    for name, target in of_groups.items():
+        asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+        reached = rows.join(asked, on=GROUP)
+        choices = _find_greatest_choices(reached, _REQUEST, {name: target}, table)
+        requests = requests.join(choices, on=_REQUEST, how="left")
+    numbers = (chosen_row(pl.col(name)) for name in named)
+    return requests.with_columns(
+        pick_by_number(_TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
+    )
+
+
+def _find_greatest_choices(
+    rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: InputTable
+) -> pl.LazyFrame:
+    """Return, per value of `key`, the greatest choice of each target, which tells its row."""
+    metric_rows = build_metric_rows(table)
+    choices = {name: target.choice(metric_rows) for name, target in targets.items()}
+    return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
+
+
+def _target_columns(targets: Sequence[Target]) -> list[pl.Expr]:
+    """Columns `criterion` and `target`, by the number of the target."""
+    criteria = (pl.lit(target.criterion) for target in targets)
+    given = (target.value for target in targets)
+    values = (v if v is None or isinstance(v, pl.Expr) else pl.lit(float(v)) for v in given)
+    return [
+        pick_by_number(_TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
+        pick_by_number(_TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
+    ]
+
+
+def _fill_given_thresholds(
+    points: pl.LazyFrame, targets: Sequence[Target], table: ScoreTable
+) -> pl.LazyFrame:
+    """Set the thresholds of all points; a target threshold stays as given, though no row may have it.
+
+    A target threshold above all scores meets no row; nothing is flagged there.
+    """
+    least_scores = (target.least_score for target in targets)
+    threshold = pick_by_number(_TARGET_NUMBER, least_scores, pl.col(SCORE))
+    given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+    n_pos, n_neg = class_counts(table)
+    zero = pl.lit(0, dtype=table.count_dtype)
+    above_all = given & pl.col("tp").is_null()
+    no_alerts = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
+    totals = {"recall": pl.col(N_POS), "fpr": pl.col(N_NEG)}  # null for an empty class
+    return points.with_columns(
+        threshold.alias("threshold"),
+        *(
+            pl.when(above_all).then(count).otherwise(pl.col(name)).alias(name)
+            for name, count in no_alerts.items()
+        ),
+        *(
+            pl.when(above_all & total.is_not_null()).then(0.0).otherwise(pl.col(name)).alias(name)
+            for name, total in totals.items()
+        ),
+    )
+
+
+def _alert_counts(per: float, table: InputTable) -> list[pl.Expr]:
+    """Alerts, true alerts and missed positives among `per` events."""
+    # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
+    shares = metric_values([point.predicted_positive_rate, point.recall, point.fnr], table)
+    flagged, recall, fnr = shares
+    values = (flagged * per, pl.col("eta") * recall * per, pl.col("eta") * fnr * per)
+    return [value.alias(name) for value, name in zip(values, _ALERT_COLUMNS, strict=True)]

@@ -1,0 +1,329 @@
+"""Curves of all groups as segments, and the values of curve metrics over them.
+
+    sweep -> segments     the rows that can matter, each with the row before it
+          -> × eta        joined with the small table of groups and prevalences
+          -> values       one row per group and prevalence, metrics side by side
+
+Metrics that do not depend on prevalence are reduced before the join, and repeated after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product, zip_longest
+from typing import NamedTuple, cast
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    CUM_NEG_ABOVE,
+    CUM_POS,
+    CUM_POS_ABOVE,
+    ENVELOPE,
+    FPR_BEFORE,
+    FPR_OR_ZERO,
+    FPR_RECALL_RATIO,
+    GROUP,
+    LEAST_FPR,
+    N_NEG,
+    N_POS,
+    NEG_BEFORE_GROUP,
+    ODDS,
+    PAIR,
+    RECALL_BEFORE,
+    RESERVED,
+    RISE,
+    RUN,
+)
+from polars_prcurve.curves.binormal import build_nodes, fit_binormal
+from polars_prcurve.curves.convex_hull import find_upper_hull
+from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.float_bits import float_bits
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.curve_metric import (
+    SHORT,
+    Average,
+    CurveFacts,
+    CurveMetric,
+    Recipe,
+    Rows,
+    Step,
+    odds_against,
+)
+from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
+from polars_prcurve.sweep.group_table import SweepTables, class_sizes
+from polars_prcurve.sweep.published_rates import with_row_before
+from polars_prcurve.sweep.sweep_table import build_sweep
+
+_WEIGHT = f"{RESERVED}weight"
+
+
+class CurveSegments(NamedTuple):
+    """The curves of all groups, each cut into segments that an area adds up."""
+
+    groups: pl.LazyFrame
+    """One row per group."""
+    segments: Mapping[bool, pl.LazyFrame]
+    """Rows of the curves (False), and of their convex hulls (True) if a metric needs them."""
+    sizes: tuple[pl.Expr, pl.Expr]
+    """Positives and negatives of a group."""
+    facts: CurveFacts
+    """What metrics may know of a curve as a whole."""
+    make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
+    """From a function that finds a column by its name, to what formulas read."""
+
+    def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
+        """Return one row per group and prevalence, numbered in PAIR."""
+        pairs = join_etas(self.groups, grid, *self.sizes, checked=False)
+        return pairs.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS))
+
+    def compute_values(
+        self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric], *, etas_per_group: int | None = None
+    ) -> pl.LazyFrame:
+        """Add the value of each metric to the pairs, under its name in `named`.
+
+        It is faster if `etas_per_group` is known, and the pairs of a group follow one another.
+        """
+        averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
+        summed = {name: m for name, m in named.items() if m.recipe.averages is None}
+        values = pairs.join(self._build_least_fpr(), on=GROUP, how="left")
+        # Metrics that read the same rows by the same key are reduced together, in one pass.
+        for on_hull, on_eta in product((False, True), repeat=2):
+            alike = {
+                name: metric
+                for name, metric in summed.items()
+                if (metric.recipe.on_hull, metric.depends_on_eta) == (on_hull, on_eta)
+            }
+            if alike and on_eta:
+                totals = self._reduce(alike, on_hull, pairs, choose_lanes(etas_per_group))
+                values = values.join(totals, on=PAIR, how="left")
+            elif alike:
+                totals = self._reduce(alike, on_hull, None, choose_lanes(None))
+                values = values.join(totals, on=GROUP, how="left")
+        values = values.with_columns(
+            metric.recipe.finish(pl.col(name), self.facts).fill_nan(None).alias(name)
+            for name, metric in summed.items()
+        )
+        for name, metric in averaged.items():
+            values = values.join(self._average(name, metric), on=GROUP, how="left")
+        return values
+
+    def _build_least_fpr(self) -> pl.LazyFrame:
+        """Return the least fpr of each group at which recall rises."""
+        rises = pl.when(pl.col(RISE) > 0).then(pl.col(FPR_OR_ZERO))
+        return self.segments[False].select(GROUP, rises.alias(LEAST_FPR)).group_by(GROUP).min()
+
+    def _reduce(
+        self,
+        metrics: Mapping[str, CurveMetric],
+        on_hull: bool,
+        pairs: pl.LazyFrame | None,
+        lanes: EtaLanes,
+    ) -> pl.LazyFrame:
+        """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
+        key = GROUP if pairs is None else PAIR
+        packed = None if pairs is None else lanes.pack(pairs)
+        segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
+        if all(recipe.needs == "rises" for recipe in recipes):
+            segments = segments.filter(pl.col(RISE) > 0)  # other metrics may have asked for more rows
+        first_steps = [recipe.once for recipe in recipes]
+        segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
+        terms = []
+        for part, short in _split_by_length(segments, recipes):
+            frame = part if packed is None else part.join(packed, on=GROUP)
+            rows = [replace(self.make_rows(column), short=short) for column in lanes.column_readers()]
+            for steps in zip_longest(*(recipe.steps for recipe in recipes)):
+                frame = frame.with_columns(**lanes.compute(partial(_bind, steps), rows))
+            prepared = lanes.compute(partial(_prepare_terms, metrics), rows)
+            terms.append(frame.select(key, **prepared))
+        totals = _change_each(CurveMetric.reduce_terms, metrics, lanes)
+        sums = [part.group_by(key).agg(**totals) for part in terms]
+        reduced = pl.concat(sums).group_by(key).agg(**totals) if len(sums) > 1 else sums[0]
+        values = reduced.with_columns(**_change_each(CurveMetric.restore_total, metrics, lanes))
+        return lanes.unpack(values, list(metrics))
+
+    def _average(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
+        """Return the mean over prevalences, null where the metric is null at one of them."""
+        of, etas, weights = cast("Average", metric.recipe.averages)
+        nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
+        at_nodes = self.compute_values(
+            self.build_pairs(EtaTable(nodes)), {name: of}, etas_per_group=len(etas)
+        )
+        # A metric without a bound needs a unit in which the sum is one of shares.
+        unit = 1.0 if all(map(math.isfinite, of.range)) else 2.0**-60
+        share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
+        at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
+        mean = sum_shares(pl.col(name)) * (1 / unit)
+        mean = mean.clip(*of.range)  # rounding can push it just out of range
+        known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
+        return at_nodes.group_by(GROUP).agg(known.alias(name))
+
+
+def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
+    """Return the metrics by the names of their columns here."""
+    return {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
+
+
+def build_curves(
+    table: InputTable,
+    sweep: SweepTables,
+    metrics: Sequence[CurveMetric],
+    *,
+    with_last: bool = False,
+) -> CurveSegments:
+    """Return the curves of a table, with the rows that the metrics need.
+
+    With `with_last`, also with the last row of each curve.
+    """
+    rows = build_segments(table, sweep, metrics, with_last=with_last)
+    # Used twice or more, and Polars would compute them anew for each use.
+    segments = {on: frame.cache() for on, frame in build_hulls(table, rows, metrics).items()}
+    return _assemble_curves(table, sweep.groups, segments)
+
+
+def _assemble_curves(
+    table: InputTable, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]
+) -> CurveSegments:
+    return CurveSegments(
+        groups, segments, class_sizes(table), _gather_facts(table), partial(build_metric_rows, table)
+    )
+
+
+def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
+    """Build, check and collect the curves, for callers that evaluate them many times."""
+    found = build_sweep(table)
+    checks = late_checks(table, EtaTable(pl.LazyFrame()))
+    groups = table.collect(check_at_end(table, found.groups.sort(GROUP), *checks), "")
+    rows = table.collect(build_segments(table, found, metrics), "").lazy()
+    segments = {
+        on: table.collect(frame, "").lazy() for on, frame in build_hulls(table, rows, metrics).items()
+    }
+    return _assemble_curves(table, groups.lazy(), segments)
+
+
+def build_binormal_curves(table: ScoreTable, sweep: SweepTables) -> CurveSegments:
+    """Build the curves of the model that is fitted to each group, with nodes in place of segments."""
+    segments = {False: build_nodes(fit_binormal(table, sweep)).cache()}
+    curves = _assemble_curves(table, sweep.groups, segments)
+    # Precision of a model is 0 at eta = 0.
+    return curves._replace(facts=curves.facts._replace(least_fpr=pl.lit(1.0)))
+
+
+def build_hulls(
+    table: InputTable, segments: pl.LazyFrame, metrics: Sequence[CurveMetric]
+) -> dict[bool, pl.LazyFrame]:
+    """Return segments of the curves (False), and of their convex hulls (True) if a metric needs them."""
+    names = [metric.name for metric in metrics if metric.recipe.on_hull]
+    if not names:
+        return {False: segments}
+    found = table.collect(segments, f"{', '.join(names)}, of a convex hull")
+    return {False: found.lazy(), True: with_extents(with_row_before(find_upper_hull(found).lazy()))}
+
+
+def _prepare_terms(metrics: Mapping[str, CurveMetric], rows: Rows) -> dict[str, pl.Expr]:
+    return {name: metric.prepare_term(rows) for name, metric in metrics.items()}
+
+
+def _change_each(
+    change: Callable[[CurveMetric, pl.Expr], pl.Expr],
+    metrics: Mapping[str, CurveMetric],
+    lanes: EtaLanes,
+) -> dict[str, pl.Expr]:
+    """Return the column of each metric, in each lane, after a change."""
+    return lanes.compute(
+        lambda column: {name: change(metric, column(name)) for name, metric in metrics.items()},
+        lanes.column_readers(),
+    )
+
+
+def _split_by_length(
+    segments: pl.LazyFrame, recipes: Iterable[Recipe]
+) -> list[tuple[pl.LazyFrame, bool]]:
+    """Return the segments in parts, and whether those of a part are short."""
+    if not any(recipe.has_short_form for recipe in recipes):
+        return [(segments, False)]
+    rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * SHORT
+    short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * SHORT)).fill_null(False)
+    return [(segments.filter(~short), False), (segments.filter(short), True)]
+
+
+def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
+    """Return what steps bind, one of each metric; None for a metric with fewer steps."""
+    return {name: e for step in steps if step is not None for name, e in step(rows).items()}
+
+
+def _gather_facts(table: InputTable) -> CurveFacts:
+    examples = isinstance(table, ScoreTable) and not table.float_sums and not table.weighted
+    sizes = (pl.col(name).cast(pl.Float64) if examples else pl.lit(None) for name in (N_POS, N_NEG))
+    return CurveFacts(
+        # A column even if all are one number, by whose reciprocal Polars would multiply.
+        pl.col("eta") + pl.col(PAIR) * 0.0,
+        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(LEAST_FPR),
+        *sizes,
+    )
+
+
+def build_segments(
+    table: InputTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
+) -> pl.LazyFrame:
+    """Return the rows that the metrics need, each with the end of the segment before it.
+
+    With `with_last`, also the last row of each curve.
+    """
+    frame = sweep.rows
+    if isinstance(table, ScoreTable):
+        # In terms of running sums, so that the filter is moved ahead of all that is made of them.
+        rises = pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)
+        early = pl.col(CUM_NEG_ABOVE) == pl.col(NEG_BEFORE_GROUP)
+    else:
+        # Areas end at (1, 1); where it is listed, the segment added has no extent.
+        corner = sweep.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
+        frame = with_row_before(pl.concat([frame.select(GROUP, "recall", "fpr"), corner]))
+        rises = pl.col("recall") > pl.col(RECALL_BEFORE)
+        early = pl.col(FPR_BEFORE) == 0
+    needs = {metric.recipe.needs for metric in metrics}
+    if "all" not in needs:
+        kept = rises | early if "corners" in needs else rises
+        if with_last:
+            # Not by totals, which are in the unit of the weights, and not in that of running sums.
+            kept |= (pl.col("fn") == 0) & (pl.col("tn") == 0)
+        frame = frame.filter(kept)
+    return with_extents(frame, metrics)
+
+
+def with_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
+    """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
+
+    Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
+    """
+    segments = segments.with_columns(
+        pl.col("fpr").fill_null(0.0).alias(FPR_OR_ZERO), pl.col(FPR_BEFORE).fill_null(0.0)
+    )
+    segments = segments.with_columns(
+        (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
+        (pl.col(FPR_OR_ZERO) - pl.col(FPR_BEFORE)).alias(RUN),
+        (pl.col(FPR_OR_ZERO) / pl.col("recall")).alias(FPR_RECALL_RATIO),
+    )
+    return _with_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
+
+
+def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the least `fpr / recall` from each row to the end of its group.
+
+    Seen from the last row up, group numbers fall. Packed above the bits of the ratio, they make one
+    running minimum over the whole table start anew at each group. Bits of floats >= 0 rise with them.
+    """
+    row = f"{RESERVED}row"
+    ratio = pl.col(FPR_RECALL_RATIO).fill_nan(None).fill_null(float("inf"))
+    packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
+    least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
+    turned = segments.with_row_index(row).sort(row, descending=True)
+    return turned.with_columns(least.alias(ENVELOPE)).sort(row)

@@ -1,0 +1,7 @@
+"""Counts made on the engine that holds the scores: DuckDB, Spark, Dask, Ibis, pandas or pyarrow."""
+
+from __future__ import annotations
+
+from polars_prcurve.engines.external_counts import counts
+
+__all__ = ["counts"]

@@ -1,0 +1,89 @@
+"""Numbers for groups, and joins on group columns. Null and NaN are values like any other there.
+
+The sweep sorts the rows of all groups at once, by the number of the group. If the `by` columns can take
+few enough values, `group_number` computes it from them. Otherwise the groups are listed, numbered in
+their order, and joined with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.float_bits import float_bits
+
+Span: TypeAlias = tuple[int, int]
+"""The least and the greatest physical value of a column."""
+
+_SPANS: dict[Any, Span] = {
+    pl.Boolean: (0, 1),
+    pl.Int8: (-(2**7), 2**7 - 1),
+    pl.Int16: (-(2**15), 2**15 - 1),
+    pl.UInt8: (0, 2**8 - 1),
+    pl.UInt16: (0, 2**16 - 1),
+}
+_WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+
+
+def group_number(
+    keys: Mapping[str, pl.DataType], spans: Mapping[str, Span] | None = None
+) -> pl.Expr | None:
+    """Return a UInt32 that rises in the order of the groups, from the key columns alone.
+
+    Return None if the keys may have more than 2**32 combinations of values. The span of a key follows
+    from its dtype, or, for the keys that `list_wide_keys` lists, from the data, as `spans`.
+    """
+    # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
+    numbers: list[pl.Expr] = []
+    size = 1
+    for name, dtype in reversed(list(keys.items())):
+        span = (spans or {}).get(name) or _dtype_span(dtype)
+        if span is None:
+            return None
+        low, high = span
+        key = pl.col(name).to_physical()
+        if dtype == pl.UInt64:  # may exceed an Int64 before `low` is subtracted
+            offset = (key - pl.lit(low, dtype=dtype)).cast(pl.Int64) + 1
+        else:
+            offset = key.cast(pl.Int64) + (1 - low)
+        numbers.append(offset.fill_null(0) * size)
+        size *= high - low + 2  # all values from low to high, and null
+    if size > 2**32:
+        return None
+    return (pl.sum_horizontal(numbers) if numbers else pl.lit(0)).cast(pl.UInt32)
+
+
+def _dtype_span(dtype: pl.DataType) -> Span | None:
+    """Return the span of physical values that a dtype allows, or None if it has none or a wide one."""
+    if isinstance(dtype, pl.Enum):
+        return 0, len(dtype.categories)
+    return _SPANS.get(dtype.base_type())
+
+
+def list_wide_keys(keys: Mapping[str, pl.DataType]) -> list[str]:
+    """Return the keys that `group_number` can use only if their span in the data is known."""
+    return [name for name, dtype in keys.items() if dtype in _WIDE_DTYPES]
+
+
+def join_groups(
+    left: pl.LazyFrame,
+    right: pl.LazyFrame,
+    keys: Mapping[str, pl.DataType],
+    how: Literal["inner", "left"] = "inner",
+) -> pl.LazyFrame:
+    """Join two tables on their group columns, in which null and NaN match themselves."""
+    # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
+    floats = [name for name, dtype in keys.items() if dtype.is_float()]
+    on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
+    bits = [_key_bits(pl.col(name)).alias(f"{RESERVED}bits_{name}") for name in floats]
+    right = right.with_columns(bits).drop(floats)
+    joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True)
+    return joined.drop(f"{RESERVED}bits_{name}" for name in floats)
+
+
+def _key_bits(key: pl.Expr) -> pl.Expr:
+    """Return the bits of a float key, which are -1 for every NaN."""
+    return pl.when(key.is_nan()).then(-1).otherwise(float_bits(key))

@@ -1,0 +1,1 @@
+"""What users pass, read into one shape, in which columns are resolved and dtypes known."""

@@ -1,0 +1,244 @@
+"""Columns as users name them, resolved and typed at the call, before any query runs.
+
+`ColumnReader` looks up one column after the other in a table. It raises for what names and dtypes tell,
+and collects a check for what only values tell. At the end `input_fields` returns what every kind of
+`InputTable` is made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_choice, read_list
+from polars_prcurve.column_names import RESERVED, is_pattern, select_column
+from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.score_table import Tallies
+from polars_prcurve.query_checks import Check, run_query
+
+Column: TypeAlias = str | pl.Expr
+"""A column as users pass it: its name, or an expression."""
+
+Columns: TypeAlias = Column | Sequence[Column] | None
+
+Missing: TypeAlias = Literal["raise", "drop"]
+"""What becomes of nulls and NaN: an error, or rows that are left out."""
+
+_IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
+
+TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
+
+
+class ReadColumn(NamedTuple):
+    """A column of a table: how to compute it, its dtype, and its name."""
+
+    value: pl.Expr
+    dtype: pl.DataType
+    name: str
+    what: str
+    """What error messages call the column, such as `score column 'p'`."""
+
+
+def list_columns(argument: str, columns: Columns) -> list[Column]:
+    """Return the columns of `by=` or `id=` as a list, which is empty for None."""
+    if columns is None:
+        return []
+    expected = "a column name or an expression, or a list of these"
+    return read_list(argument, columns, expected, single=(str, pl.Expr))
+
+
+def read_expression(what: str, column: Column) -> pl.Expr:
+    """Return the expression of one column, in a context whose schema is not known yet.
+
+    An expression that names several columns is refused: Polars would spread them over the
+    arguments of one sort or one struct, and the columns are known only once the table is.
+    """
+    _check_column_kind(what, column)
+    if isinstance(column, pl.Expr) and column.meta.has_multiple_outputs():
+        raise PrcError(
+            f"{what} takes one column; got {column}, which may stand for several; "
+            "write one expression for each column"
+        )
+    return select_column(column) if isinstance(column, str) else column
+
+
+def _check_column_kind(what: str, column: Any) -> None:
+    if not isinstance(column, str | pl.Expr):
+        raise PrcError(f"{what} takes a column name or an expression; got {describe_value(column)}")
+
+
+def is_dropping(missing: Missing) -> bool:
+    """Return whether rows with missing values are left out; raise unless `missing` is a choice."""
+    return read_choice("missing=", missing, ("raise", "drop")) == "drop"
+
+
+class ColumnReader:
+    """Looks up columns in one table, and collects the checks of their values.
+
+    `made_from` is the user's table, if `frame` is another one that was made from it.
+    """
+
+    def __init__(
+        self,
+        frame: pl.DataFrame | pl.LazyFrame,
+        missing: Missing,
+        *,
+        may_collect: bool,
+        made_from: pl.DataFrame | pl.LazyFrame | None = None,
+    ) -> None:
+        self.frame = frame.lazy()
+        self.user_table = frame if made_from is None else made_from
+        self.may_collect = may_collect
+        self.schema = self.frame.collect_schema()
+        self.tallies = Tallies()
+        self.drop = is_dropping(missing)
+        self.missing: list[pl.Expr] = []
+        self.example_keys: list[pl.Expr] = []
+        """What rows of one example share, where an example is left out as a whole."""
+
+    def read_column(self, argument: str, column: Column) -> ReadColumn:
+        """Return one column; raise if it is not in the table, or if there are several."""
+        expr = self.read_expr(argument, column)
+        if isinstance(column, str):
+            name, dtype = column, self.schema[column]
+        else:
+            if column.meta.is_regex_projection():
+                raise PrcError(
+                    f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the "
+                    "name alone, which is taken as it is"
+                )
+            dtypes = self.read_dtypes(argument, [expr])
+            if len(dtypes) != 1:
+                names = ", ".join(map(repr, list(dtypes)[:5])) + (", ..." if len(dtypes) > 5 else "")
+                raise PrcError(f"{argument}= must be one column; got {len(dtypes)}: {names}")
+            [(name, dtype)] = dtypes.items()
+        return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
+
+    def read_expr(self, argument: str, column: Column) -> pl.Expr:
+        """Return the column as an expression; raise if it reads a column that is not in the table."""
+        _check_column_kind(f"{argument}=", column)
+        for name in [column] if isinstance(column, str) else column.meta.root_names():
+            if name not in self.schema:
+                raise PrcError(
+                    f"{argument}= names the column {name!r}, which is not in the table; "
+                    f"{suggest_names(name, self.schema)}"
+                )
+        return select_column(column) if isinstance(column, str) else column
+
+    def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
+        """Return the names and dtypes of what expressions make of the table."""
+        try:
+            return dict(self.frame.select(exprs).collect_schema())
+        except pl.exceptions.PolarsError as error:
+            raise PrcError(f"{argument}= does not fit the table: {_first_line(error)}") from error
+
+    def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
+        """Return the expressions of the group columns, and their names and dtypes.
+
+        Raise for names that the result has itself (`makes`), and for what cannot be a key.
+        """
+        exprs = [self.read_expr("by", column) for column in list_columns("by=", by)]
+        dtypes = self.read_dtypes("by", exprs) if exprs else {}
+        for name, dtype in dtypes.items():
+            if name in set(makes):
+                raise PrcError(
+                    f"by= holds a column {name!r}, and the result has a column of that name; "
+                    f"rename it, e.g. by=pl.col({name!r}).alias({name + '_group'!r})"
+                )
+            if name.startswith(RESERVED):
+                raise PrcError(
+                    f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved"
+                )
+            if is_pattern(name):
+                raise PrcError(
+                    f"by= holds a column {name!r}, which Polars reads as a pattern; rename it"
+                )
+            if dtype in (pl.Object, pl.Unknown):
+                raise PrcError(
+                    f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it"
+                )
+        return exprs, dtypes
+
+    def add_checks(self, checks: Iterable[Check]) -> None:
+        """Add checks over the sums of `tallies`."""
+        self.tallies.checks.extend(checks)
+
+    def handle_missing(self, column: ReadColumn) -> None:
+        """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead."""
+        self.missing.append(value_checks.is_missing(column.value, column.dtype))
+        if not self.drop:
+            count, nan = self.tallies.count, column.dtype.is_float()
+            self.add_checks(value_checks.missing_checks(count, column.what, column.value, nan=nan))
+
+    def input_fields(
+        self,
+        by: dict[str, pl.DataType],
+        by_exprs: list[pl.Expr],
+        columns: dict[str, pl.Expr],
+    ) -> dict[str, Any]:
+        """Return the fields of an `InputTable`, without the rows that are left out."""
+        frame = self.drop_missing() if self.drop else self.frame
+        return {
+            "frame": frame,
+            "by": by,
+            "by_exprs": by_exprs,
+            "columns": columns,
+            "tallies": self.tallies,
+            "group_expr": group_number(by, self._read_spans(by_exprs)),
+            "schema": self.schema,
+            "may_collect": self.may_collect,
+            "in_memory": isinstance(self.user_table, pl.DataFrame),
+            "row_counts": _count_rows(self.frame, frame) if self.drop else None,
+        }
+
+    def drop_missing(self) -> pl.LazyFrame:
+        """Return the table without rows in which a value is missing, and without their examples."""
+        missing = pl.any_horizontal(self.missing)
+        if not self.example_keys:
+            return self.frame.filter(~missing)
+        names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+        keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
+        incomplete = self.frame.filter(missing).select(keys).unique()
+        dtypes = dict(incomplete.collect_schema())
+        flagged = incomplete.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+        frame = join_groups(self.frame.with_columns(keys), flagged, dtypes, how="left")
+        return frame.filter(pl.col(_IS_INCOMPLETE).is_null()).drop(*names, _IS_INCOMPLETE)
+
+    def _read_spans(self, by_exprs: list[pl.Expr]) -> dict[str, Span]:
+        """Return the least and greatest values of the group columns whose dtypes do not tell them.
+
+        Of a LazyFrame return none: in memory one cheap pass over the keys saves a join, but over a file
+        it would be a second reading. Keys are read from the user's table, which is in memory even if a
+        long table made from it is lazy; a key that only the long table has gets no span.
+        """
+        if not isinstance(self.user_table, pl.DataFrame):
+            return {}
+        held = set(self.user_table.columns)
+        keys = self.user_table.lazy().select(e for e in by_exprs if held.issuperset(e.meta.root_names()))
+        wide = list_wide_keys(keys.collect_schema())
+        if not wide:
+            return {}
+        physical = keys.select(pl.col(wide).to_physical())
+        ends = run_query(physical.select(pl.struct(pl.all().min()), pl.struct(pl.all().max()).alias("")))
+        low, high = (ends.to_series(place).item() for place in (0, 1))
+        return {name: (low[name], high[name]) for name in wide if low[name] is not None}
+
+
+def describe_expression(argument: str, column: pl.Expr) -> str:
+    """Return what error messages call an expression, such as `score column 'p'`."""
+    return f"{argument} column {column.meta.output_name()!r}"
+
+
+def _count_rows(table: pl.LazyFrame, kept: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a query for the numbers of rows of both, as one row."""
+    counts = [frame.select(pl.len().alias(name)) for name, frame in (("all", table), ("kept", kept))]
+    return pl.concat(counts, how="horizontal")
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of a Polars error, which ends before the plan is printed."""
+    return str(error).partition("\n")[0]

@@ -1,0 +1,171 @@
+"""The one shape of every input: rows with a score, each of which adds to two sums.
+
+A row with a label adds 1 to the positives or to the negatives of its group. A weighted row adds its
+weight, and a row of counts adds to both sums. Only published rates have no counts.
+
+Checks of values cannot be made before the query runs. They are written down over *tallies*, row-wise
+tests that are summed in the table of groups, and are read there by a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from polars_prcurve.column_names import LABEL, MODEL, NEG, POS, RESERVED, SCORE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.query_checks import Check, run_query
+
+_LEN = f"{RESERVED}len"
+
+
+@dataclass
+class Tallies:
+    """Row-wise tests, and the checks of their sums."""
+
+    tests: dict[str, pl.Expr] = field(default_factory=dict)
+    """Boolean or integer expressions over rows, by the names of their sums in the table of groups."""
+    checks: list[Check] = field(default_factory=list)
+    """Checks over the table of groups."""
+    n_score_tests: int = 0
+    """The number of tests, the first ones, that read the score alone."""
+
+    def count(self, test: pl.Expr) -> pl.Expr:
+        """Add a test, and return the number of rows that satisfy it, over the table of groups."""
+        return self.sum_per_group(test).sum()
+
+    def sum_per_group(self, value: pl.Expr) -> pl.Expr:
+        """Add a sum of integers, and return the column that holds it in the table of groups."""
+        name = f"{RESERVED}tally_{len(self.tests)}"
+        self.tests[name] = value
+        return pl.col(name)
+
+
+@dataclass(frozen=True)
+class InputTable:
+    """A table, and what its columns mean."""
+
+    frame: pl.LazyFrame
+    by: dict[str, pl.DataType]
+    """The names and dtypes of the group columns; the last one is MODEL where models are compared."""
+    by_exprs: list[pl.Expr]
+    """The group columns, as expressions over `frame`."""
+    columns: dict[str, pl.Expr]
+    """The other columns, by internal names, as expressions over `frame`."""
+    tallies: Tallies
+    group_expr: pl.Expr | None
+    """The number of a group, from its `by` columns; None if the groups have to be listed first."""
+    schema: pl.Schema
+    """The columns of `frame`, whether used or not."""
+    may_collect: bool
+    """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
+    row_counts: pl.LazyFrame | None
+    """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
+    in_memory: bool = field(default=False, kw_only=True)
+    """Whether the user gave a DataFrame, so that a second pass over it costs little."""
+    model_name: str = field(default="", kw_only=True)
+    """What users call the column MODEL."""
+
+    def collect(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
+        """Run a query half way, for what Polars has no expression for.
+
+        Raise if the user gave a LazyFrame; `why` names in the message what needs the values.
+        """
+        if not self.may_collect:
+            raise PrcError(
+                f"{why} needs a DataFrame: call .collect() first, on the table or on its .prc.counts()"
+            )
+        return run_query(query)
+
+    @property
+    def group_columns(self) -> dict[str, pl.DataType]:
+        """The names and dtypes of the group columns, without MODEL."""
+        return {name: dtype for name, dtype in self.by.items() if name != MODEL}
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows to count: group columns by the users' names, other columns by internal names."""
+        return self.frame.select(*self.by_exprs, **self.columns)
+
+    def aggregate_groups(self, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+        """Return one row per group, in order, with aggregates over `frame` and sums of the tallies."""
+        # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
+        # memory for both uses.
+        sums = (test.sum().cast(pl.Int64).alias(name) for name, test in self.tallies.tests.items())
+        if self.by:
+            return self.frame.group_by(*self.by_exprs).agg(*aggregates, *sums).sort(*self.by)
+        # Without `by` a select makes one row of an empty table, which has no group.
+        total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
+        return total.filter(pl.col(_LEN) > 0).drop(_LEN)
+
+
+@dataclass(frozen=True)
+class ScoreTable(InputTable):
+    """A table of scores, with the columns SCORE and either LABEL or both POS and NEG."""
+
+    score_dtype: pl.DataType
+    labelled: bool
+    """Whether there is LABEL, so that each row is one example, without a weight."""
+    float_sums: bool
+    """Whether POS and NEG are Float64; otherwise they are Int128."""
+    count_dtype: pl.DataType
+    """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights."""
+    weighted: bool
+    """Whether each row is one example with a weight."""
+
+    @property
+    def has_few_scores(self) -> bool:
+        """Whether the dtype of the score allows 256 values at most."""
+        return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
+
+    def require_example_counts(self) -> ScoreTable:
+        """Return the table; raise if its sums do not tell the number of examples."""
+        if self.float_sums and not self.weighted:
+            raise PrcError(
+                "confidence= needs numbers of examples, and counts= holds floats; cast them to integers "
+                "if that is what they are"
+            )
+        return self
+
+    def aggregate_scores(self) -> ScoreTable:
+        """Return the table with one row per group and score, which is faster where scores repeat."""
+        # The tests of the score come first, so that made again over the new rows they have their names.
+        # All rows of a score satisfy them, or none. The sums of the other tests become columns.
+        score, score_tallies = pl.col(SCORE), Tallies()
+        if self.tallies.n_score_tests > 0:
+            has_nan = self.score_dtype.is_float()
+            list(value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan))
+        other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
+        rows, positive = pl.len().cast(pl.Int64), self.columns[LABEL].cast(pl.Int64).sum()
+        frame = self.frame.group_by(*self.by_exprs, self.columns[SCORE].alias(SCORE)).agg(
+            rows.alias(_LEN),
+            positive.alias(POS),
+            *(test.sum().cast(pl.Int64).alias(name) for name, test in other_tests.items()),
+        )
+        frame = frame.cache()  # without it each of the two uses would aggregate again
+        tests = {n: pl.when(test).then(_LEN).otherwise(0) for n, test in score_tallies.tests.items()}
+        tests |= {name: pl.col(name) for name in other_tests}
+        return replace(
+            self,
+            frame=frame,
+            by_exprs=[pl.col(name) for name in self.by],
+            columns={
+                SCORE: score,
+                POS: pl.col(POS).cast(pl.Int128),
+                NEG: (pl.col(_LEN) - pl.col(POS)).cast(pl.Int128),
+            },
+            tallies=Tallies(tests, self.tallies.checks),
+            labelled=False,
+        )
+
+
+@dataclass(frozen=True)
+class RateTable(InputTable):
+    """A table of published ROC points without counts, with the columns recall and fpr."""
+
+    def require_example_counts(self) -> RateTable:
+        """Raise, because rates do not tell the number of examples."""
+        raise PrcError("rates= holds no counts, so there is no confidence=; leave it out")

@@ -1,0 +1,287 @@
+"""A user's table, read into a `ScoreTable`, a `RateTable`, or a table of posteriors.
+
+Every column is resolved and typed here. What names and dtypes tell raises at once. What only values tell
+becomes a check that the query carries with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_list, refuse_kind
+from polars_prcurve.column_names import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, SCORE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.column_reader import (
+    Column,
+    ColumnReader,
+    Columns,
+    Missing,
+    ReadColumn,
+    TypedExpr,
+    list_columns,
+)
+from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+
+NO_MODEL: Any = object()
+"""Stands for no column of models, because None may be what a user passed by mistake."""
+
+
+def read_input(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    makes: Iterable[str],
+    may_collect: bool,
+    made_from: pl.DataFrame | pl.LazyFrame | None = None,
+    by: Columns = None,
+    score: Column = "score",
+    label: Column = "label",
+    pos_label: Any = None,
+    weight: Column | None = None,
+    counts: tuple[Column, Column] | None = None,
+    rates: tuple[Column, Column] | None = None,
+    cluster: Column | None = None,
+    model: Any = NO_MODEL,
+    example: Columns = None,
+    matched: bool = False,
+    missing: Missing = "raise",
+) -> ScoreTable | RateTable:
+    """Return the table with every column resolved and typed.
+
+    `makes` are the names that the result adds to `by`. `made_from` is the user's table, if `frame` is
+    another one with the same groups, such as a long one made from a wide one. `may_collect` is as in
+    `InputTable`. An `example` is left out as a whole if a value is missing in one of its rows, unless
+    its rows are `matched`: made from one row, they share the label and have scores.
+    """
+    reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
+    groups, by_dtypes = reader.read_by(by, makes)
+    model_name = ""
+    if model is not NO_MODEL:
+        models = reader.read_column("model", model)
+        if (model_name := models.name) in by_dtypes:
+            raise PrcError(f"by= and model= both hold the column {model_name!r}; leave it out of by=")
+        by_dtypes[MODEL] = models.dtype
+        groups.append(models.value.alias(MODEL))
+    if rates is not None:
+        _refuse("rates", cluster=cluster, counts=counts, weight=weight, pos_label=pos_label)
+        points = _read_rates(reader, _check_pair("rates", rates, "recall and of fpr"))
+        return RateTable(**reader.input_fields(by_dtypes, groups, points), model_name=model_name)
+    scores = _read_score(reader, score)
+    if counts is not None:
+        _refuse("counts", cluster=cluster, weight=weight, pos_label=pos_label)
+        amounts = _read_counts(reader, _check_pair("counts", counts, "positives and of negatives"))
+    else:
+        amounts = _read_labels(reader, label, pos_label, weight)
+    ids = {} if cluster is None else {CLUSTER: _read_id(reader, "cluster", cluster)}
+    if examples := [_read_id(reader, "id", column) for column in list_columns("id=", example)]:
+        ids[EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
+        if not matched:
+            reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
+    has_floats = any(amount_dtype == pl.Float64 for _, amount_dtype in amounts.values())
+    cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
+    table = ScoreTable(
+        **reader.input_fields(by_dtypes, groups, {SCORE: scores.value, **cast, **ids}),
+        score_dtype=scores.dtype,
+        labelled=LABEL in amounts,
+        float_sums=has_floats,
+        count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
+        weighted=weight is not None,
+        model_name=model_name,
+    )
+    # Rows of clusters, and of examples under several models, have to stay apart.
+    may_aggregate = table.labelled and not ids
+    return table.aggregate_scores() if may_aggregate and _scores_repeat(table, frame) else table
+
+
+class DroppedRows(NamedTuple):
+    """How many rows of a table are left out because a value is missing, and how many it has."""
+
+    n: int
+    total: int
+
+    @property
+    def sentence(self) -> str:
+        """What to tell of them."""
+        return (
+            f"{_group_digits(self.n)} of {_group_digits(self.total)} rows are left out, "
+            "because a value is missing in them"
+        )
+
+
+def count_dropped_rows(
+    frame: pl.DataFrame | pl.LazyFrame, *, model: Column | None = None, id: Any = None, **given: Any
+) -> DroppedRows:
+    """Return how many rows missing="drop" leaves out, from the arguments of a method on the table.
+
+    Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
+    an example is left out as a whole.
+    """
+    columns = {name: given[name] for name in _COLUMN_ARGUMENTS if given.get(name) is not None}
+    if id is not None:
+        columns |= {"model": model, "example": id}
+    table = read_input(frame, makes=(), may_collect=True, missing="drop", **columns)
+    if table.row_counts is None:
+        return DroppedRows(0, 0)
+    total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)
+    return DroppedRows(total - kept, total)
+
+
+_COLUMN_ARGUMENTS = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "cluster")
+
+
+def _group_digits(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Return whether scores occur ten times on average, by their dtype or a sample of many rows."""
+    if table.has_few_scores or isinstance(frame, pl.LazyFrame) or frame.height < 200_000:
+        return table.has_few_scores
+    size = 8_192
+    sample = frame.sample(size, with_replacement=True, seed=0)
+    distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
+    # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
+    # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
+    return (size - distinct) * frame.height > 5 * size**2
+
+
+def drop_incomplete_examples(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    by: Columns,
+    id: Columns,
+    score: Column,
+    label: Column,
+    weight: Column | None = None,
+) -> pl.LazyFrame:
+    """Return the table without examples in one of whose rows, of any model, a value is missing."""
+    reader = ColumnReader(frame, "drop", may_collect=False)
+    groups, _ = reader.read_by(by, ())
+    given = [("score", score), ("label", label), *([] if weight is None else [("weight", weight)])]
+    for argument, column in given:
+        reader.handle_missing(reader.read_column(argument, column))
+    reader.example_keys = [
+        *groups,
+        *(_read_id(reader, "id", column) for column in list_columns("id=", id)),
+    ]
+    return reader.drop_missing()
+
+
+def read_posteriors(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    makes: Iterable[str],
+    by: Columns = None,
+    score: Column = "score",
+    missing: Missing = "raise",
+) -> InputTable:
+    """Return a table of probabilities without labels, whose only column is SCORE, a Float64."""
+    reader = ColumnReader(frame, missing, may_collect=True)
+    groups, by_dtypes = reader.read_by(by, makes)
+    scores = _read_score(reader, score)
+    value = scores.value.cast(pl.Float64)
+    reader.add_checks(value_checks.posterior_checks(reader.tallies.count, scores.what, value))
+    return InputTable(**reader.input_fields(by_dtypes, groups, {SCORE: value}))
+
+
+def _check_pair(argument: str, given: Any, what: str) -> tuple[Column, Column]:
+    """Return the two columns of `counts=` or `rates=`; raise if there are not two."""
+    expected = f"two columns, of {what}"
+    pair = read_list(f"{argument}=", given, expected)
+    if len(pair) != 2:
+        raise refuse_kind(f"{argument}=", expected, given)
+    return pair[0], pair[1]
+
+
+def _refuse(argument: str, **others: Any) -> None:
+    """Raise if one of the `others` is given, because `argument` replaces it."""
+    for name, value in others.items():
+        if value is not None:
+            raise PrcError(f"{argument}= stands in place of labels and weights; leave out {name}=")
+
+
+def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
+    """Return a column of any dtype that tells clusters or examples apart."""
+    given = reader.read_column(argument, column)
+    reader.handle_missing(given)
+    return given.value
+
+
+def _number_fields(values: Sequence[pl.Expr]) -> list[pl.Expr]:
+    """Return values under names of their own, which expressions may share."""
+    return [value.alias(str(number)) for number, value in enumerate(values)]
+
+
+def _read_score(reader: ColumnReader, score: Column) -> ReadColumn:
+    given = reader.read_column("score", score)
+    value_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    reader.handle_missing(given)
+    reader.tallies.n_score_tests = len(reader.tallies.tests)
+    return given
+
+
+def _read_labels(
+    reader: ColumnReader, label: Column, pos_label: Any, weight: Column | None
+) -> dict[str, TypedExpr]:
+    """Return LABEL; with weights return POS and NEG, of which one is 0 in each row."""
+    given = reader.read_column("label", label)
+    value, dtype, _, what = given
+    label_dtypes(pos_label).require(what, dtype)
+    reader.handle_missing(given)
+    if pos_label is not None:
+        check_category(what, dtype, pos_label)
+        positive = equals_label(value, pos_label)
+        reader.add_checks(value_checks.pos_label_checks(reader.tallies.count, what, positive, pos_label))
+    elif dtype == pl.Boolean:
+        positive = value
+    else:
+        positive = value == 1
+        reader.add_checks(value_checks.label_checks(reader.tallies.count, what, value))
+    if weight is None:
+        return {LABEL: (positive, pl.Boolean())}
+    amount, amount_dtype = _read_amount(reader, "weight", weight)
+    zero = pl.lit(0, dtype=amount_dtype)
+    return {
+        POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
+        NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
+    }
+
+
+def _read_counts(reader: ColumnReader, counts: tuple[Column, Column]) -> dict[str, TypedExpr]:
+    amounts = {
+        name: _read_amount(reader, "counts", column)
+        for name, column in zip((POS, NEG), counts, strict=True)
+    }
+    for value, dtype in amounts.values():
+        if dtype.is_integer():
+            sums = value_checks.split_in_halves(value)
+            halves = [reader.tallies.sum_per_group(half) for half in sums]
+            reader.add_checks(value_checks.total_checks(*halves))
+    return amounts
+
+
+def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:
+    """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
+    given = reader.read_column(argument, column)
+    value, dtype, _, what = given
+    value_checks.AMOUNT_DTYPES.require(what, dtype)
+    reader.handle_missing(given)
+    reader.add_checks(value_checks.amount_checks(reader.tallies.count, what, value))
+    # Sums in the user's dtype could overflow.
+    wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
+    return value.cast(wide), wide
+
+
+def _read_rates(reader: ColumnReader, rates: tuple[Column, Column]) -> dict[str, pl.Expr]:
+    points = {}
+    for name, column in zip(("recall", "fpr"), rates, strict=True):
+        given = reader.read_column("rates", column)
+        value_checks.RATE_DTYPES.require(given.what, given.dtype)
+        reader.handle_missing(given)
+        reader.add_checks(value_checks.rate_checks(reader.tallies.count, given.what, given.value))
+        points[name] = given.value.cast(pl.Float64)
+    return points

@@ -1,0 +1,132 @@
+"""Thresholds as users write them: any real number, for scores of any dtype.
+
+A score reaches a threshold if it is at least as large, as real numbers are compared. The scores that
+reach a number are those that reach the least value of their dtype which is not below it. So the number
+is replaced by that value once, exactly, and queries compare scores with it in their own dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.errors import PrcError, describe_value
+
+RealNumber: TypeAlias = Fraction | float
+"""A real number: a fraction, or an infinity as a float."""
+
+
+def read_threshold_list(argument: str, given: Iterable[Any], dtype: pl.DataType) -> list[RealNumber]:
+    """Return thresholds as exact numbers; raise for what scores of this dtype are not compared with."""
+    return [_read_number(argument, value, dtype) for value in given]
+
+
+def to_least_scores(numbers: Sequence[RealNumber | None], dtype: pl.DataType) -> pl.Series:
+    """Return for each number the least value of the score's dtype that is not below it.
+
+    It is null where all values of the dtype are below the number, so that no score reaches it.
+    """
+    values = [None if number is None else _find_least_score(number, dtype) for number in numbers]
+    return pl.Series(values, dtype=dtype)
+
+
+def round_to_float(number: RealNumber) -> float:
+    """Return the float nearest to a number, which is infinite beyond the range of floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+_FARTHEST = 400
+"""The exponent of a power of ten beyond that of all scores, which have at most 308 and at least -324."""
+
+
+def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
+    is_bool = isinstance(value, bool) or type(value).__name__ == "bool"  # NumPy has a Boolean, too
+    if is_bool and dtype == pl.Boolean:
+        return Fraction(int(value))
+    if is_bool or not isinstance(value, Real | Decimal):
+        raise PrcError(
+            f"{argument}= takes numbers, which scores of dtype {dtype} are compared with; got "
+            f"{describe_value(value)}"
+        )
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if math.isnan(value):
+        raise PrcError(
+            f"{argument}= holds {describe_value(value)}, and no score is at or above it; pass a number"
+        )
+    if math.isinf(value):
+        return float(value)
+    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST:
+        # Its fraction could have a hundred million digits. No score lies between it and this one.
+        far = Fraction(10) ** (_FARTHEST if value.adjusted() > 0 else -_FARTHEST)
+        return far if value > 0 else -far
+    exact = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
+    return Fraction(float(value)) if exact is None else Fraction(*map(int, exact()))
+
+
+def _find_least_score(number: RealNumber, dtype: pl.DataType) -> Any:
+    """Return the least value of a dtype that is not below a number, or None if all are."""
+    if dtype.is_float():
+        return _find_least_float(number, dtype)
+    if isinstance(dtype, pl.Decimal):
+        digits, scale = dtype.precision or 38, dtype.scale
+        least = _find_least_integer(number * 10**scale, 1 - 10**digits, 10**digits - 1)
+        return None if least is None else _to_decimal(least, scale)
+    if dtype == pl.Boolean:
+        least = _find_least_integer(number, 0, 1)
+        return None if least is None else bool(least)
+    return _find_least_integer(number, *_INTEGER_RANGES[dtype.base_type()])
+
+
+def _find_least_integer(number: RealNumber, low: int, high: int) -> int | None:
+    if number > high:
+        return None
+    return low if number <= low else math.ceil(number)
+
+
+def _find_least_float(number: RealNumber, dtype: pl.DataType) -> float:
+    """Return the least float of this width that is not below a number; infinity is one, too."""
+    import numpy as np
+
+    nearest = round_to_float(number)
+    if nearest < number:
+        nearest = math.nextafter(nearest, math.inf)
+    # A shorter float is a longer float, so the least one above the least longer one is the answer.
+    width = _FLOAT_TYPES[dtype.base_type()]
+    with np.errstate(over="ignore"):
+        held = getattr(np, width)(nearest)
+    if float(held) < nearest:  # as Python floats: NumPy would round the longer one first
+        held = np.nextafter(held, held.dtype.type(math.inf))
+    return float(held) + 0.0  # 0.0 in place of -0.0
+
+
+def _to_decimal(unscaled: int, scale: int) -> Decimal:
+    """Return `unscaled / 10**scale`, with all its digits."""
+    digits = tuple(map(int, str(abs(unscaled))))
+    return Decimal((int(unscaled < 0), digits, -scale))
+
+
+_FLOAT_TYPES: dict[Any, str] = {pl.Float16: "float16", pl.Float32: "float32", pl.Float64: "float64"}
+_INTEGER_RANGES: dict[Any, tuple[int, int]] = {
+    dtype: ends
+    for bits, signed, unsigned in (
+        (8, pl.Int8, pl.UInt8),
+        (16, pl.Int16, pl.UInt16),
+        (32, pl.Int32, pl.UInt32),
+        (64, pl.Int64, pl.UInt64),
+        (128, pl.Int128, pl.UInt128),
+    )
+    for dtype, ends in (
+        (signed, (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)),
+        (unsigned, (0, 2**bits - 1)),
+    )
+}

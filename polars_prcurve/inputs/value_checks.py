@@ -1,0 +1,127 @@
+"""Checks of dtypes and values, with the sentences that frame methods and expressions both raise.
+
+Each function yields `Check`s that a value is as it should be. The number of rows that are not comes
+from a parameter `count`, because it differs by caller: an expression sums in its context, and a frame
+method reads a sum from the table of groups (see `score_table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence
+
+RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
+"""A function from a Boolean expression to the number of rows in which it is true, as a scalar."""
+
+SCORE_DTYPES = DtypeRule(
+    selectors.numeric() | selectors.boolean(),
+    "; a score is a float, an integer, a Decimal or a Boolean",
+)
+AMOUNT_DTYPES = DtypeRule(selectors.numeric(), "; expected numbers >= 0")
+POSTERIOR_DTYPES = DtypeRule(
+    selectors.numeric() | selectors.boolean() | selectors.by_dtype(pl.Null),
+    "; expected probabilities of the positive class",
+)
+ETA_DTYPES = DtypeRule(selectors.numeric() | selectors.by_dtype(pl.Null), "; expected shares in [0, 1]")
+RATE_DTYPES = DtypeRule(selectors.numeric(), "; expected rates in [0, 1]")
+
+
+def _row_check(n: pl.Expr, what: str, trouble: str, todo: str) -> Check:
+    """Return the check that n is 0, the number of rows in which something is wrong."""
+    return Check(
+        n > 0, compose_sentence(f"{what} is {trouble} in ", n.cast(pl.String), f" row(s); {todo}")
+    )
+
+
+def is_missing(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return whether a value is null, or NaN if it is a float."""
+    return value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
+
+
+def missing_checks(count: RowCounter, what: str, value: pl.Expr, *, nan: bool) -> Iterator[Check]:
+    """Yield checks that no value is null, and, with `nan`, that none is NaN."""
+    todo = 'filter those rows out, or pass missing="drop" to a frame method'
+    yield _row_check(count(value.is_null()), what, "null", todo)
+    if nan:
+        yield _row_check(count(value.cast(pl.Float64).is_nan()), what, "NaN", todo)
+
+
+def label_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
+    """Yield checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
+    todo = "expected {0, 1} or {-1, 1}, or pass pos_label="
+    zeros, ones, minus_ones = (count(value == valid) for valid in (0, 1, -1))
+    others = count(value.is_not_null()) - zeros - ones - minus_ones
+    yield _row_check(others, what, "not binary", todo)
+    yield Check(
+        (zeros > 0) & (minus_ones > 0),
+        compose_sentence(
+            f"{what} mixes ",
+            zeros.cast(pl.String),
+            " row(s) of 0 with ",
+            minus_ones.cast(pl.String),
+            f" of -1; {todo}",
+        ),
+    )
+
+
+def pos_label_checks(count: RowCounter, what: str, positive: pl.Expr, pos_label: Any) -> Iterator[Check]:
+    """Yield a check that the positive label occurs: a misspelt one would silently leave no positives."""
+    rows = count(pl.lit(True) | positive)  # as long as the column, which a literal alone is not
+    text = (
+        f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if this table "
+        f"lawfully has no positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
+    )
+    yield Check(
+        (rows > 0) & (count(positive) == 0),
+        compose_sentence(f"{what} holds ", rows.cast(pl.String), text),
+    )
+
+
+def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
+    """Yield a check that weights or counts are finite and not negative."""
+    # NaN is above every number in Polars, so one comparison finds it and infinity.
+    wrong = (value < 0) | (value.cast(pl.Float64) >= float("inf"))
+    yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
+
+
+def split_in_halves(count: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the multiples of 2**32 in an integer, and the rest: sums of both fit into an Int64."""
+    return count // 2**32, count % 2**32
+
+
+def total_checks(high: pl.Expr, low: pl.Expr) -> Iterator[Check]:
+    """Yield a check that counts of a group, summed in halves, add up to an Int64."""
+    total = high.cast(pl.Int128) * 2**32 + low
+    text = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    yield Check(total.max() >= 2**63, compose_sentence(text))
+
+
+def rate_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
+    """Yield a check that rates lie in [0, 1]."""
+    yield _row_check(
+        count(~value.is_between(0, 1)), what, "outside [0, 1]", "expected rates, not percent"
+    )
+
+
+def posterior_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
+    """Yield a check that posteriors lie in [0, 1] and are not NaN."""
+    todo = "expected probabilities of the positive class"
+    outside = (value < 0) | (value > 1)  # true of NaN, which is above every number
+    yield _row_check(count(outside), what, "outside [0, 1] or NaN", todo)
+
+
+def eta_checks(count: RowCounter, eta: pl.Expr) -> Iterator[Check]:
+    """Yield a check that prevalences lie in [0, 1] and are not NaN."""
+    outside = (eta < 0) | (eta > 1)  # true of NaN, which is above every number
+    yield _row_check(count(outside), "eta=", "outside [0, 1]", "expected shares, not percent")
+
+
+def inner_eta_checks(count: RowCounter, what: str, eta: pl.Expr) -> Iterator[Check]:
+    """Yield a check that prevalences lie between 0 and 1, where the odds are finite and not 0."""
+    todo = "expected shares of positives, not percent, and neither 0 nor 1"
+    yield _row_check(count((eta <= 0) | (eta >= 1)), what, "not between 0 and 1", todo)

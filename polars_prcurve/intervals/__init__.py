@@ -1,0 +1,1 @@
+"""Intervals of rates, and from them bands of point metrics, widths and sample sizes."""

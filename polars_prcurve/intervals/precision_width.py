@@ -1,0 +1,294 @@
+"""How well precision can be known at any prevalence, from how well recall and fpr are known (B 5).
+
+Let U and L be the greatest and the least ratio of recall to fpr that their intervals allow. Then the
+widest gap between upper and lower precision over all prevalences is
+
+    Delta = (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L))    at    eta = 1 / (1 + sqrt(U L)).
+
+Delta is a mean of the relative half-widths of both intervals, so it is at most the larger (B Theorem 1).
+Delta is the width of the whole band: precision plus or minus Delta is about twice too wide.
+
+Sources: (B) Brabec et al. 2020.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number, read_pair, read_seed, read_whole_number
+from polars_prcurve.errors import PrcError
+from polars_prcurve.intervals.bands import find_corners
+from polars_prcurve.intervals.rates import (
+    RateMethod,
+    check_confidence,
+    check_rate_method,
+    compute_limits,
+    z_value,
+)
+from polars_prcurve.metrics.names import find_point_metric
+from polars_prcurve.metrics.point_metric import PointMetric
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+Interval: TypeAlias = tuple[float, float]
+
+
+class PrecisionInterval(NamedTuple):
+    """The low and the high end of a metric: floats, arrays or expressions, as eta was."""
+
+    low: Any
+    high: Any
+
+
+class Width(NamedTuple):
+    """The widest band over all prevalences."""
+
+    delta: float
+    """The width of the band: upper minus lower precision."""
+    eta: float
+    """The prevalence at which the band is widest; 0 or 1 if the width is only approached there, NaN if
+    the band has this width everywhere."""
+    bound: float
+    """The larger of both `(high - low) / (high + low)`, which delta does not exceed (B Theorem 1)."""
+    up: float
+    """The largest possible distance of precision above its estimate, at any prevalence."""
+    down: float
+    """The largest possible distance of precision below its estimate, at any prevalence."""
+
+
+def precision_interval(
+    recall: float,
+    fpr: float,
+    eta: float | ArrayLike | pl.Expr,
+    recall_half_width: float | None = None,
+    fpr_half_width: float | None = None,
+    *,
+    recall_cv: float | None = None,
+    fpr_cv: float | None = None,
+    recall_interval: Interval | None = None,
+    fpr_interval: Interval | None = None,
+    metric: str | PointMetric = "precision",
+) -> PrecisionInterval:
+    """Return the least and the greatest precision that intervals of recall and fpr allow.
+
+    The formulas are from Brabec et al. 2020.
+
+    Parameters
+    ----------
+    recall, fpr
+        The estimates.
+    eta
+        The prevalence: a number, an array or an expression.
+    recall_half_width, fpr_half_width
+        The intervals are `recall - recall_half_width` to `recall + recall_half_width`, cut to [0, 1].
+    recall_cv, fpr_cv
+        Half-widths as shares of the estimates (coefficients of variation), in place of absolute ones.
+    recall_interval, fpr_interval
+        The low and high end of each interval, such as `rate_interval` gives, in place of half-widths.
+    metric
+        A point metric other than precision.
+
+    Returns
+    -------
+    `(low, high)`. It takes both intervals to hold at once: if each has level L, the result has at least
+    the level `L * L`.
+
+    Examples
+    --------
+    >>> low, high = precision_interval(0.6, 0.001, 0.01, 0.06, 0.0005)
+    >>> round(low, 4), round(high, 4)
+    (0.7843, 0.9302)
+    """
+    compute: Any = find_point_metric(metric)
+    recalls = _clip_to_rates(_read_ends("recall", recall, recall_half_width, recall_cv, recall_interval))
+    fprs = _clip_to_rates(_read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval))
+    rates = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
+    if isinstance(eta, pl.Expr):
+        return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in rates))
+    return PrecisionInterval(*(compute(t, f, eta) for t, f in rates))
+
+
+def max_width(
+    recall: float,
+    fpr: float,
+    recall_half_width: float | None = None,
+    fpr_half_width: float | None = None,
+    *,
+    recall_cv: float | None = None,
+    fpr_cv: float | None = None,
+    recall_interval: Interval | None = None,
+    fpr_interval: Interval | None = None,
+) -> Width:
+    """Return the widest band of precision over all prevalences, and the prevalence where it is widest.
+
+    Parameters are as for `precision_interval`. An upper end above 1 is not cut to 1; a cut could
+    only make delta smaller.
+
+    Examples
+    --------
+    >>> width = max_width(0.6, 0.001, 0.06, 0.0005)
+    >>> round(width.delta, 7), round(width.eta, 7), width.bound
+    (0.3138593, 0.0014485, 0.5)
+    """
+    low, high = _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval)
+    fpr_low, fpr_high = _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval)
+    return _compute_width((max(low, 0.0), recall, high), (max(fpr_low, 0.0), fpr, fpr_high))
+
+
+def _compute_width(recall: tuple[float, float, float], fpr: tuple[float, float, float]) -> Width:
+    """Return the widest band from the low end, the estimate and the high end of recall and of fpr."""
+    least, ratio, greatest = (
+        _recall_fpr_ratio(t, f) for t, f in zip(recall, reversed(fpr), strict=True)
+    )
+    bound = max((high - low) / (high + low) if high > 0 else 1.0 for low, _, high in (recall, fpr))
+    if least == 0 and math.isinf(greatest):
+        eta = math.nan
+    elif least == 0:
+        eta = 1.0
+    else:
+        eta = 1 / (1 + math.sqrt(greatest) * math.sqrt(least))  # the product itself could overflow
+    return Width(
+        _widest_gap(least, greatest), eta, bound, _widest_gap(ratio, greatest), _widest_gap(least, ratio)
+    )
+
+
+def _recall_fpr_ratio(recall: float, fpr: float) -> float:
+    """Return recall / fpr: infinite if only fpr is 0, NaN if both are."""
+    if fpr > 0:
+        return recall / fpr
+    return math.inf if recall > 0 else math.nan
+
+
+def _widest_gap(low: float, high: float) -> float:
+    """Return the widest gap, over all prevalences, between the precisions of two ratios recall / fpr."""
+    if math.isinf(high):
+        return 0.0 if math.isinf(low) else 1.0
+    low, high = math.sqrt(low), math.sqrt(high)
+    return (high - low) / (high + low) if high > 0 else 0.0
+
+
+def _read_ends(
+    name: str,
+    value: float,
+    half_width: float | None,
+    cv: float | None,
+    interval: Interval | None,
+) -> Interval:
+    """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
+    if sum(given is None for given in (half_width, cv, interval)) != 2:
+        raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
+    value = _read_rate(name, value)
+    if interval is not None:
+        low, high = read_pair(f"{name}_interval=", interval, "a low and a high end")
+    else:
+        given, size = ("half_width", half_width) if cv is None else ("cv", cv)
+        half = read_number(f"{name}_{given}=", size, "a number") * (1 if cv is None else value)
+        low, high = value - half, value + half
+    if not low <= value <= high:
+        raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
+    return low, high
+
+
+def _read_rate(name: str, value: object) -> float:
+    """Return a rate as a float; raise unless it is a number in [0, 1]."""
+    rate = read_number(name, value, "a number in [0, 1]")
+    if not 0 <= rate <= 1:
+        raise PrcError(f"{name} must lie in [0, 1]; got {value}")
+    return rate
+
+
+def _clip_to_rates(ends: Interval) -> Interval:
+    return max(ends[0], 0.0), min(ends[1], 1.0)
+
+
+def rectangle_level(
+    recall: float,
+    fpr: float,
+    n_pos: int,
+    n_neg: int,
+    *,
+    confidence: float = 0.95,
+    method: RateMethod = "wilson",
+    n_draws: int | None = None,
+    seed: int | None = None,
+) -> float:
+    """Return the level that a rectangle band really has, if the interval of each rate has `confidence`.
+
+    The guaranteed level is only the product, `confidence**2`. The real one is higher, because both rates
+    are seldom wrong at once and in opposite ways. It is the same at every prevalence.
+
+    Parameters
+    ----------
+    recall, fpr
+        The true rates.
+    n_pos, n_neg
+        Positives and negatives in the test set.
+    confidence, method
+        The interval of either rate; see `rate_interval`.
+    n_draws
+        The number of test sets to draw; the result is the share of them whose band holds the truth.
+        Without it, the result is the normal approximation, which does not depend on `method`:
+        `2 Phi(z (a + b) / sqrt(a**2 + b**2)) - 1` with a and b the standard errors over the rates.
+    seed
+        The seed of the draws.
+
+    Examples
+    --------
+    >>> round(rectangle_level(0.6, 0.01, 500, 50_000), 4)
+    0.9942
+    """
+    z = z_value(check_confidence(confidence))
+    check_rate_method(method)
+    for name, rate in (("recall", recall), ("fpr", fpr)):
+        read_number(name, rate, "a true rate above 0 and at most 1", lambda rate: 0 < rate <= 1)
+    for name, n in (("n_pos=", n_pos), ("n_neg=", n_neg)):
+        read_whole_number(name, n, 1)
+    seed = read_seed(seed)
+    if n_draws is None:
+        a, b = (math.sqrt((1 - rate) / (rate * n)) for rate, n in ((recall, n_pos), (fpr, n_neg)))
+        return math.erf(z * (a + b) / math.hypot(a, b) / math.sqrt(2)) if a + b > 0 else 1.0
+    read_whole_number("n_draws=", n_draws, 1)
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    with np.errstate(all="ignore"):
+        recalls, fprs = (
+            compute_limits(rng.binomial(n, rate, n_draws).astype(float), float(n), confidence, method)
+            for rate, n in ((recall, n_pos), (fpr, n_neg))
+        )
+    # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
+    # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
+    holds = (recalls[0] * fpr <= recall * fprs[1]) & (recalls[1] * fpr >= recall * fprs[0])
+    return float(np.mean(holds))
+
+
+def check_delta(delta: float) -> None:
+    """Raise unless delta lies between 0 and 1."""
+    read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
+
+
+def smallest_eta(
+    recall_low: pl.Expr, recall_high: pl.Expr, fpr_low: pl.Expr, fpr_high: pl.Expr, *, delta: float
+) -> pl.Expr:
+    """Return the lowest prevalence above which the band of precision is nowhere wider than `delta`.
+
+    Return 0 where the band is never wider, and null where it is wider up to eta = 1. With the odds
+    r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The result is
+    the larger root of this quadratic.
+    """
+    check_delta(delta)
+    # L and 1 / U, since U itself is infinite if fpr_low is 0.
+    least, inverse = recall_low / fpr_high, fpr_low / recall_high
+    product = least * inverse
+    half = (1 - product) - delta * (1 + product)
+    square = half * half - 4 * delta * delta * product
+    # eta = r / (1 + r), of the root (half + sqrt(square)) / (2 delta L)
+    above = half + square.sqrt()
+    eta = above / (above + 2 * delta * least)
+    never_wider = (square < 0) | (half < 0)
+    return pl.when(never_wider).then(0.0).when(recall_low > 0).then(eta).fill_nan(None)

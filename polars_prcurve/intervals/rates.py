@@ -1,0 +1,188 @@
+"""Intervals of rates: k successes in n independent trials.
+
+Half of the error that `confidence` allows falls on either side of the interval.
+
+    wilson           from the normal approximation of the rate; covers the level on average
+    jeffreys         quantiles of the beta distribution after half a success and half a failure
+    clopper_pearson  from the binomial distribution; never covers less than the level
+    hoeffding        from Hoeffding's inequality; covers at least the level, at all thresholds at once
+
+Sources: Wilson 1927; Clopper and Pearson 1934; Brown, Cai and DasGupta 2001;
+Hoeffding 1963; Massart 1990.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_choice, read_number, read_numbers
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.point_metric import choose_where
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+RateMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding"]
+Numeric: TypeAlias = Any  # a float, a float array or a pl.Expr
+
+
+class RateInterval(NamedTuple):
+    """The low and the high end of an interval: floats, arrays or expressions, as the counts were."""
+
+    low: Numeric
+    high: Numeric
+
+
+def rate_interval(
+    k: float | ArrayLike | pl.Expr,
+    n: float | ArrayLike | pl.Expr,
+    confidence: float = 0.95,
+    method: RateMethod = "wilson",
+) -> RateInterval:
+    """Return the interval of a rate, from `k` successes in `n` trials.
+
+    Parameters
+    ----------
+    k, n
+        Numbers, arrays or expressions; 0 <= k <= n. With weights they are sums, scaled so that n is
+        the effective sample size `sum(w)**2 / sum(w**2)`.
+    confidence
+        The level, between 0 and 1.
+    method
+        `"wilson"`, `"clopper_pearson"`, `"jeffreys"` or `"hoeffding"`. The second and third need SciPy
+        (`pip install "polars-prcurve[exact]"`) and numbers or arrays: Polars has no beta quantiles.
+
+    Returns
+    -------
+    `(low, high)` within [0, 1]; low is 0 if k = 0, high is 1 if k = n. Without trials both are NaN.
+    Expressions give null instead, also where 0 <= k <= n does not hold.
+
+    Rows that depend on each other, such as several rows of one patient or card, make every interval of
+    this kind too narrow.
+
+    Examples
+    --------
+    >>> low, high = rate_interval(3, 10)
+    >>> round(low, 6), round(high, 6)
+    (0.107791, 0.603222)
+    """
+    level = check_confidence(confidence)
+    if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
+        return _interval_of_exprs(_to_expr(k), _to_expr(n), level, method)
+    import numpy as np
+
+    hits, trials = np.broadcast_arrays(read_numbers("k", k), read_numbers("n", n))
+    if wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
+        raise PrcError(
+            f"rate_interval needs 0 <= k <= n, finite; {wrong} of the pairs given do not satisfy this"
+        )
+    with np.errstate(all="ignore"):
+        low, high = compute_limits(hits, trials, level, method)
+    return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
+
+
+def _interval_of_exprs(k: pl.Expr, n: pl.Expr, level: float, method: str) -> RateInterval:
+    """Return the interval of expressions; an expression cannot raise, so impossible counts give null."""
+    possible = (k >= 0) & (k <= n) & n.is_finite()
+    ends = compute_limits(k, n, level, method)
+    return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
+
+
+def _to_expr(value: Any) -> pl.Expr:
+    if isinstance(value, pl.Expr):
+        return value.cast(pl.Float64)
+    return pl.lit(read_number("rate_interval", value, "numbers or expressions"))
+
+
+def check_confidence(confidence: float) -> float:
+    """Return `confidence` as a float; raise unless it lies between 0 and 1."""
+    expected = "a level between 0 and 1, such as 0.95"
+    return read_number("confidence=", confidence, expected, lambda level: 0 < level < 1)
+
+
+def z_value(confidence: float) -> float:
+    """Return z such that a normal variable is within z standard deviations with this probability."""
+    from statistics import NormalDist
+
+    # The lower tail: 1 minus a small number would round.
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+def compute_limits(k: Numeric, n: Numeric, confidence: float, method: str) -> tuple[Numeric, Numeric]:
+    """Return the low and the high end of an interval; undefined is NaN."""
+    check_rate_method(method)
+    if method in BETA_METHODS and isinstance(k, pl.Expr):
+        raise PrcError(
+            f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
+            'take "wilson" or "hoeffding"'
+        )
+    return _METHODS[method](k, n, confidence)
+
+
+def check_rate_method(method: str, argument: str = "method=") -> None:
+    """Raise unless `method` names an interval of a rate."""
+    read_choice(argument, method, _METHODS)
+
+
+def _wilson_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    z = z_value(confidence)
+    rate, spread = k / n, z * z / n
+    half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
+    high = (rate + spread / 2 + half) / (1 + spread)
+    # The product of both ends is rate**2 / (1 + spread). The direct formula for the low end subtracts
+    # two nearly equal numbers if the rate is small.
+    low = rate * rate / ((1 + spread) * high)
+    return low, choose_where(k == n, 1.0 + 0 * rate, high)
+
+
+def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+    rate, half = k / n, (math.log(2 / (1 - confidence)) / (2 * n)) ** 0.5
+    low, high = rate - half, rate + half
+    return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
+
+
+def _build_beta_limits(more: float) -> Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]:
+    """Return a function that computes limits as quantiles of beta distributions.
+
+    The quantiles are of Beta(k + more, n - k + 1 - more) for the low end, and of
+    Beta(k + 1 - more, n - k + more) for the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
+    """
+
+    def compute_ends(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
+        import numpy as np
+
+        tail = (1 - confidence) / 2
+        special = _load_scipy_special()
+        low = special.betaincinv(k + more, n - k + (1 - more), tail)
+        # The complement: 1 - tail would round if the tail is small.
+        high = special.betainccinv(k + (1 - more), n - k + more, tail)
+        known = np.where(n > 0, 0.0, np.nan)
+        return np.where(k == 0, 0.0, low) + known, np.where(k == n, 1.0, high) + known
+
+    return compute_ends
+
+
+def _load_scipy_special() -> Any:
+    """Import `scipy.special` where it is first needed, since SciPy is an extra."""
+    try:
+        from scipy import special  # type: ignore[import-untyped]
+    except ImportError:
+        raise PrcError(
+            'beta quantiles come from SciPy, which is not installed: pip install "polars-prcurve[exact]"'
+        ) from None
+    return special
+
+
+_METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
+    "wilson": _wilson_limits,
+    "clopper_pearson": _build_beta_limits(0.0),
+    "jeffreys": _build_beta_limits(0.5),
+    "hoeffding": _hoeffding_limits,
+}
+BETA_METHODS = ("clopper_pearson", "jeffreys")
+"""The methods that compute beta quantiles, for which Polars has no expression."""

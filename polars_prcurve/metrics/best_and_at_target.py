@@ -1,0 +1,108 @@
+"""Curve metrics that are the value at one threshold: at the best one, or at a target.
+
+Sources: (W) Williams 2021, (DG) Davis and Goadrich 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.column_names import BINORMAL_SHIFT, BINORMAL_SLOPE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import is_at_least
+from polars_prcurve.metrics.curve_metric import (
+    CurveMetric,
+    Fitted,
+    Recipe,
+    Rows,
+    precision_at,
+    require_all_precisions,
+    require_one_precision,
+    require_positives,
+)
+from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.names import find_point_metric
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metrics import precision as precision_of_rows
+from polars_prcurve.normal_distribution import normal_cdf
+
+
+@declare_factory
+def best(metric: str | PointMetric) -> CurveMetric:
+    """The best value of a point metric over all thresholds.
+
+    It is the greatest value, or the least if lower is better. The method `operating_points` returns its
+    threshold.
+    """
+    of = find_point_metric(metric)
+    return CurveMetric(
+        f"best({of.name})",
+        Recipe(
+            lambda rows: rows.value(of),
+            require_positives,
+            total="max" if of.higher_is_better() else "min",
+            needs="corners" if of.falls_with_fpr else "all",
+        ),
+        range=of.range,
+        direction=of.direction,
+        depends_on_eta=of.depends_on_eta,
+        source=of.source,
+    )
+
+
+@declare_factory
+def recall_at_precision(precision: float) -> CurveMetric:
+    """The highest recall among thresholds of at least this precision; 0 if there is none."""
+    precision = read_number("precision", precision, "a number in [0, 1]")
+    if not 0 <= precision <= 1:
+        raise PrcError(f"precision must lie in [0, 1]; got {precision}")
+
+    def term(rows: Rows) -> pl.Expr:
+        enough = is_at_least(rows.value(precision_of_rows), precision)
+        return pl.when(enough).then(rows.recall).otherwise(0.0)
+
+    return CurveMetric(
+        f"recall_at_precision({precision:g})",
+        Recipe(term, require_all_precisions, total="max", ends_only=True),
+        source="recall",
+    )
+
+
+@declare_factory
+def precision_at_recall(recall: float) -> CurveMetric:
+    """Precision where recall first reaches a value, on the ROC curve joined by straight lines (DG).
+
+    A recall between two thresholds is achieved by choosing between them at random.
+    """
+    recall = read_number("recall", recall, "a number in (0, 1]")
+    if not 0 < recall <= 1:
+        raise PrcError(f"recall must lie in (0, 1]; got {recall}")
+
+    def term(rows: Rows) -> pl.Expr:
+        share = ((recall - rows.recall_before) / rows.rise).clip(upper_bound=1.0)
+        fpr = rows.fpr_before + rows.run * share
+        hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
+        return pl.when(hit).then(precision_at(pl.lit(recall), fpr, rows.odds)).fill_nan(None)
+
+    # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
+    z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
+
+    def term_of_model(rows: Rows) -> pl.Expr:
+        fpr = normal_cdf(-(rows.column(BINORMAL_SLOPE) * z + rows.column(BINORMAL_SHIFT)))
+        return precision_at(pl.lit(recall), fpr, rows.odds).fill_nan(None)
+
+    return CurveMetric(
+        f"precision_at_recall({recall:g})",
+        Recipe(
+            term,
+            require_one_precision,
+            total="max",
+            at_recall=float(recall),
+            fitted=Fitted(term_of_model),
+        ),
+        source="W 2, DG",
+    )

@@ -1,0 +1,88 @@
+"""The areas under the precision-recall-gain curve, from recall gain 0 on.
+
+Recall gain is 0 where recall is eta. So a segment counts from there on, and its width is its step in
+recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
+
+Sources: (W) Williams 2021, (FK) Flach and Kull 2015.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.metrics.curve_metric import (
+    LEAST_ETA,
+    CurveFacts,
+    Rows,
+    declare_curve,
+    declare_like,
+)
+
+
+def _require_gains(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """Return the area, or null where it is undefined: at eta = 1, as recall gain is, and near eta = 0.
+
+    An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
+    """
+    inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
+    area = value / _gain_unit(facts.eta)
+    return pl.when(facts.has_positives & facts.has_negatives & inside).then(area)
+
+
+def _gain_unit(eta: pl.Expr) -> pl.Expr:
+    """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
+    return eta.clip(lower_bound=2.0**-60)
+
+
+_START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
+
+
+def _bind_start(rows: Rows) -> dict[str, pl.Expr]:
+    """Bind the recall at which the part of a segment that counts starts, eta or above."""
+    return {_START: pl.max_horizontal(rows.recall_before, rows.eta)}
+
+
+def _bind_ends(rows: Rows) -> dict[str, pl.Expr]:
+    """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
+    eta, start = rows.eta, rows.column(_START)
+    share = (start - rows.recall_before) / rows.rise
+    fpr = rows.fpr_before + rows.run * share
+    width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
+    return {
+        _WIDTH: pl.when(rows.recall > start).then(width).otherwise(0.0),
+        _GAIN_BEFORE: 1 - fpr / start,
+        _GAIN: 1 - rows.fpr / rows.recall,
+    }
+
+
+@declare_curve(
+    source="W 8-9, FK",
+    range=(-math.inf, 1.0),
+    finish=_require_gains,
+    steps=(_bind_start, _bind_ends),
+)
+def auprg(rows: Rows) -> pl.Expr:
+    """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
+    width = rows.column(_WIDTH)
+    mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
+    return pl.when(width > 0).then(width * mean).otherwise(0.0)
+
+
+@declare_curve(source="W 8-9, FK", finish=_require_gains, steps=(_bind_start, _bind_ends))
+def auprg_clipped(rows: Rows) -> pl.Expr:
+    """The area `auprg` with 0 in place of negative precision gains."""
+    width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
+    high, low = pl.max_horizontal(start, end), pl.min_horizontal(start, end)
+    triangle = high * high / (2 * (high - low))  # the mean gain of a segment that crosses 0
+    mean = pl.when(low >= 0).then((start + end) / 2).when(high <= 0).then(0.0).otherwise(triangle)
+    return pl.when(width > 0).then(width * mean).otherwise(0.0)
+
+
+@declare_like(auprg, on_hull=True)
+def auprg_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The area `auprg` of the convex hull of the ROC curve."""
+    return _require_gains(area, facts)

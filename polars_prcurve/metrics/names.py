@@ -1,0 +1,206 @@
+"""The lookup of metrics by name, with hints for wrong names.
+
+A name is what tables call a metric: `f1`, or with parameters `f_beta(2)` or `best(f1)`. Names with
+parameters are parsed as Python, but never evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from polars_prcurve.argument_kinds import read_list, refuse_kind
+from polars_prcurve.errors import PrcError, find_repeats, suggest_names
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
+from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
+from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
+
+M = TypeVar("M", bound=Metric)
+
+_POINT_SYNONYMS = {
+    "ppv": "precision",
+    "positive_predictive_value": "precision",
+    "negative_predictive_value": "npv",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "hit_rate": "recall",
+    "true_negative_rate": "specificity",
+    "tnr": "specificity",
+    "false_positive_rate": "fpr",
+    "fall_out": "fpr",
+    "miss_rate": "fnr",
+    "false_discovery_rate": "fdr",
+    "critical_success_index": "jaccard",
+    "threat_score": "jaccard",
+    "youden_j": "informedness",
+    "kappa": "cohen_kappa",
+    "matthews_corrcoef": "mcc",
+    "alert_rate": "predicted_positive_rate",
+    "f1_score": "f1",
+}
+_CURVE_SYNONYMS = {
+    "ap": "average_precision",
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "auc_roc": "roc_auc",
+    "auprc": "pr_auc",
+    "aupr": "pr_auc",
+    "auc_pr": "pr_auc",
+    "average_precision_score": "average_precision",
+    "roc_auc_score": "roc_auc",
+}
+
+
+_EXAMPLES = {
+    "best": '"f1"',
+    "f_beta": "2",
+    "f_gain": "1",
+    "integrated": '"average_precision", 0.01, 0.5',
+    "integrated_average_precision": "0.01, 0.5",
+    "net_benefit": "0.1",
+    "partial_roc_auc": "0.1",
+    "partial_roc_auc_mcclish": "0.1",
+    "pr_auc_trapezoid": '"first"',
+    "precision_at_recall": "0.8",
+    "recall_at_precision": "0.9",
+}
+"""Parameters for the functions that make metrics, so that a hint can be run as it stands."""
+
+
+def find_point_metrics(metrics: Any, argument: str = "metrics=") -> list[PointMetric]:
+    """Return point metrics from names or values, in order; raise for unknown names and duplicates."""
+    return _find_all(metrics, argument, PointMetric)
+
+
+def find_curve_metrics(metrics: Any, argument: str = "metrics=") -> list[CurveMetric]:
+    """Return curve metrics from names or values, in order; raise for unknown names and duplicates."""
+    return _find_all(metrics, argument, CurveMetric)
+
+
+def find_point_metric(metric: Any) -> PointMetric:
+    """Return one point metric from its name or value; raise if there is no such metric."""
+    return _find_metric(metric, "metric= takes a name or a metric", PointMetric)
+
+
+def find_curve_metric(metric: Any) -> CurveMetric:
+    """Return one curve metric from its name or value; raise if there is no such metric."""
+    return _find_metric(metric, "metric= takes a name or a metric", CurveMetric)
+
+
+def find_metric(metric: Any) -> PointMetric | CurveMetric:
+    """Return a metric of either kind from its name or value; raise if there is no such metric."""
+    found = _look_up(metric, CurveMetric) if isinstance(metric, str) else metric
+    if not isinstance(found, PointMetric | CurveMetric):
+        raise refuse_kind("metric=", "a name or a metric", metric)
+    return found
+
+
+def parse_metric(text: str) -> Metric | None:
+    """Return the metric of a name with parameters, such as `best(f1)`; None for other text."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # of thousands of brackets
+        return None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    name = call.func.id
+    if name not in _EXAMPLES:
+        return None
+    try:
+        if call.keywords:
+            raise TypeError
+        made: Metric = DECLARED[name](*map(_read_parameter, call.args))
+        return made
+    except PrcError:
+        raise
+    except (TypeError, ValueError):
+        signature = format_signature(name)
+        raise PrcError(f"expected {signature}, such as {_example(name)}; got {text}") from None
+
+
+def format_signature(name: str) -> str:
+    """Return a function that makes metrics with its parameters, such as `f_beta(beta)`."""
+    return f"{name}({', '.join(inspect.signature(DECLARED[name]).parameters)})"
+
+
+def default_curve_metric(rates: object) -> str:
+    """Return the curve metric that stands for a curve if none is asked for.
+
+    Between two published points only the line of the ROC curve is known. The area `pr_auc` follows that
+    line, so it does not depend on how many of its points are given. `average_precision` adds up steps,
+    and gets better with each further point.
+    """
+    return "average_precision" if rates is None else "pr_auc"
+
+
+def default_curve_metrics(rates: object) -> list[str]:
+    """Return the metrics of a summary if none are asked for."""
+    return list(dict.fromkeys([default_curve_metric(rates), "pr_auc", "roc_auc"]))
+
+
+def refuse_repeats(names: list[str]) -> None:
+    """Raise if two metrics have the same name."""
+    if repeats := find_repeats(names):
+        raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
+
+
+def _find_all(metrics: Any, argument: str, kind: type[M]) -> list[M]:
+    given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
+    values = [_find_metric(metric, f"{argument} takes names or metrics", kind) for metric in given]
+    refuse_repeats([metric.name for metric in values])
+    return values
+
+
+def _find_metric(given: Any, expected: str, kind: type[M]) -> M:
+    """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
+    metric = _look_up(given, kind) if isinstance(given, str) else given
+    if isinstance(metric, kind):
+        return metric
+    if isinstance(metric, PointMetric):
+        raise PrcError(_describe_point_metric(metric))
+    if isinstance(metric, CurveMetric):
+        raise PrcError(
+            f"{metric.name!r} has one value for a whole curve; "
+            f"ask for it with .prc.summary(metrics={metric.name!r})"
+        )
+    argument, _, words = expected.partition(" takes ")
+    raise refuse_kind(argument, words, given)
+
+
+def _describe_point_metric(metric: PointMetric) -> str:
+    """Return what to write where a point metric was passed for a curve metric."""
+    name = metric.name
+    at = f".prc.operating_points(recall=0.8, metrics={name!r})"
+    best = f"metrics.best({name!r}) is its best value, and " if metric.direction != "none" else ""
+    return f"{name!r} has a value at each threshold; {best}{at} has its value at one"
+
+
+def _look_up(name: str, kind: type[Metric]) -> Metric:
+    """Return the metric of this name; raise with a hint at what may be meant if there is none."""
+    known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
+    synonyms = _POINT_SYNONYMS if kind is PointMetric else _CURVE_SYNONYMS
+    found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
+    if found is not None:
+        return found
+    if name in synonyms:
+        raise PrcError(f"no metric is named {name!r}; did you mean {synonyms[name]!r}?")
+    if name in _EXAMPLES:
+        raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(name)}")
+    with_parameters = [f"metrics.{_example(other)}" for other in list_factories(kind)]
+    raise PrcError(f"no metric is named {name!r}; {suggest_names(name, [*known, *with_parameters])}")
+
+
+def _example(name: str) -> str:
+    """Return a call of a function that makes metrics."""
+    return f"{name}({_EXAMPLES[name]})"
+
+
+def _read_parameter(node: ast.expr) -> Any:
+    """Return a parameter: a number, a text, a tuple, or another metric by its name."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return tuple(map(_read_parameter, node.elts))
+    if isinstance(node, ast.Name | ast.Call):
+        return ast.unparse(node)
+    return ast.literal_eval(node)

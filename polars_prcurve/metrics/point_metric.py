@@ -1,0 +1,278 @@
+"""The class of point metrics: one formula each, on four cells, for numbers, arrays and expressions.
+
+The four cells are true positives, false negatives, false positives and true negatives in a
+population of prevalence eta: `eta*recall`, `eta*(1-recall)`, `(1-eta)*fpr`, `(1-eta)*(1-fpr)`,
+or counts in the same proportions. Every built-in formula is free of scale, so both give the same value.
+At the own prevalence of a group the formula therefore reads the plain counts: precision is
+`tp / (tp + fp)` there, to the last bit.
+
+>>> from polars_prcurve import metrics
+>>> round(metrics.precision(0.6, 0.001, 0.001), 6)
+0.375235
+>>> metrics.f_beta(2).name
+'f_beta(2)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+import polars as pl
+from polars import selectors
+
+from polars_prcurve.argument_kinds import read_number, read_numbers
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.metric import Metric, declare
+from polars_prcurve.query_checks import Check, DtypeRule, compose_sentence, guard
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+Cell: TypeAlias = Any
+"""A float array or a pl.Expr; formulas use the operations that both have."""
+
+Formula: TypeAlias = Callable[[Cell, Cell, Cell, Cell], Cell]
+"""A function of tp, fn, fp and tn."""
+
+Point: TypeAlias = tuple[float, float]
+"""Recall and fpr."""
+
+Ties: TypeAlias = Callable[[Point, Point], list[float]]
+"""A function from two points to the odds at which they tie; see `PointMetric.ties`."""
+
+Array: TypeAlias = "NDArray[np.float64]"
+
+POINT_METRICS: dict[str, PointMetric] = {}
+"""Every point metric that a string may name, by that name, in the order of declaration."""
+
+
+def never_tie(a: Point, b: Point) -> list[float]:
+    """Return no odds, because the better one of two points is better at every prevalence."""
+    return []
+
+
+@dataclass(frozen=True, eq=False)
+class PointMetric(Metric):
+    """A metric of one operating point, from `(recall, fpr, eta)` or from four cells.
+
+    Call it with numbers (gives a float), arrays (an array) or expressions (an expression).
+    Undefined (0/0) is NaN from numbers and arrays and null from expressions and in tables.
+
+    Attributes
+    ----------
+    name
+        The column that holds it, e.g. `precision` or `f_beta(2)`.
+    range
+        Lowest and highest value.
+    direction
+        `"maximize"`, `"minimize"` or `"none"`: what better means.
+    depends_on_eta
+        Whether the value changes with prevalence while recall and fpr stay.
+    source
+        Where the formula is from.
+    """
+
+    formula: Formula = field(repr=False)
+    falls_with_fpr: bool = field(default=True, kw_only=True)
+    """Whether of two points of equal recall the one of lower fpr is at least as good."""
+    ties: Ties | None = field(default=None, kw_only=True, repr=False)
+    """A function from two points to the odds `eta / (1 - eta)` at which their values are equal. It
+    returns no odds if the values are equal at every prevalence. None means that no equation is known:
+    prevalences at which points tie are then searched for."""
+    fixed_eta: float | None = field(default=None, kw_only=True)
+    """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    """A function from recall and fpr to the value at eta = 0. It is needed if that value depends on
+    recall, which the cells do not tell there: those of the positives are 0."""
+    of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
+    rates, from exact counts; the formula would compute them again, from counts that are rounded."""
+    if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
+    """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
+    miss it by a bit, and a target of just that value would find no threshold."""
+
+    def __post_init__(self) -> None:
+        if self.ties is None and not self.depends_on_eta:
+            object.__setattr__(self, "ties", never_tie)
+
+    @overload
+    def __call__(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr | float | None = None) -> pl.Expr: ...
+    @overload
+    def __call__(self, recall: float, fpr: float, eta: float | None = None) -> float: ...
+    @overload
+    def __call__(
+        self, recall: ArrayLike, fpr: ArrayLike, eta: ArrayLike | None = None
+    ) -> float | Array: ...
+
+    def __call__(self, recall: Any, fpr: Any, eta: Any = None) -> Any:
+        """Return the value at a point `(recall, fpr)` of the ROC plane and a prevalence `eta`.
+
+        Rates and prevalences outside [0, 1] raise, in expressions when the query runs.
+        `eta` may be left out if the metric does not depend on it.
+        """
+        given = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
+        if given["eta"] is None:
+            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+        return evaluate(self.name, self.from_rates, given)
+
+    def choose_eta(self, eta: Any) -> Any:
+        """Return the prevalence to compute with where a caller gives `eta`."""
+        if self.fixed_eta is not None:
+            return self.fixed_eta
+        return eta if self.depends_on_eta else 0.5  # any eta will do, because it cancels out
+
+    def from_rates(self, recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """Return the value from rates and a prevalence, undefined as NaN."""
+        return self.from_cells(cells_from_rates(recall, fpr, eta), recall, fpr, eta)
+
+    def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        """Return the value from columns of rates and prevalences, null where undefined."""
+        chosen = self.choose_eta(eta)
+        chosen = chosen if isinstance(chosen, pl.Expr) else pl.lit(chosen)
+        value: pl.Expr = self.from_rates(recall, fpr, chosen)
+        return value.fill_nan(None).alias(self.name)
+
+    def from_counts(
+        self,
+        cells: Iterable[pl.Expr],
+        factors: tuple[pl.Expr, pl.Expr] | None,
+        rates: tuple[pl.Expr, pl.Expr],
+        eta: pl.Expr,
+    ) -> pl.Expr:
+        """Return the value from the counts tp, fn, fp, tn, null where undefined.
+
+        `factors` scale positives and negatives to the proportions of eta, which is not null then; None
+        if the counts have these proportions.
+        """
+        if self.fixed_eta is not None:
+            value: pl.Expr = self.from_rates(*rates, pl.lit(self.fixed_eta))
+        else:
+            tp, fn, fp, tn = cells
+            scale = factors if self.depends_on_eta else None
+            if scale is not None:
+                pos, neg = scale
+                tp, fn, fp, tn = tp * pos, fn * pos, fp * neg, tn * neg
+            value = self.from_cells((tp, fn, fp, tn), *rates, eta)
+            if scale is not None and self.if_all_flagged is not None:
+                all_flagged = (rates[0] == 1) & (rates[1] == 1)
+                value = choose_where(all_flagged, self.if_all_flagged(eta), value)
+        return value.fill_nan(None).alias(self.name)
+
+    def from_cells(self, cells: Iterable[Cell], recall: Cell, fpr: Cell, eta: Cell) -> Cell:
+        """Return the value from the cells tp, fn, fp, tn in the proportions of eta; undefined is NaN."""
+        if self.of_rates is not None:
+            return self.of_rates(recall, fpr)
+        value = self.formula(*cells)
+        if self.limit_at_0 is None:
+            return value
+        return choose_where(eta == 0, self.limit_at_0(recall, fpr), value)
+
+
+def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
+    """Return a formula of shares, of numbers or arrays (NaN if undefined), or of expressions (null)."""
+    if any(isinstance(value, pl.Expr) for value in given.values()):
+        return _evaluate_expressions(name, formula, given)
+    return _evaluate_numbers(formula, given)
+
+
+def _evaluate_numbers(formula: Callable[..., Cell], given: dict[str, ArrayLike]) -> float | Array:
+    import numpy as np
+
+    values = {name: read_numbers(name, value) for name, value in given.items()}
+    for name, value in values.items():
+        undefined = np.isnan(value) & (name != "eta")  # a rate of an empty class is NaN
+        wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+        if wrong.size > 0:
+            raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
+    with np.errstate(all="ignore"):
+        out = np.asarray(formula(*values.values()), dtype=np.float64)
+    return float(out) if out.ndim == 0 else out
+
+
+def _evaluate_expressions(
+    name: str, formula: Callable[..., Cell], given: dict[str, pl.Expr | float]
+) -> pl.Expr:
+    values = {
+        # Not strict: until the dtype is checked, the cast may be of any dtype.
+        argument: _RATE_DTYPES.restrict(argument, value).cast(pl.Float64, strict=False)
+        if isinstance(value, pl.Expr)
+        else pl.lit(read_number(argument, value, "a number"))
+        for argument, value in given.items()
+    }
+    checks = []
+    for argument, column in values.items():
+        outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
+        text = compose_sentence(
+            f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " values do not"
+        )
+        checks.append(Check(outside > 0, text))
+    out: pl.Expr = formula(*values.values()) + guard(checks)
+    return out.fill_nan(None).alias(name)
+
+
+_RATE_DTYPES = DtypeRule(
+    selectors.numeric() | selectors.by_dtype(pl.Null), "; expected numbers in [0, 1]"
+)
+T = TypeVar("T", "NDArray[np.float64]", pl.Expr)
+
+
+def cells_from_rates(recall: T, fpr: T, eta: T) -> tuple[T, T, T, T]:
+    """Return the shares of tp, fn, fp and tn in a population of prevalence eta; they sum to 1."""
+    return eta * recall, eta * (1 - recall), (1 - eta) * fpr, (1 - eta) * (1 - fpr)
+
+
+def choose_where(condition: Cell, then: Cell, otherwise: Cell) -> Cell:
+    """Return `then` where the condition is true and `otherwise` elsewhere, of arrays or expressions."""
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    import numpy as np
+
+    return np.where(condition, then, otherwise)
+
+
+def declare_point(
+    *,
+    source: str,
+    range: tuple[float, float] = (0.0, 1.0),
+    direction: str = "maximize",
+    depends_on_eta: bool = True,
+    ties: Ties | None = None,
+    fixed_eta: float | None = None,
+    limit_at_0: Callable[[Cell, Cell], Cell] | None = None,
+    of_rates: Callable[[Cell, Cell], Cell] | None = None,
+    if_all_flagged: Callable[[Cell], Cell] | None = None,
+) -> Callable[[Formula], PointMetric]:
+    """Return a decorator that makes a formula a point metric of the same name, and declares it.
+
+    The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
+    You must say where two points tie if the metric depends on eta: `ties` is `never_tie`, an equation
+    solved for the odds, or None if there is no closed form. You must give `limit_at_0` if the formula is
+    0/0 at eta = 0 where the metric has a limit, and `of_rates` if the metric is recall or fpr. A whole
+    metric is:
+
+        @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
+        def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
+            '''True positives among all examples that are positive or flagged.'''
+            return tp / (tp + fn + fp)
+    """
+
+    def make(formula: Formula) -> PointMetric:
+        metric = PointMetric(
+            formula.__name__,
+            formula,
+            range=range,
+            direction=direction,
+            depends_on_eta=depends_on_eta,
+            source=source,
+            ties=ties,
+            fixed_eta=fixed_eta,
+            limit_at_0=limit_at_0,
+            of_rates=of_rates,
+            if_all_flagged=if_all_flagged,
+        )
+        return declare(metric, formula.__doc__, POINT_METRICS)
+
+    return make

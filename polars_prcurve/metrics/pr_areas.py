@@ -1,0 +1,351 @@
+"""The areas under the precision-recall curve, their transforms, and the areas of rankings without skill.
+
+Sources: (W) Williams 2021, (DG) Davis and Goadrich 2006, (R) Richardson et al. 2024, (H) Hoiem et al.
+2012.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_choice
+from polars_prcurve.column_names import FPR_OR_ZERO, N_NEG_EFFECTIVE, RESERVED
+from polars_prcurve.metrics.curve_metric import (
+    SHORT,
+    CurveFacts,
+    CurveMetric,
+    Fitted,
+    Influence,
+    LeastIfPerfect,
+    Recipe,
+    Rows,
+    declare_curve,
+    declare_like,
+    odds_against,
+    precision_at,
+    require_all_precisions,
+    require_one_precision,
+)
+from polars_prcurve.metrics.inverse_means import atanh_rest
+from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.no_skill_areas import (
+    least_average_precision,
+    least_pr_auc,
+    mean_random_average_precision,
+)
+
+# Average precision ----------------------------------------------------------------------------
+
+
+# How much an example moves average precision. One more positive at a row counts with the precision p of
+# that row, and raises the precision of this row and of all rows below by p (1 - p) / recall. One more
+# negative lowers these precisions by p (1 - p) / fpr. Each row has its rise as weight. A sum over this
+# row and the rows below is a constant minus the sum over the rows above. The functions here read sums
+# over rows above, which is why they have the opposite signs. A row of fpr 0 has no negative above it. At
+# eta = 0, p is 0 whatever the sample.
+
+
+def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
+    """Return the influences on average precision, of rows that `change` has changed.
+
+    The sums are bound under names that begin with `name`.
+    """
+    of_recall, of_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
+
+    def bind_sensitivity(given: Rows) -> dict[str, pl.Expr]:
+        """Bind how much the precision of a row moves with recall and with fpr, times the rise."""
+        rows = change(given)
+        alerts = rows.recall + rows.odds * rows.fpr
+        lost = rows.rise * (rows.recall / alerts) * (rows.odds * rows.fpr / alerts)
+        matters = (rows.rise > 0) & (rows.fpr > 0) & rows.odds.is_finite()
+        return {
+            sums: pl.when(matters).then(lost / rate).otherwise(0.0)
+            for sums, rate in ((of_recall, rows.recall), (of_fpr, rows.fpr))
+        }
+
+    def positive(given: Rows) -> pl.Expr:
+        """Return the precision at a row, minus what the rows above would gain from one more positive."""
+        rows = change(given)
+        own = precision_at(rows.recall, rows.fpr, rows.odds)
+        return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
+
+    def negative(rows: Rows) -> pl.Expr:
+        return rows.column(of_fpr)
+
+    return Influence(positive, negative, negative, bind_sensitivity, ddof=0)
+
+
+def _add_half_a_false_positive(rows: Rows) -> Rows:
+    """Return the rows with half a false positive more at every threshold."""
+
+    def read(name: str) -> pl.Expr:
+        column = rows.column(name)
+        return column + 0.5 / rows.column(N_NEG_EFFECTIVE) if name == FPR_OR_ZERO else column
+
+    return replace(rows, column=read)
+
+
+def _cautious_term(given: Rows) -> pl.Expr:
+    """Return the term of average precision with half a false positive more."""
+    rows = _add_half_a_false_positive(given)
+    return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
+
+
+_CAUTIOUS = CurveMetric(
+    "cautious_average_precision",
+    Recipe(_cautious_term, influence=_build_influence("cautious", _add_half_a_false_positive)),
+)
+
+
+def _top_term(rows: Rows) -> pl.Expr:
+    """Return precision squared times the rise in recall."""
+    alerts = 1 + rows.odds * rows.ratio
+    return rows.rise / alerts / alerts
+
+
+def _lost_term(rows: Rows) -> pl.Expr:
+    """Return 1 - precision, squared, times the rise in recall."""
+    lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
+    return rows.rise * lost * lost
+
+
+def _most_fpr(n: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the fpr at which n examples are all on the right side with a probability of alpha."""
+    return 1 - (math.log(alpha) / n).exp()
+
+
+_LEAST_IF_PERFECT = LeastIfPerfect(
+    lambda n_pos, n_neg, alpha: _most_fpr(n_neg, alpha),
+    # The worst ranking has fpr 1 at every recall, hence the odds. The effective number of weighted
+    # positives need not be whole, and may be rounded.
+    lambda n_pos, odds, fpr: least_average_precision((n_pos + 1e-9).floor(), odds * fpr),
+)
+
+
+def _step_term(rows: Rows) -> pl.Expr:
+    """Return precision times the rise in recall."""
+    return rows.rise / (1 + rows.odds * rows.ratio)
+
+
+# A fitted curve has no steps: all areas under its PR curve are one.
+_SMOOTH_AREA = Fitted(_step_term)
+
+
+@declare_curve(
+    source="W 2, step sum",
+    finish=require_all_precisions,
+    by_rise=True,
+    ends_only=True,
+    influence=_build_influence("plain", lambda rows: rows),
+    helpers={
+        "cautious": _CAUTIOUS,
+        "top": CurveMetric("mean of precision squared", Recipe(_top_term, ends_only=True)),
+        "lost": CurveMetric("mean of (1 - precision) squared", Recipe(_lost_term, ends_only=True)),
+    },
+    least_if_perfect=_LEAST_IF_PERFECT,
+    fitted=_SMOOTH_AREA,
+)
+def average_precision(rows: Rows) -> pl.Expr:
+    """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
+    return _step_term(rows)
+
+
+@declare_curve(
+    source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
+)
+def average_precision_interpolated(rows: Rows) -> pl.Expr:
+    """Average precision with the best precision of this and all lower thresholds."""
+    return rows.rise / (1 + rows.odds * rows.envelope)
+
+
+# The area by Davis and Goadrich ---------------------------------------------------------------
+
+
+# The mean of precision along a segment follows from g1 and g2 of `inverse_means`. It is
+# (1 + w v s) / m, where 1 / m is precision in the middle of the segment, and
+# v = w + rise / (recall_before + recall). The odds come in last:
+#     m = 1 + odds (fpr_before + fpr) / (recall_before + recall)
+#     w = odds bend / m,  bend = 2 (run recall_before - rise fpr_before) / (recall_before + recall)^2.
+# A segment on a ray from the origin has no bend. 1 + w v s is above 0.89, so nothing cancels here
+# either. On a short segment, along which both rates grow by at most SHORT of their start, the share
+# rise / (recall_before + recall) and v are below SHORT / 2, and so is |w|. Two terms of s are enough
+# then: the third, v^4 / 7, adds less than 2^-53 to w v s.
+
+_MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "bend"))
+_M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
+
+
+def _bind_segment(rows: Rows) -> dict[str, pl.Expr]:
+    """Bind what does not depend on the odds."""
+    recalls = rows.recall_before + rows.recall
+    share = rows.rise / recalls
+    bend = rows.run * (rows.recall_before / recalls) - share * rows.fpr_before
+    return {
+        _MIDDLE: (rows.fpr_before + rows.fpr) / recalls,
+        _SHARE: share,
+        _BEND: 2 * bend / recalls,
+    }
+
+
+def _bind_m(rows: Rows) -> dict[str, pl.Expr]:
+    return {_M: 1 + rows.odds * rows.column(_MIDDLE)}
+
+
+def _bind_w(rows: Rows) -> dict[str, pl.Expr]:
+    return {_W: rows.odds * rows.column(_BEND) / rows.column(_M)}
+
+
+def _bind_vs(rows: Rows) -> dict[str, pl.Expr]:
+    """Bind v s, by two terms of the series where that is exact."""
+    share = rows.column(_SHARE)
+    v = share + rows.column(_W)
+    short = v * (1 / 3 + v * v * (1 / 5))
+    if rows.short:
+        return {_VS: short}
+    start = rows.recall_before + rows.odds * rows.fpr_before
+    gain = rows.rise + rows.odds * rows.run
+    exact = gain / (2 * start + gain)  # also v, but share + w loses digits where w is near -share
+    # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
+    growth = (gain / start).clip(upper_bound=1e300)
+    long = exact * atanh_rest(growth, exact)
+    long = pl.when(start == 0).then(0.0).otherwise(long)
+    is_short = (share < SHORT / 2) & (v.abs() < SHORT / 2)
+    return {_VS: pl.when(is_short).then(short).otherwise(long)}
+
+
+@declare_curve(
+    source="DG",
+    finish=require_all_precisions,
+    once=_bind_segment,
+    steps=(_bind_m, _bind_w, _bind_vs),
+    by_rise=True,
+    has_short_form=True,
+    fitted=_SMOOTH_AREA,
+)
+def pr_auc(rows: Rows) -> pl.Expr:
+    """The area under what choosing between neighbouring thresholds at random achieves."""
+    return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
+
+
+@declare_like(pr_auc, on_hull=True, fitted=None)
+def pr_auc_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The area `pr_auc` of the convex hull of the ROC curve."""
+    return require_all_precisions(area, facts)
+
+
+@declare_factory
+def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> CurveMetric:
+    """The area under the PR curve with its points joined by straight lines.
+
+    Such lines are not achievable (DG), so use this area only to compare with other software. Precision
+    is undefined at recall 0. There `anchor="first"` puts the first defined precision, and `"one"` puts
+    1, as scikit-learn's `auc(recall, precision)` and yardstick do. With `"none"` there is no area to the
+    left of the first recall, as in nci_eval.
+    """
+    read_choice("anchor=", anchor, ("first", "one", "none"))
+
+    def term(rows: Rows) -> pl.Expr:
+        here = precision_at(rows.recall, rows.fpr, rows.odds)
+        before = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
+        # "none" puts the negative of this precision, so that their mean is 0
+        at_0 = {"first": here, "one": pl.lit(1.0), "none": -here}[anchor]
+        undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
+        mean = (here + pl.when(undefined).then(at_0).otherwise(before)) / 2
+        return rows.rise * mean
+
+    return CurveMetric(
+        f'pr_auc_trapezoid("{anchor}")',
+        Recipe(term, require_all_precisions, fitted=_SMOOTH_AREA),
+        source="linear interpolation",
+    )
+
+
+# Transforms -----------------------------------------------------------------------------------
+
+
+_of_average_precision = partial(
+    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}
+)
+
+
+def _require_change(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """Return a transformed area, or null where it or a precision is undefined."""
+    return require_all_precisions(value, facts).fill_nan(None)
+
+
+@_of_average_precision(range=(-1.0, 1.0))
+def marginal_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The difference `average_precision - eta`."""
+    return _require_change(area - facts.eta, facts)
+
+
+@_of_average_precision(range=(0.0, math.inf))
+def normalized_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The ratio `average_precision / eta`."""
+    return _require_change(area / facts.eta, facts)
+
+
+@_of_average_precision(range=(-math.inf, 1.0))
+def min_max_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
+    return _rescale(area, facts.eta, facts)
+
+
+@declare_like(pr_auc, source="Boyd et al. 2012, DG", range=(-math.inf, 1.0), fitted=None)
+def boyd_pr_auc(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The area `pr_auc`, rescaled to `(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
+    return _rescale(area, least_pr_auc(facts.eta), facts)
+
+
+def _rescale(area: pl.Expr, least: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """Return an area as a share of the way from the `least` one to 1; at eta = 1 it is undefined."""
+    share = pl.when(facts.eta < 1).then((area - least) / (1 - least))
+    return require_all_precisions(share, facts)
+
+
+# Baselines, for which the rows do not matter --------------------------------------------------
+
+
+def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], pl.Expr]], CurveMetric]:
+    """Return a decorator that declares a metric which follows from the class sizes and eta alone."""
+
+    def make(value: Callable[[CurveFacts], pl.Expr]) -> CurveMetric:
+        def finish(_: pl.Expr, facts: CurveFacts) -> pl.Expr:
+            return require_one_precision(value(facts), facts)
+
+        def any_term(rows: Rows) -> pl.Expr:  # a recipe needs one
+            return rows.recall
+
+        any_term.__name__, any_term.__doc__ = value.__name__, value.__doc__
+        declared = declare_curve(
+            source=source, direction="none", finish=finish, total="max", ends_only=True
+        )
+        return declared(any_term)
+
+    return make
+
+
+@_declare_baseline("mean over all rankings")
+def random_average_precision(facts: CurveFacts) -> pl.Expr:
+    """The mean average precision of all orders of the examples."""
+    mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
+    return pl.when(facts.n_pos.is_not_null()).then(pl.when(facts.eta == 1).then(1.0).otherwise(mean))
+
+
+@_declare_baseline("W 2, step sum")
+def worst_average_precision(facts: CurveFacts) -> pl.Expr:
+    """The average precision of a ranking with all negatives before the first positive."""
+    worst = least_average_precision(facts.n_pos, odds_against(facts.eta))
+    return pl.when(facts.n_pos.is_not_null()).then(worst)
+
+
+@_declare_baseline("Boyd et al. 2012")
+def worst_pr_auc(facts: CurveFacts) -> pl.Expr:
+    """The area `pr_auc` of a ranking with all negatives before the first positive."""
+    return least_pr_auc(facts.eta)

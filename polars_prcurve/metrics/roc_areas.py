@@ -1,0 +1,118 @@
+"""The areas under the ROC curve, added up along the recall axis.
+
+Sources: (R) Richardson et al. 2024, (M) McClish 1989.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.column_names import BINORMAL_AUC
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.curve_metric import (
+    CurveFacts,
+    CurveMetric,
+    Fitted,
+    Influence,
+    LeastIfPerfect,
+    Recipe,
+    Rows,
+    Term,
+    declare_curve,
+    declare_like,
+    require_both_classes,
+)
+from polars_prcurve.metrics.metric import declare_factory
+
+# The influence of a positive is the share of negatives below it, and that of a negative the share of
+# positives above it, where ties count by halves (DeLong et al. 1988).
+_INFLUENCE = Influence(
+    lambda rows: -(rows.fpr_before + rows.fpr) / 2,
+    lambda rows: (rows.recall_before + rows.recall) / 2,
+    lambda rows: rows.recall_before,
+    lambda rows: {},
+    ddof=1,
+)
+
+
+_LEAST_IF_PERFECT = LeastIfPerfect(
+    # None of the smaller class was seen on the wrong side.
+    lambda n_pos, n_neg, alpha: 1 - (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp(),
+    lambda n_pos, odds, fpr: 1 - fpr,
+)
+
+
+@declare_curve(
+    source="R Fig. 4",
+    depends_on_eta=False,
+    finish=require_both_classes,
+    influence=_INFLUENCE,
+    least_if_perfect=_LEAST_IF_PERFECT,
+    fitted=Fitted(lambda rows: rows.column(BINORMAL_AUC)),
+)
+def roc_auc(rows: Rows) -> pl.Expr:
+    """The share of pairs in which the positive scores higher than the negative; ties count half."""
+    return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
+
+
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None)
+def roc_auc_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    """The area `roc_auc` of the convex hull of the ROC curve."""
+    return require_both_classes(area, facts)
+
+
+def _term_up_to(max_fpr: float) -> Term:
+    """Return the term of the area between the curve and a vertical line at `max_fpr`."""
+
+    def term(rows: Rows) -> pl.Expr:
+        start, end = max_fpr - rows.fpr_before, max_fpr - rows.fpr
+        # If a segment crosses max_fpr, only its part before max_fpr counts: a triangle.
+        mean = pl.when(end >= 0).then((start + end) / 2).otherwise(start * start / (start - end) / 2)
+        return pl.when(start > 0).then(rows.rise * mean).otherwise(0.0)
+
+    return term
+
+
+def _read_max_fpr(max_fpr: float) -> float:
+    """Return `max_fpr` as a float; raise if it is not in (0, 1]."""
+    max_fpr = read_number("max_fpr", max_fpr, "a number in (0, 1]")
+    if not 0 < max_fpr <= 1:
+        raise PrcError(f"max_fpr must lie in (0, 1]; got {max_fpr}")
+    return float(max_fpr)
+
+
+@declare_factory
+def partial_roc_auc(max_fpr: float) -> CurveMetric:
+    """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
+    limit = _read_max_fpr(max_fpr)
+    return CurveMetric(
+        f"partial_roc_auc({limit:g})",
+        Recipe(_term_up_to(limit), require_both_classes),
+        range=(0.0, limit),
+        depends_on_eta=False,
+        source="M",
+    )
+
+
+@declare_factory
+def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
+    """The partial area left of `max_fpr`, on a scale of 1/2 for random and 1 for perfect rankings (M).
+
+    scikit-learn's `roc_auc_score(max_fpr=)` returns this value.
+    """
+    limit = _read_max_fpr(max_fpr)
+    random = limit * limit / 2
+
+    def finish(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+        return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
+
+    return CurveMetric(
+        f"partial_roc_auc_mcclish({limit:g})",
+        Recipe(_term_up_to(limit), finish),
+        range=((1 - random / (limit - random)) / 2, 1.0),
+        depends_on_eta=False,
+        source="M",
+    )

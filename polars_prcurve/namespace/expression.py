@@ -1,0 +1,339 @@
+"""`.prc` on expressions: one value per row, one value per group, or structs, from a score column.
+
+Each method reads its arguments into `ScoredRows`, and asks these for one expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.column_reader import Column
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.roc_areas import partial_roc_auc_mcclish
+from polars_prcurve.namespace.expression_sweep import (
+    ScoredRows,
+    read_one_prevalence,
+    read_prevalence,
+    read_scored_rows,
+)
+from polars_prcurve.namespace.methods_repr import MethodListing
+from polars_prcurve.prevalence.prior_shift import shift_prior
+
+
+class ExprPrc(MethodListing, path="prc"):
+    """The sweep as expressions on a score column.
+
+    `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label
+    that is not Boolean or numeric. Weights are cast to Float64. All expressions work in `select`,
+    `with_columns`, `over` and `group_by().agg`, and are named like the score column. The score is one
+    column: for several scores write several expressions. A null, a NaN or a label that is not binary
+    stops the query, so filter such rows out first. With `pos_label` each group must hold that value:
+    if groups may lack positives, pass a Boolean label.
+    """
+
+    def __init__(self, expr: pl.Expr) -> None:
+        self._expr = expr
+
+    def _read_rows(
+        self,
+        label: Column,
+        weight: Column | None,
+        pos_label: Any,
+        eta: object = None,
+    ) -> ScoredRows:
+        return read_scored_rows(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
+
+    def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """True positives at the row's own score: positives that score at least as high.
+
+        The dtype is Int64, or Float64 with weights.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.2, 0.9, 0.1], "label": [1, 1, 0, 0]})
+        >>> df.with_columns(tp=pl.col("score").prc.tp("label"))
+        shape: (4, 3)
+        ┌───────┬───────┬─────┐
+        │ score ┆ label ┆ tp  │
+        │ ---   ┆ ---   ┆ --- │
+        │ f64   ┆ i64   ┆ i64 │
+        ╞═══════╪═══════╪═════╡
+        │ 0.9   ┆ 1     ┆ 1   │
+        │ 0.2   ┆ 1     ┆ 2   │
+        │ 0.9   ┆ 0     ┆ 1   │
+        │ 0.1   ┆ 0     ┆ 2   │
+        └───────┴───────┴─────┘
+        """
+        return self._read_rows(label, weight, pos_label).count_above(positive=True)
+
+    def fp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """False positives at the row's own score: negatives that score at least as high.
+
+        The dtype is Int64, or Float64 with weights.
+        """
+        return self._read_rows(label, weight, pos_label).count_above(positive=False)
+
+    def fn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """False negatives at the row's own score: positives that score lower.
+
+        The dtype is Int64, or Float64 with weights.
+        """
+        return self._read_rows(label, weight, pos_label).count_below(positive=True)
+
+    def tn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """True negatives at the row's own score: negatives that score lower.
+
+        The dtype is Int64, or Float64 with weights.
+        """
+        return self._read_rows(label, weight, pos_label).count_below(positive=False)
+
+    def recall(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
+        return self._read_rows(label, weight, pos_label).rate(positive=True)
+
+    def fpr(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
+        return self._read_rows(label, weight, pos_label).rate(positive=False)
+
+    def precision(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Precision at the row's own score and prevalence `eta`; see `metric`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.2, 0.8, 0.1], "label": [1, 1, 0, 0]})
+        >>> df.select(pl.col("score").prc.precision("label", eta=0.01)).to_series().round(4).to_list()
+        [1.0, 0.0198, 0.01, 0.01]
+        """
+        return self.metric("precision", label, eta, weight=weight, pos_label=pos_label)
+
+    def metric(
+        self,
+        metric: str | PointMetric,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Any point metric at the row's own score: Float64, null where undefined.
+
+        `eta` is a number, None for the own prevalence of the rows in the context, or an expression with
+        one value per group, such as `pl.col("eta").first()`.
+        """
+        asked = find_point_metric(metric)
+        prevalence = read_one_prevalence(eta)
+        return self._read_rows(label, weight, pos_label, eta).point_metric(asked, prevalence)
+
+    def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
+
+        They equal the rows of the frame method `counts`.
+        """
+        return self._read_rows(label, weight, pos_label).count_structs()
+
+    def sweep(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+        """Structs of `threshold, tp, fp, fn, tn, recall, fpr`, one per distinct score.
+
+        They equal the rows of the frame method `sweep`, by falling threshold.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.select(pl.col("score").prc.sweep("label")).unnest("score")
+        shape: (3, 7)
+        ┌───────────┬─────┬─────┬─────┬─────┬────────┬─────┐
+        │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ recall ┆ fpr │
+        │ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---    ┆ --- │
+        │ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64    ┆ f64 │
+        ╞═══════════╪═════╪═════╪═════╪═════╪════════╪═════╡
+        │ 0.9       ┆ 1   ┆ 1   ┆ 1   ┆ 1   ┆ 0.5    ┆ 0.5 │
+        │ 0.2       ┆ 2   ┆ 1   ┆ 0   ┆ 1   ┆ 1.0    ┆ 0.5 │
+        │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
+        └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
+        """
+        return self._read_rows(label, weight, pos_label).sweep_structs()
+
+    def curve(
+        self,
+        label: Column,
+        eta: float | Sequence[float | None] | pl.Expr | None = None,
+        *,
+        metrics: str | PointMetric | Iterable[str | PointMetric] = ("precision",),
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
+
+        They equal the rows of the frame method `curve`; only frames have bands. `eta` is a number, a
+        list of numbers, None for the own prevalence of the rows in the context, or an expression with
+        one value per group.
+        """
+        asked = find_point_metrics(metrics)
+        rows = self._read_rows(label, weight, pos_label, eta)
+        return rows.curve_structs(asked, read_prevalence(eta))
+
+    def summary(
+        self,
+        metric: str | CurveMetric,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """A curve metric: one Float64, null where undefined, equal to the frame method's value.
+
+        `eta` is a number, None for the own prevalence of the rows in the context, or an expression with
+        one value per group, such as `pl.col("eta").first()`.
+
+        Examples
+        --------
+        >>> from polars_prcurve import metrics
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> best_f1 = pl.col("score").prc.summary(metrics.best("f1"), "label", eta=0.01)
+        >>> df.select(best_f1).item()
+        0.6666666666666667
+        """
+        asked = find_curve_metric(metric)
+        prevalence = read_one_prevalence(eta)
+        return self._read_rows(label, weight, pos_label, eta).summarize(asked, prevalence)
+
+    def average_precision(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """Average precision at prevalence `eta`, the sum of steps; see `summary`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.select(pl.col("score").prc.average_precision("label", eta=0.5)).item()
+        0.8333333333333333
+        """
+        return self.summary("average_precision", label, eta, weight=weight, pos_label=pos_label)
+
+    def pr_auc(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
+        return self.summary("pr_auc", label, eta, weight=weight, pos_label=pos_label)
+
+    def auprg(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
+        return self.summary("auprg", label, eta, weight=weight, pos_label=pos_label)
+
+    def roc_auc(
+        self,
+        label: Column,
+        *,
+        max_fpr: float | None = None,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The area under the ROC curve; see `summary`.
+
+        With `max_fpr` it is the area up to this fpr, standardized as by McClish and scikit-learn. The
+        area without standardization is `metrics.partial_roc_auc`.
+        """
+        metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
+        return self.summary(metric, label, weight=weight, pos_label=pos_label)
+
+    def threshold(
+        self,
+        label: Column,
+        eta: float | pl.Expr | None = None,
+        *,
+        recall: float | None = None,
+        fpr: float | None = None,
+        precision: float | None = None,
+        predicted_positive_rate: float | None = None,
+        alerts: float | None = None,
+        per: float | None = None,
+        maximize: str | PointMetric | None = None,
+        weight: Column | None = None,
+        pos_label: Any = None,
+    ) -> pl.Expr:
+        """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
+
+        Pass one target. The frame method `operating_points` says what each target means, and finds an
+        equal threshold. The value is null where no threshold meets the target. `eta` is a number, None
+        for the own prevalence of the rows in the context, or an expression with one value per group,
+        such as `pl.col("eta").first()`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 1, 0, 1]})
+        >>> df.select(pl.col("score").prc.threshold("label", eta=0.01, precision=0.9)).item()
+        0.8
+        """
+        check_per_has_alerts(alerts, per)
+        targets = read_targets(
+            None,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            predicted_positive_rate=predicted_positive_rate,
+            alerts=alerts,
+            per=per,
+            maximize=maximize,
+        )
+        if len(targets) > 1:
+            raise PrcError(
+                f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
+            )
+        prevalence = read_one_prevalence(eta)
+        return self._read_rows(label, weight, pos_label, eta).find_threshold(targets[0], prevalence)
+
+    def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
+        """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.
+
+        They move from `eta_train`, the prevalence for which they were trained, to `eta` (Williams 2021,
+        eq. 3). Each is a number or an expression, between 0 and 1. Posteriors 0 and 1 stay as they are,
+        and null stays null. A NaN or a value outside [0, 1] in any row stops the query.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"p": [0.2, 0.5, 0.9], "eta": [0.5, 0.1, 0.01]})
+        >>> df.with_columns(moved=pl.col("p").prc.shift_prior(0.5, pl.col("eta")))
+        shape: (3, 3)
+        ┌─────┬──────┬──────────┐
+        │ p   ┆ eta  ┆ moved    │
+        │ --- ┆ ---  ┆ ---      │
+        │ f64 ┆ f64  ┆ f64      │
+        ╞═════╪══════╪══════════╡
+        │ 0.2 ┆ 0.5  ┆ 0.2      │
+        │ 0.5 ┆ 0.1  ┆ 0.1      │
+        │ 0.9 ┆ 0.01 ┆ 0.083333 │
+        └─────┴──────┴──────────┘
+        """
+        return shift_prior(self._expr, eta_train, eta)

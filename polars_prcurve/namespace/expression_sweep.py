@@ -1,0 +1,486 @@
+"""The sweep as plain expressions, for `select`, `with_columns`, `over` and `group_by().agg`.
+
+    score, label, weight -> ScoredRows       amounts per row, and a guard that checks values
+                         -> one value per row             cumulative counts at the row's own score
+                         -> structs per distinct score    counts, sweep and curve
+                         -> one value per context         curve metrics, thresholds of targets
+
+An expression does not know the dtype of its column, so scores are not packed into integers here: rows
+are sorted by their score, in whatever context Polars evaluates them. A value that is used more than
+once is first put into a struct and then read from its fields, since Polars does not share common parts
+of expressions in `agg`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve import exact_sums
+from polars_prcurve.column_names import (
+    COUNT_COLUMNS,
+    ENVELOPE,
+    FPR_BEFORE,
+    FPR_OR_ZERO,
+    FPR_RECALL_RATIO,
+    ODDS,
+    RECALL_BEFORE,
+    RISE,
+    RUN,
+    SWEEP_COLUMNS,
+)
+from polars_prcurve.curves.curve_table import list_curve_columns
+from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
+from polars_prcurve.inputs.pos_label import equals_label, label_dtypes
+from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, odds_against
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import class_factors
+from polars_prcurve.prevalence.eta_values import read_eta_list
+from polars_prcurve.query_checks import Check, guard
+
+Prevalence: TypeAlias = float | pl.Expr | None
+"""A number, an expression with one value per context, or None for the own prevalence of its rows."""
+
+
+class CountFields(NamedTuple):
+    """The fields of the four counts, as the integers that are added up.
+
+    With weights, a count is the integer divided by two to the power of its class's exponent field.
+    Rates divide by totals that are columns, not scalars: Polars multiplies by the reciprocal of a
+    scalar, and 49 * (1 / 49) is not 1.
+    """
+
+    tp: pl.Expr
+    fp: pl.Expr
+    fn: pl.Expr
+    tn: pl.Expr
+    weighted: bool
+
+    def user_counts(self) -> list[pl.Expr]:
+        """Return tp, fp, fn and tn as users see them: integers, or Float64 sums of weights."""
+        exponents = (_POS_EXPONENT, _NEG_EXPONENT, _POS_EXPONENT, _NEG_EXPONENT)
+        return [self._user_count(*amount) for amount in zip(self[:4], exponents, strict=True)]
+
+    def _user_count(self, value: pl.Expr, exponent: str) -> pl.Expr:
+        return exact_sums.from_integer(value, pl.field(exponent)) if self.weighted else value
+
+    @property
+    def recall(self) -> pl.Expr:
+        """Recall, null without positives."""
+        return _share(self.tp, self.fn)
+
+    @property
+    def fpr(self) -> pl.Expr:
+        """False positive rate, null without negatives."""
+        return _share(self.fp, self.tn)
+
+    def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
+        """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
+        totals = ((self.tp + self.fn, _POS_EXPONENT), (self.fp + self.tn, _NEG_EXPONENT))
+        pos, neg = (self._scale_to_unit(self._user_count(*total)) for total in totals)
+        return pos, neg
+
+    def _scale_to_unit(self, count: pl.Expr) -> pl.Expr:
+        """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
+        count = count.cast(pl.Float64)
+        if not self.weighted:
+            return count
+        return count * exact_sums.weight_unit(
+            pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
+        )
+
+    def point_metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
+        """Return a point metric at a prevalence; at the own prevalence it uses the plain counts."""
+        at: pl.Expr = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
+        tp, fp, fn, tn = map(self._scale_to_unit, self.user_counts())
+        rescale = None
+        if eta is not None:
+            totals = self.class_totals()
+            rescale = class_factors(at, at.is_null(), *totals)
+            at = _fill_eta(at, *totals)
+        return metric.from_counts((tp, fn, fp, tn), rescale, (self.recall, self.fpr), at)
+
+
+_POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
+
+
+def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
+    """Return the share of a class that scores at or above the threshold, null for an absent class."""
+    return (above / (above + below)).fill_nan(None)
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """The rows of one context: the score of each, and its contribution to either class.
+
+    Weights are integers here: a weight times a power of two, which `exponents` hold for each class.
+    """
+
+    score: pl.Expr
+    pos: pl.Expr
+    """The row's contribution to the positives: 0 or 1, or its scaled weight."""
+    neg: pl.Expr
+    """The row's contribution to the negatives."""
+    weight: pl.Expr | None
+    exponents: tuple[pl.Expr, ...]
+    """The exponents of positives and negatives; empty without weights."""
+    guard: pl.Expr
+    """0 while all checks hold; otherwise it stops the query."""
+
+    def keep_name(self, value: pl.Expr) -> pl.Expr:
+        """Return the value under the name of the score column."""
+        return value.alias(self.score.meta.output_name())
+
+    # One value per row ------------------------------------------------------------------------
+
+    def count_above(self, positive: bool) -> pl.Expr:
+        """Return tp or fp: the sum of a class at the row's own score and above."""
+        amount = self._sort_falling(self.pos if positive else self.neg)
+        return self._to_count(positive, self._gather_own_score(amount.cum_sum()))
+
+    def count_below(self, positive: bool) -> pl.Expr:
+        """Return fn or tn: the sum of a class below the row's own score."""
+        amount = self._sort_falling(self.pos if positive else self.neg)
+        return self._to_count(positive, self._gather_own_score(_sum_below(amount)))
+
+    def rate(self, positive: bool) -> pl.Expr:
+        """Return recall or fpr at the row's own score."""
+        amount = pl.field("amount")
+        rows = self._sort_falling(pl.struct((self.pos if positive else self.neg).alias("amount")))
+        sums = rows.struct.eval(amount.cum_sum().alias("above"), _sum_below(amount).alias("below"))
+        return self._evaluate(self._gather_own_score(sums), _share(pl.field("above"), pl.field("below")))
+
+    def point_metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
+        """Return a point metric at the row's own score."""
+        pos, neg = pl.field("pos"), pl.field("neg")
+        amounts = pl.struct(self.pos.alias("pos"), self.neg.alias("neg"))
+        rows = self._gather_own_score(
+            self._sort_falling(amounts).struct.eval(*_cumulative_counts(pos, neg))
+        )
+        if self.exponents:
+            rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
+        rows, eta = _with_eta(rows, eta)
+        return self._evaluate(rows, self._count_fields().point_metric(metric, eta))
+
+    def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
+        return amounts.sort_by(self.score, descending=True)
+
+    def _gather_own_score(self, falling: pl.Expr) -> pl.Expr:
+        """Return, in the order of the rows, the value at each row's score from values by falling score.
+
+        The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
+        """
+        first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
+        return falling.gather(self.score.rank("max", descending=True) - first)
+
+    def _to_count(self, positive: bool, amount: pl.Expr) -> pl.Expr:
+        """Return a sum as users see it: an integer, or a Float64 sum of weights."""
+        if self.exponents:
+            amount = exact_sums.from_integer(amount, self.exponents[not positive])
+        return self.keep_name(amount)
+
+    def _evaluate(self, rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+        """Return the value of an expression over the fields of structs."""
+        return self.keep_name(rows.struct.with_fields(value.alias("value")).struct.field("value"))
+
+    # One struct per distinct score ------------------------------------------------------------
+
+    def count_structs(self) -> pl.Expr:
+        """Return structs of COUNT_COLUMNS, by falling score."""
+        pos, neg = (pl.field(total) - pl.field(total).shift(1, fill_value=0) for total in ("tp", "fp"))
+        cells = CountFields(pos, neg, pos, neg, bool(self.exponents))
+        fields = _alias_all(COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
+        return self.keep_name(_build_structs(self._distinct_scores(), fields, COUNT_COLUMNS))
+
+    def sweep_structs(self) -> pl.Expr:
+        """Return structs of SWEEP_COLUMNS, by falling threshold."""
+        return self.keep_name(
+            _build_structs(self._distinct_scores(), _sweep_fields(self._count_fields()), SWEEP_COLUMNS)
+        )
+
+    def curve_structs(
+        self, metrics: Sequence[PointMetric], eta: Prevalence | list[float | None]
+    ) -> pl.Expr:
+        """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
+        rows, cells = self._distinct_scores(), self._count_fields()
+        if isinstance(eta, list):
+            rows, eta = _repeat_for_etas(rows, eta, cells, bool(self.exponents)), pl.field("eta")
+        else:
+            rows, eta = _with_eta(rows, eta)
+        values = [cells.point_metric(m, eta) for m in metrics if m.name not in SWEEP_COLUMNS]
+        filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
+        names = list_curve_columns(metrics, long=False)
+        return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
+
+    # One value per context --------------------------------------------------------------------
+
+    def summarize(self, metric: CurveMetric, eta: Prevalence) -> pl.Expr:
+        """Return a curve metric."""
+        if metric.recipe.on_hull or metric.recipe.averages is not None:
+            raise PrcError(
+                f"{metric.name} is not available as an expression; "
+                f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
+            )
+        points, eta = self._bind_eta(eta)
+        rows = Rows(pl.field, pl.field("at"), lambda of: self._count_fields().point_metric(of, eta))
+        points = self._build_segments(points, metric, rows, eta)
+        points = _with_steps(points, [step(rows) for step in metric.recipe.all_steps()])
+        rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        points = _with_steps(points, [{"term": metric.prepare_term(rows), "rises": rises}])
+        element = pl.element().struct.field
+        # Without positives recall never rises, so the list may be empty; its first struct is then null.
+        totals = pl.struct(
+            metric.restore_total(metric.reduce_terms(element("term"))).alias("total"),
+            element("at").first(),
+            (element("tp").first() + element("fn").first()).alias("n_pos"),
+            (element("fp").first() + element("tn").first()).alias("n_neg"),
+            element("rises").min(),
+        )
+        n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
+        sizes = (pl.lit(None) if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
+        curve = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
+        value = metric.recipe.finish(pl.field("total"), curve).fill_nan(None)
+        return self._evaluate(points.list.eval(totals).list.first(), value)
+
+    def find_threshold(self, target: Target, eta: Prevalence) -> pl.Expr:
+        """Return the score of the operating point that meets the target, or null."""
+        points, eta = self._bind_eta(eta)
+        cells, element = self._count_fields(), pl.element().struct.field
+        rows = Rows(pl.field, pl.field("eta"), lambda of: cells.point_metric(of, eta))
+        number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
+        rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
+        points = _with_steps(points, [rates, {"choice": target.choice(rows)}])
+        chosen = element("score").gather(chosen_row(element("choice").max()))
+        return self.keep_name(points.list.eval(chosen).list.first())
+
+    def _bind_eta(self, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+        """Return the list of distinct scores, and eta; an expression becomes a field of the list."""
+        points = self._distinct_list()
+        if isinstance(eta, pl.Expr):
+            with_eta, eta = _with_eta(points.list.explode(), eta)
+            points = with_eta.implode()
+        return points, eta
+
+    def _build_segments(
+        self, points: pl.Expr, metric: CurveMetric, rows: Rows, eta: Prevalence
+    ) -> pl.Expr:
+        """Return the rows that the metric needs, each with the segment that ends at it."""
+        cells, tp, fp = self._count_fields(), pl.field("tp"), pl.field("fp")
+        shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
+        points = _with_steps(points, [shifted])
+        if metric.recipe.needs == "rises":
+            element = pl.element().struct.field
+            points = points.list.filter(element("tp") > element("tp_before"))
+        rates = {
+            "at": _fill_eta(eta, *cells.class_totals()),
+            "recall": cells.recall,
+            "fpr": cells.fpr,
+            RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            FPR_OR_ZERO: cells.fpr.fill_null(0.0),
+            FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
+        }
+        extent = {
+            RISE: rows.recall - rows.recall_before,
+            RUN: rows.fpr - rows.fpr_before,
+            FPR_RECALL_RATIO: rows.fpr / rows.recall,
+            ODDS: odds_against(rows.eta),
+        }
+        steps = [rates, extent]
+        if metric.recipe.reads_envelope:
+            steps.append({ENVELOPE: _envelope(rows)})
+        return _with_steps(points, steps)
+
+    def _count_fields(self) -> CountFields:
+        tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
+        return CountFields(tp, fp, fn, tn, bool(self.exponents))
+
+    def _distinct_scores(self) -> pl.Expr:
+        """Return the structs of `_distinct_list`, not as a list."""
+        return self._distinct_list().list.explode()
+
+    def _distinct_list(self) -> pl.Expr:
+        """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
+
+        Counts are integers, also those of weights.
+        """
+        score, pos = pl.field("score"), pl.field("pos")
+        fields = [self.score.alias("score"), self.pos.alias("pos")]
+        neg: pl.Expr = 1 - pos  # which is one column less to sort
+        if self.weight is not None:
+            neg = pl.field("neg")
+            fields += [self.neg.alias("neg"), self.weight.alias("weight")]
+            fields += _alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
+        falling = self._sort_falling(pl.struct(*fields)).implode()
+        rows: pl.Expr = pl.when(self.guard == 0).then(falling)
+        if self.weight is not None:
+            rows = rows.list.filter(pl.element().struct.field("weight") > 0)
+        running = pl.element().struct.eval(
+            score,
+            *_cumulative_counts(pos, neg),
+            score.ne_missing(score.shift(-1)).alias("last"),
+            *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
+        )
+        # Lists keep the rows of a group together; Polars would regroup plain rows for each expression.
+        return rows.list.eval(running).list.filter(pl.element().struct.field("last"))
+
+
+def _with_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+    """Add fields to lists of structs, step by step: a step reads the fields of steps before it."""
+    rows = pl.element()
+    for step in steps:
+        rows = rows.struct.with_fields(*(value.alias(name) for name, value in step.items()))
+    return points.list.eval(rows)
+
+
+def _envelope(rows: Rows) -> pl.Expr:
+    """Return the least fpr / recall at this row or a later one, which is the best precision there."""
+    ratio = rows.ratio.fill_nan(None).fill_null(float("inf"))
+    return ratio.cum_min(reverse=True)
+
+
+def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+    """Return tp, fp, fn and tn of rows by falling score."""
+    # Sums from below need no total; a total would have to be spread over the rows.
+    sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
+    return _alias_all(("tp", "fp", "fn", "tn"), sums)
+
+
+def _sum_below(amount: pl.Expr) -> pl.Expr:
+    """Return the sum over the rows after each row."""
+    return amount.cum_sum(reverse=True) - amount
+
+
+def read_scored_rows(
+    score: pl.Expr,
+    label: Column,
+    *,
+    weight: Column | None = None,
+    pos_label: Any = None,
+    eta: object = None,
+) -> ScoredRows:
+    """Read score, label and weight in any context, with a guard that checks their values."""
+    score, given = read_expression(".prc", score), read_expression("label=", label)
+    tallies = _StructTallies()
+    named = {"score": describe_expression("score", score), "label": describe_expression("label", given)}
+    score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
+    given = label_dtypes(pos_label).restrict(named["label"], given)
+    checks = [
+        *value_checks.missing_checks(tallies.count, named["score"], score, nan=True),
+        *value_checks.missing_checks(tallies.count, named["label"], given, nan=False),
+    ]
+    if pos_label is None:
+        number = given.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
+        positive = number == 1
+        checks += value_checks.label_checks(tallies.count, named["label"], number)
+    else:
+        positive = equals_label(given, pos_label)
+        checks += value_checks.pos_label_checks(tallies.count, named["label"], positive, pos_label)
+    pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
+    weights: pl.Expr | None = None
+    exponents: tuple[pl.Expr, ...] = ()
+    if weight is not None:
+        weights = read_expression("weight=", weight)
+        what = describe_expression("weight", weights)
+        weights = value_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
+        checks += value_checks.missing_checks(tallies.count, what, weights, nan=True)
+        checks += value_checks.amount_checks(tallies.count, what, weights)
+        amounts = weights * pos, weights * neg
+        exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
+        pos, neg = map(exact_sums.to_integer, amounts, exponents)
+    if isinstance(eta, pl.Expr):
+        checks += value_checks.eta_checks(tallies.count, read_eta_expression(eta))
+    return ScoredRows(score, pos, neg, weights, exponents, tallies.guard(checks))
+
+
+def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
+    """Return the one prevalence of the context, or a list of several."""
+    if isinstance(eta, pl.Expr):
+        return read_eta_expression(eta)
+    values = read_eta_list(eta)
+    return values[0] if len(values) == 1 else values
+
+
+def read_eta_expression(eta: pl.Expr) -> pl.Expr:
+    """Return a prevalence that is an expression as a Float64."""
+    return value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta)).cast(pl.Float64)
+
+
+def read_one_prevalence(eta: Any) -> Prevalence:
+    """Return the one prevalence of the context; raise if there are several."""
+    prevalence = read_prevalence(eta)
+    if isinstance(prevalence, list):
+        raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
+    return prevalence
+
+
+def _sweep_fields(cells: CountFields) -> list[pl.Expr]:
+    return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *cells.user_counts(), cells.recall, cells.fpr))
+
+
+def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:
+    """Return structs that hold only the new fields, in the order of `names`."""
+    # Two steps, because `eval` alone loses a field that is used twice.
+    return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
+
+
+def _with_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+    """Add a prevalence that is an expression to the rows as a field; return rows and prevalence."""
+    if not isinstance(eta, pl.Expr):
+        return rows, eta
+    # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
+    column = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+    return rows.struct.with_fields(column.alias("eta")), pl.field("eta")
+
+
+def _fill_eta(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
+    """Return the prevalence, with the own one in place of None or null."""
+    own = n_pos / (n_pos + n_neg)
+    if eta is None:
+        return own
+    return (eta if isinstance(eta, pl.Expr) else pl.lit(eta)).cast(pl.Float64).fill_null(own)
+
+
+def _repeat_for_etas(
+    rows: pl.Expr, etas: list[float | None], cells: CountFields, weighted: bool
+) -> pl.Expr:
+    """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
+    n = pl.element().len()
+    number = pl.int_range(n * len(etas))
+    row = pl.element().gather(number % n)
+    eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(number // n)
+    names = ["score", "tp", "fp", "fn", "tn", *([_POS_EXPONENT, _NEG_EXPONENT] if weighted else [])]
+    pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+    repeated = rows.implode().list.eval(pairs).list.explode()
+    keyed = repeated.struct.with_fields(
+        _fill_eta(pl.field("eta"), *cells.class_totals()).alias("rising")
+    )
+    by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+    return keyed.implode().list.eval(by_rising).list.explode()
+
+
+def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
+    return [value.alias(name) for name, value in zip(names, values, strict=False)]
+
+
+class _StructTallies:
+    """Tallies as fields of one struct, so that each is computed once."""
+
+    def __init__(self) -> None:
+        self.counts: list[pl.Expr] = []
+
+    def count(self, test: pl.Expr) -> pl.Expr:
+        """Add a tally, and return the field that holds it."""
+        name = f"count_{len(self.counts)}"
+        self.counts.append(test.sum().cast(pl.Int64).alias(name))
+        return pl.field(name)
+
+    def guard(self, checks: Iterable[Check]) -> pl.Expr:
+        """Return 0 while the checks hold; otherwise the expression stops the query."""
+        guarded = pl.struct(*self.counts).struct.with_fields(guard(checks).alias("checked"))
+        return guarded.struct.field("checked")

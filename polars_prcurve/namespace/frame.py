@@ -1,0 +1,1711 @@
+"""`.prc` on frames: each method reads its arguments, calls one stage and returns a table.
+
+Only these classes know whether a table is eager. A DataFrame goes through the lazy stages, too, and
+the query is collected at the end, with its errors raised as `PrcError`. A LazyFrame stays lazy, except
+in the methods that say that they collect.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import polars as pl
+
+from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.comparison.crossings import (
+    CROSSING_COLUMNS,
+    LEADER_COLUMNS,
+    build_crossings_table,
+    build_leaders_table,
+    collect_model_scores,
+)
+from polars_prcurve.comparison.paired import (
+    Adjust,
+    Comparison,
+    build_compare_table,
+    list_compare_columns,
+)
+from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
+from polars_prcurve.comparison.roc_dominance import (
+    DOMINANCE_COLUMNS,
+    ROC_CROSSING_COLUMNS,
+    build_dominance_table,
+    build_roc_crossings_table,
+)
+from polars_prcurve.curves.binormal import BINORMAL_COLUMNS, Smooth, build_binormal_table, read_smooth
+from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
+from polars_prcurve.curves.operating_points import (
+    RESOLUTION_COLUMNS,
+    SAMPLE_SIZE_COLUMNS,
+    build_points_table,
+    build_resolution_table,
+    build_sample_size_table,
+    list_points_columns,
+)
+from polars_prcurve.curves.targets import TargetValues, read_ranking_metric, read_targets
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import wide_tables
+from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dropping, list_columns
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.table_arguments import read_input, read_posteriors
+from polars_prcurve.intervals.bands import BandKind, BandOptions, read_band_options
+from polars_prcurve.intervals.rates import RateMethod, check_confidence, check_rate_method
+from polars_prcurve.intervals.sample_sizes import SizeMethod
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.names import (
+    default_curve_metric,
+    default_curve_metrics,
+    find_curve_metrics,
+    find_point_metrics,
+)
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.namespace.methods_repr import MethodListing
+from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.prevalence.estimate import ESTIMATE_COLUMNS, build_estimates_table
+from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.query_checks import run_query
+from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
+from polars_prcurve.uncertainty.options import ErrorMethod, read_uncertainty
+from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
+from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
+
+if TYPE_CHECKING:
+    from polars_prcurve.report.page import Part
+
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+class FramePrc(MethodListing, Generic[F], path="prc"):
+    """Precision-recall analysis of a score table, at any prevalence.
+
+    All methods share these arguments, which say what the table holds:
+
+    by
+        Group columns, as names or expressions, of any sortable dtype. Each group has its own curve.
+        A null is a group, too, the first in order.
+    score
+        Larger means more positive. Scores are floats, integers, Decimals or Booleans, and are
+        compared exactly. Infinities are allowed, and -0.0 equals 0.0.
+    label
+        Booleans, or numbers: 0 and 1, or -1 and 1.
+    pos_label
+        The positive value, for labels of any other kind. It must occur in the table.
+    weight
+        A number >= 0 per row. Rows of weight 0 do not count and make no threshold.
+    counts
+        Two columns, `("n_pos", "n_neg")`, in place of label and weight, for a table that is already
+        aggregated. Rows of equal score add up.
+    rates
+        Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points.
+        Thresholds and counts are null in the result.
+    missing
+        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
+        `"drop"` the row.
+
+    Mistakes in names, dtypes and arguments raise `PrcError` at the call. Mistakes in values raise
+    when the query runs: a `PrcError` from a DataFrame, and a
+    `polars.exceptions.InvalidOperationError` with the same sentence from a LazyFrame that you collect.
+    """
+
+    _may_collect: bool
+    """Whether a stage may run a query half way, for what Polars has no expression for."""
+
+    def __init__(self, frame: F) -> None:
+        self._frame: F = frame
+
+    def _finish(self, query: pl.LazyFrame) -> F:
+        """Return the query as the kind of frame that the user passed."""
+        raise NotImplementedError
+
+    def counts(
+        self,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Count positives and negatives at each distinct score.
+
+        The result is small if scores are coarse, and it adds up. Concatenate the counts of several
+        days or shards and pass them with `counts=("n_pos", "n_neg")` to another method: the result is
+        that of all their rows.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling score:
+
+        - `score`: as in the table
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.counts()
+        shape: (3, 3)
+        ┌───────┬───────┬───────┐
+        │ score ┆ n_pos ┆ n_neg │
+        │ ---   ┆ ---   ┆ ---   │
+        │ f64   ┆ i64   ┆ i64   │
+        ╞═══════╪═══════╪═══════╡
+        │ 0.9   ┆ 1     ┆ 1     │
+        │ 0.2   ┆ 1     ┆ 0     │
+        │ 0.1   ┆ 0     ┆ 1     │
+        └───────┴───────┴───────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=COUNT_COLUMNS,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return self._finish(count_scores(table))
+
+    def sweep(
+        self,
+        *,
+        drop_intermediate: bool = False,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
+
+        Everything else is computed from this table. Prevalence plays no part in it.
+
+        Parameters
+        ----------
+        drop_intermediate
+            Leave out rows inside runs of negatives. The other rows give the same ROC curve, the
+            same PR curve at every prevalence and the same average precision, in at most
+            2 * positives + 2 rows per group.
+        thresholds
+            A number n: for each k = 1..n the highest threshold with recall >= k/n, without
+            repetition; a group without positives has no row. Or a list of thresholds, in the data or
+            not: any numbers, as `threshold` of `operating_points`. One row per distinct threshold.
+
+        Returns
+        -------
+        One row per `by` group and distinct score, by group (null first), then falling threshold.
+        Ties move together, and the last row of a group has recall 1 and fpr 1:
+
+        - `threshold`: as in the table, the score
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights; null from `rates`
+        - `recall` = tp / (tp + fn), `fpr` = fp / (fp + tn): Float64 in [0, 1]; recall is null in a
+          group without positives, and fpr in one without negatives (Brabec et al. 2020, eq. 6-7)
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.sweep()
+        shape: (3, 7)
+        ┌───────────┬─────┬─────┬─────┬─────┬────────┬─────┐
+        │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ recall ┆ fpr │
+        │ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---    ┆ --- │
+        │ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64    ┆ f64 │
+        ╞═══════════╪═════╪═════╪═════╪═════╪════════╪═════╡
+        │ 0.9       ┆ 1   ┆ 1   ┆ 1   ┆ 1   ┆ 0.5    ┆ 0.5 │
+        │ 0.2       ┆ 2   ┆ 1   ┆ 0   ┆ 1   ┆ 1.0    ┆ 0.5 │
+        │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
+        └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=SWEEP_COLUMNS,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        return self._finish(
+            build_sweep_table(table, drop_intermediate=drop_intermediate, thresholds=thresholds)
+        )
+
+    def curve(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = ("precision",),
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
+        smooth: Smooth = None,
+        long: bool = False,
+        drop_intermediate: bool = False,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Precision, or any point metric, at every threshold and every prevalence.
+
+        What will precision be at each threshold where 1 in 1 000 is positive? Recall and fpr are
+        measured once. Precision at any prevalence follows from them:
+        `precision = recall*eta / (recall*eta + fpr*(1-eta))` (Williams 2021, eq. 2).
+
+        Parameters
+        ----------
+        eta
+            The prevalence, a share in [0, 1]. Pass one number, or several. None stands for each
+            group's own prevalence in this table, and may be among several. Or pass a frame with a column
+            `eta` and any of the `by` columns, for a prevalence per group (null means the own one).
+            Its further columns are carried along. It raises if this table has a column of their name,
+            or if a group has no row in the frame.
+        metrics
+            Names or values of point metrics from `polars_prcurve.metrics`.
+        confidence
+            A level, such as 0.95: adds a band around each metric, at a fixed threshold, over samples
+            with the same numbers of positives and negatives.
+        interval
+            The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+            need a DataFrame.
+        band
+            `"mover"` holds the level on average. `"rectangle"` holds at least the level, but is wider.
+        smooth
+            `"binormal"`: recall and fpr come from the model that `binormal` fits, at the same
+            thresholds. Counts are null.
+        long
+            One row per metric, with the columns `metric` and `value` (and `low`, `high`), in place of
+            columns per metric.
+        drop_intermediate, thresholds
+            As in `sweep`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and distinct score (and metric, with `long`), by
+        group, `eta`, metric in the order asked, falling threshold:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - the columns of `sweep`
+        - the columns `metrics`: Float64, null where undefined (0/0). At a group's own
+          prevalence precision is tp / (tp + fp) to the last bit.
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
+          the metric is null, or where a class is absent. With weights, a class counts as
+          `sum(w)**2 / sum(w**2)` examples.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.curve(eta=[0.5, 0.01]).select("eta", "threshold", "recall", "precision")
+        shape: (8, 4)
+        ┌──────┬───────────┬────────┬───────────┐
+        │ eta  ┆ threshold ┆ recall ┆ precision │
+        │ ---  ┆ ---       ┆ ---    ┆ ---       │
+        │ f64  ┆ f64       ┆ f64    ┆ f64       │
+        ╞══════╪═══════════╪════════╪═══════════╡
+        │ 0.01 ┆ 0.9       ┆ 0.5    ┆ 1.0       │
+        │ 0.01 ┆ 0.8       ┆ 0.5    ┆ 0.01      │
+        │ 0.01 ┆ 0.2       ┆ 1.0    ┆ 0.019802  │
+        │ 0.01 ┆ 0.1       ┆ 1.0    ┆ 0.01      │
+        │ 0.5  ┆ 0.9       ┆ 0.5    ┆ 1.0       │
+        │ 0.5  ┆ 0.8       ┆ 0.5    ┆ 0.5       │
+        │ 0.5  ┆ 0.2       ┆ 1.0    ┆ 0.666667  │
+        │ 0.5  ┆ 0.1       ┆ 1.0    ┆ 0.5       │
+        └──────┴───────────┴────────┴───────────┘
+        """
+        asked = find_point_metrics(metrics)
+        bands = read_band_options(confidence, interval, band, asked)
+        read_smooth(smooth, confidence=confidence, rates=rates)
+        makes = list_curve_columns(asked, long=long, bands=bands is not None)
+        table = read_input(
+            self._frame,
+            makes=makes,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        grid = read_eta(eta, table, makes)
+        query = build_curve_table(
+            table if bands is None else table.require_example_counts(),
+            grid,
+            asked,
+            drop_intermediate=drop_intermediate,
+            thresholds=thresholds,
+            bands=bands,
+            smooth=smooth is not None,
+            long=long,
+        )
+        return self._finish(query)
+
+    def operating_points(
+        self,
+        eta: Eta = None,
+        *,
+        threshold: Any = None,
+        recall: TargetValues = None,
+        fpr: TargetValues = None,
+        precision: TargetValues = None,
+        predicted_positive_rate: TargetValues = None,
+        alerts: TargetValues = None,
+        maximize: str | PointMetric | Sequence[str | PointMetric] | None = None,
+        metrics: str | PointMetric | Sequence[str | PointMetric] = (
+            "precision",
+            "f1",
+            "predicted_positive_rate",
+        ),
+        confidence: float | None = None,
+        interval: RateMethod = "wilson",
+        band: BandKind = "mover",
+        per: float | None = None,
+        long: bool = False,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The threshold that meets a target, and what it does, at every prevalence.
+
+        Which threshold gives 90 % precision where 1 in 1 000 is positive, and how many alerts a
+        day does it raise? A target takes one value or several, and you can combine kinds of targets.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        threshold
+            This threshold itself: any number, in the data or not. It flags the scores that are at least
+            as large, compared exactly as real numbers. In the result, `threshold` is the least value of
+            the score's dtype that is not below it, or null if there is none: nothing is flagged.
+            Or pass a frame with a column `threshold`, any of the `by` columns, and `eta` if thresholds
+            differ by prevalence, such as a table of this method: each group gets the thresholds of its
+            rows. Its other columns are ignored. A null threshold gives a row of nulls, and a group
+            without a row raises.
+        recall
+            The highest threshold with at least this recall.
+        fpr, predicted_positive_rate
+            The lowest threshold with at most this rate. `predicted_positive_rate` holds at `eta`.
+        alerts
+            An alert budget: the lowest threshold with at most this number of alerts among `per` events.
+        precision
+            The lowest threshold with at least this precision at `eta`.
+        maximize
+            A point metric: the threshold of its best value, which is the smallest where less is
+            better. Of equally good thresholds the highest.
+        metrics
+            Point metrics to show.
+        confidence, interval, band
+            As in `curve`. The threshold is found in this table and then taken as fixed.
+        per
+            A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
+        long
+            One row per metric, with the columns `metric` and `value` (and `low`, `high`), in place of
+            columns per metric.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and target, in that order, with targets in the order of the
+        parameters above. If no row of the sweep meets a target, its row holds nulls:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `criterion`: String, `recall` etc. or `maximize(f1)`
+        - `target`: Float64, the number given; null for `maximize`
+        - the columns of `sweep`
+        - the columns `metrics`: Float64, null where undefined
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`
+        - with `per`, `alerts`, `true_alerts`, `missed`: Float64, expected numbers among `per` events
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> points = df.prc.operating_points(eta=0.01, recall=1.0, precision=[0.5, 1.0], per=10_000)
+        >>> points.select("criterion", "target", "threshold", "recall", "precision", "alerts")
+        shape: (3, 6)
+        ┌───────────┬────────┬───────────┬────────┬───────────┬────────┐
+        │ criterion ┆ target ┆ threshold ┆ recall ┆ precision ┆ alerts │
+        │ ---       ┆ ---    ┆ ---       ┆ ---    ┆ ---       ┆ ---    │
+        │ str       ┆ f64    ┆ f64       ┆ f64    ┆ f64       ┆ f64    │
+        ╞═══════════╪════════╪═══════════╪════════╪═══════════╪════════╡
+        │ recall    ┆ 1.0    ┆ 0.2       ┆ 1.0    ┆ 0.019802  ┆ 5050.0 │
+        │ precision ┆ 0.5    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
+        │ precision ┆ 1.0    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
+        └───────────┴────────┴───────────┴────────┴───────────┴────────┘
+        """
+        asked = find_point_metrics(metrics)
+        bands = read_band_options(confidence, interval, band, asked)
+        makes = list_points_columns(asked, per=per, long=long, bands=bands is not None)
+        table = read_input(
+            self._frame,
+            makes=makes,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        targets = read_targets(
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            predicted_positive_rate=predicted_positive_rate,
+            alerts=alerts,
+            per=per,
+            maximize=maximize,
+        )
+        grid = read_eta(eta, table, makes)
+        query = build_points_table(
+            table if bands is None else table.require_example_counts(),
+            grid,
+            targets,
+            asked,
+            per=per,
+            bands=bands,
+            long=long,
+        )
+        return self._finish(query)
+
+    def summary(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        confidence: float | None = None,
+        method: ErrorMethod = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
+        smooth: Smooth = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Average precision, or any metric of a whole curve, at every prevalence.
+
+        Which model is better where 1 in 1 000 is positive? One sweep serves all prevalences and
+        metrics, and a hundred prevalences cost about twice as much as one.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        metrics
+            Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
+            `average_precision`, `pr_auc` and `roc_auc`; with `rates=`, `pr_auc` and `roc_auc`, because
+            a sum of steps grows with each further point of the same line. The metrics on the convex
+            hull, `pr_auc_hull`, `auprg_hull` and `roc_auc_hull`, need a DataFrame.
+        confidence
+            A level, such as 0.95: adds standard errors and intervals.
+        method
+            `"analytic"` knows the errors of `average_precision`, `roc_auc` and
+            `precision_at_recall(...)`; those of other metrics are null. `"bootstrap"` knows the errors
+            of all metrics, and needs a DataFrame.
+        n_resamples, seed
+            The number of replicates of the bootstrap, and a seed that makes them repeatable. Positives
+            and negatives of each group are drawn separately, each in their own number.
+        cluster
+            A column of clusters, such as patients or cards. The bootstrap draws whole clusters of a
+            group, whatever the labels of their rows.
+        smooth
+            `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence. The
+            model has `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`,
+            `roc_auc`, `precision_at_recall(...)`, `integrated_average_precision(...)`, and
+            `integrated(...)` of these, without `confidence`. A fitted curve has no steps, so
+            `average_precision`, `pr_auc` and `pr_auc_trapezoid(...)` are equal.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and metric, by group (null first), `eta`, metric in the
+        order asked:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the totals of the group
+        - `metric`: String
+        - `value`: Float64, null where undefined: areas in a group without positives, or without
+          negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
+          The order of the rows does not change a bit of it.
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. The analytic
+          `low` and `high` are null, too, where the value is 0 or 1. With weights, a class counts as
+          `sum(w)**2 / sum(w**2)` examples.
+        - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
+          too often, null where there is no interval
+
+        Sums are exact to 2**-118, which is too coarse for a small relative error at prevalences below
+        1e-30. `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added if
+        they are absent.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.summary(eta=[0.5, 0.01], metrics=("average_precision", "roc_auc"))
+        shape: (4, 5)
+        ┌──────┬───────┬───────┬───────────────────┬──────────┐
+        │ eta  ┆ n_pos ┆ n_neg ┆ metric            ┆ value    │
+        │ ---  ┆ ---   ┆ ---   ┆ ---               ┆ ---      │
+        │ f64  ┆ i64   ┆ i64   ┆ str               ┆ f64      │
+        ╞══════╪═══════╪═══════╪═══════════════════╪══════════╡
+        │ 0.01 ┆ 2     ┆ 2     ┆ average_precision ┆ 0.509901 │
+        │ 0.01 ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
+        │ 0.5  ┆ 2     ┆ 2     ┆ average_precision ┆ 0.833333 │
+        │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
+        └──────┴───────┴───────┴───────────────────┴──────────┘
+        """
+        curve_metrics = find_curve_metrics(default_curve_metrics(rates) if metrics is None else metrics)
+        asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=rates)
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        makes = list_summary_columns(errors=uncertainty is not None)
+        table = read_input(
+            self._frame,
+            makes=makes,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            cluster=cluster,
+            missing=missing,
+        )
+        grid = read_eta(eta, table, makes)
+        query = build_summary_table(
+            table if uncertainty is None else table.require_example_counts(),
+            grid,
+            asked,
+            uncertainty=uncertainty,
+            smooth=smooth is not None,
+        )
+        return self._finish(query)
+
+    def binormal(
+        self,
+        ddof: int = 0,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Fit a normal distribution to the scores of each class, by maximum likelihood.
+
+        If positives are few and scores are normal, the curve of two normal distributions is steadier
+        than the steps of the sample (Brodersen et al. 2010). `curve` and `summary` use this model with
+        `smooth="binormal"`. Recall is Phi((mu_pos - threshold) / sigma_pos), fpr is
+        Phi((mu_neg - threshold) / sigma_neg), and precision follows from both as usual.
+
+        Parameters
+        ----------
+        ddof
+            Variances are divided by n - ddof: 0 for maximum likelihood, 1 for an unbiased variance.
+
+        Returns
+        -------
+        One row per `by` group, null first:
+
+        - `mu_pos`, `sigma_pos`, `mu_neg`, `sigma_neg`: Float64, mean and standard deviation of the
+          scores of each class, taken as floats. Both are null for a class with fewer than two distinct
+          scores, with an infinite score, or with at most `ddof` examples. Weights enter both, and n is
+          then `sum(w)**2 / sum(w**2)`; with `counts`, n is the count.
+        - `alpha` = n_pos / (n_pos + n_neg): Float64
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - `roc_auc` = Phi((mu_pos - mu_neg) / sqrt(sigma_pos**2 + sigma_neg**2)): Float64, null
+          where a mean is null
+
+        The order of the rows does not change a bit of the result.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.binormal().select("mu_pos", "sigma_pos", "mu_neg", "alpha", "roc_auc")
+        shape: (1, 5)
+        ┌────────┬───────────┬────────┬───────┬──────────┐
+        │ mu_pos ┆ sigma_pos ┆ mu_neg ┆ alpha ┆ roc_auc  │
+        │ ---    ┆ ---       ┆ ---    ┆ ---   ┆ ---      │
+        │ f64    ┆ f64       ┆ f64    ┆ f64   ┆ f64      │
+        ╞════════╪═══════════╪════════╪═══════╪══════════╡
+        │ 0.55   ┆ 0.35      ┆ 0.45   ┆ 0.5   ┆ 0.580054 │
+        └────────┴───────────┴────────┴───────┴──────────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=BINORMAL_COLUMNS,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return self._finish(build_binormal_table(table, ddof=ddof))
+
+    def compare(
+        self,
+        scores: Sequence[str] | None = None,
+        eta: Eta = None,
+        *,
+        model: Column | None = None,
+        id: Columns = None,
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] = ("average_precision", "roc_auc"),
+        confidence: float = 0.95,
+        adjust: Adjust = None,
+        method: ErrorMethod = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Differences between models on the same examples, with intervals and p-values.
+
+        Parameters
+        ----------
+        scores
+            The score columns of a wide table: two or more, of one dtype, one per model.
+        eta
+            As in `curve`; None only if all groups share one prevalence.
+        model, id
+            For a long table, in place of `scores`: the column that names the model, and the column or
+            columns that tell the examples of a group apart. Each example has one row per model.
+        metrics
+            Curve metrics. `average_precision` and `roc_auc` have an analytic error; for other metrics
+            it is null, and the bootstrap gives one.
+        adjust
+            `"holm"` adjusts for several pairs: of all pairs of a group, prevalence and metric in which
+            the models are equal, one or more are told apart with a probability of at most
+            `1 - confidence` (Holm 1979).
+        confidence, method, n_resamples, seed, cluster
+            As in `summary`. A replicate of the bootstrap holds the same examples for all models.
+        missing
+            As in all methods; `"drop"` leaves out an example for all models if anything is missing in
+            one of its scores or rows.
+
+        Returns
+        -------
+        One row per `by` group, prevalence, metric and pair of models, in that order:
+
+        - `eta`: Float64
+        - `metric`: String
+        - `model_a`, `model_b`: String, names of `scores` in the order given; or as in `model`, rising
+        - `difference`: Float64, the value of model a minus that of model b
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0
+        - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
+          then have the level `1 - (1 - confidence) / m`, with m pairs
+        - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; null
+          without an error
+        - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
+          and is reliable, or the difference is more than twice as many errors from 0 as that takes;
+          null without an error
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> pairs = df.prc.compare(["a", "b"], metrics="roc_auc")
+        >>> pairs.select("model_a", "model_b", "difference", "standard_error", "p_value")
+        shape: (1, 5)
+        ┌─────────┬─────────┬────────────┬────────────────┬──────────┐
+        │ model_a ┆ model_b ┆ difference ┆ standard_error ┆ p_value  │
+        │ ---     ┆ ---     ┆ ---        ┆ ---            ┆ ---      │
+        │ str     ┆ str     ┆ f64        ┆ f64            ┆ f64      │
+        ╞═════════╪═════════╪════════════╪════════════════╪══════════╡
+        │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
+        └─────────┴─────────┴────────────┴────────────────┴──────────┘
+        """
+        asked = find_curve_metrics(metrics)
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        if uncertainty is None:
+            raise PrcError("compare needs confidence=, a level such as 0.95")
+        makes = list_compare_columns(adjust)
+        if adjust is not None and method != "analytic":
+            raise PrcError('adjust= is for method="analytic"; leave it out of a bootstrap')
+        long = wide_tables.read_model_table(
+            self._frame, scores, score=score, model=model, id=id, drop=is_dropping(missing)
+        )
+        table = read_input(
+            long.frame,
+            makes=makes,
+            may_collect=self._may_collect,
+            made_from=self._frame,
+            by=by,
+            score=long.score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            cluster=cluster,
+            model=long.model,
+            example=long.example,
+            matched=long.matched,
+            missing=missing,
+        )
+        examples = cast("ScoreTable", table)
+        grid = read_eta(eta, table, makes, shared=True)
+        query = build_compare_table(Comparison(examples, grid, asked, uncertainty, long.matched, adjust))
+        return self._finish(query)
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric | None = None,
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        precision: float | None = None,
+        predicted_positive_rate: float | None = None,
+        alerts: float | None = None,
+        per: float | None = None,
+        confidence: float | None = None,
+        id: Columns = None,
+        method: ErrorMethod = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
+        cluster: Column | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The order of models at every prevalence, and how sure the lead of the first is.
+
+        Which model is best depends on prevalence. Recall and fpr of each model are measured once, and
+        the order is computed anew at each prevalence (Brabec et al. 2020, section 4).
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; None only if all groups share one prevalence.
+        model
+            The column that names the model, of any sortable dtype.
+        metric
+            A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
+            Or a point metric, at the target that you pass; without a target it stands for its best value
+            over all thresholds, `metrics.best(...)`.
+        threshold, recall, fpr, precision, predicted_positive_rate, alerts, per
+            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
+            column of models, with one threshold for each.
+        confidence
+            A level, such as 0.95: adds how far each model is behind the leader.
+        id
+            The column or columns that tell the examples of a group apart, if models scored the same
+            examples. Errors are then errors of paired differences, as in `compare`, and
+            `missing="drop"` leaves out an example for all models. Without `id` each model counts as
+            measured on examples of its own. For models of one test set, intervals are then mostly
+            too wide.
+        method, n_resamples, seed, cluster
+            As in `summary`, for `confidence`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last:
+
+        - `eta`: Float64
+        - `model`: as in the table
+        - `value`: Float64, null where the metric is undefined
+        - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that
+          they cover
+        - with `confidence`, `behind`: Float64, by how much the leader, the first row, is better
+        - with `confidence`, `low`, `high`: Float64, the interval of `behind`, null for the leader
+        - with `confidence`, `resolved`: Boolean, whether the model is surely behind, as in `compare`;
+          for the leader, whether all others are. Null where no error is known
+        - with `confidence`, `reliable`: Boolean, whether the intervals of the model and of the leader
+          are reliable, as in `summary`; for the leader, whether those of all models are
+        - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
+          that is so of all models that are best, however many are compared (Holm 1979). Null where the
+          value is
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.ranking(eta=[0.01, 0.9])
+        shape: (4, 4)
+        ┌──────┬───────┬──────────┬──────┐
+        │ eta  ┆ model ┆ value    ┆ rank │
+        │ ---  ┆ ---   ┆ ---      ┆ ---  │
+        │ f64  ┆ str   ┆ f64      ┆ i64  │
+        ╞══════╪═══════╪══════════╪══════╡
+        │ 0.01 ┆ a     ┆ 0.67     ┆ 1    │
+        │ 0.01 ┆ b     ┆ 0.349738 ┆ 2    │
+        │ 0.9  ┆ b     ┆ 0.970551 ┆ 1    │
+        │ 0.9  ┆ a     ┆ 0.966667 ┆ 2    │
+        └──────┴───────┴──────────┴──────┘
+        """
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        makes = list_ranking_columns(lead=uncertainty is not None)
+        if list_columns("id=", id) and (uncertainty is None or counts is not None or rates is not None):
+            raise PrcError("id= pairs the examples of models; pass confidence=, and labels")
+        table = read_input(
+            self._frame,
+            makes=makes,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            cluster=cluster,
+            model=model,
+            example=id,
+            missing=missing,
+        )
+        grid = read_eta(eta, table, makes, shared=True)
+        ranked_by = read_ranking_metric(
+            default_curve_metric(rates) if metric is None else metric,
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            predicted_positive_rate=predicted_positive_rate,
+            alerts=alerts,
+            per=per,
+        )
+        query = build_ranking_table(
+            table if uncertainty is None else table.require_example_counts(),
+            grid,
+            ranked_by,
+            uncertainty,
+        )
+        return self._finish(query)
+
+    def crossings(
+        self,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float, float] = (1e-6, 0.5),
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """The prevalences at which two models trade places; a LazyFrame is collected at the call.
+
+        The difference of each pair of models is scanned at 401 prevalences or more, evenly spaced in
+        logit and at most 0.05 apart. Near misses are scanned again on finer grids, and each change of
+        sign is solved to 1e-11 in logit. Models that are equal, or that touch and part again, do not
+        trade places. Two changes of sign within one step of the scan may stay unseen if the difference
+        does not come near zero in that step. This can happen to metrics that jump or bend with
+        prevalence, but not to areas.
+
+        Parameters
+        ----------
+        model
+            The column that names the model, of any sortable dtype.
+        metric
+            A curve metric that depends on prevalence: `average_precision` if left out, or `pr_auc` with
+            `rates=` (see `summary`). Or a point metric, at the target that you pass; without a target it
+            stands for its best value, `metrics.best(...)`.
+        eta_range
+            The lowest and the highest prevalence to search, both above 0 and below 1. At 1 all models
+            meet.
+        threshold, recall, fpr
+            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
+            column of models, with one threshold for each. The operating points are the same at all
+            prevalences, and a formula says where they trade places (see `crossing`). For a metric of
+            your own the difference is scanned.
+
+        Returns
+        -------
+        One row per `by` group and trade of places, by group, `eta`, models:
+
+        - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
+        - `eta`: Float64; if the models are equal over a range, its upper end
+        - `value`: Float64, the value of both models at `eta`
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.crossings(eta_range=(0.001, 0.9))
+        shape: (1, 4)
+        ┌─────────┬─────────┬──────────┬──────────┐
+        │ model_a ┆ model_b ┆ eta      ┆ value    │
+        │ ---     ┆ ---     ┆ ---      ┆ ---      │
+        │ str     ┆ str     ┆ f64      ┆ f64      │
+        ╞═════════╪═════════╪══════════╪══════════╡
+        │ a       ┆ b       ┆ 0.707107 ┆ 0.902369 │
+        └─────────┴─────────┴──────────┴──────────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=CROSSING_COLUMNS,
+            may_collect=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        ranked_by = read_ranking_metric(
+            default_curve_metric(rates) if metric is None else metric,
+            table,
+            at_eta=False,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+        )
+        return build_crossings_table(collect_model_scores(table, ranked_by, eta_range))
+
+    def leaders(
+        self,
+        *,
+        model: Column = "model",
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float, float] = (1e-6, 0.5),
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """The best model in each range of prevalences; a LazyFrame is collected at the call.
+
+        Parameters
+        ----------
+        model, metric, eta_range, threshold, recall, fpr
+            As in `crossings`, which also says how changes are found.
+
+        Returns
+        -------
+        One row per `by` group and range of prevalences, rising; none where no model has a value:
+
+        - `eta_low`, `eta_high`: Float64, the ends of the range
+        - `model`: as in the table, the best model in the range; of equal models the first
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.leaders(eta_range=(0.001, 0.9))
+        shape: (2, 3)
+        ┌──────────┬──────────┬───────┐
+        │ eta_low  ┆ eta_high ┆ model │
+        │ ---      ┆ ---      ┆ ---   │
+        │ f64      ┆ f64      ┆ str   │
+        ╞══════════╪══════════╪═══════╡
+        │ 0.001    ┆ 0.707107 ┆ a     │
+        │ 0.707107 ┆ 0.9      ┆ b     │
+        └──────────┴──────────┴───────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=LEADER_COLUMNS,
+            may_collect=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        ranked_by = read_ranking_metric(
+            default_curve_metric(rates) if metric is None else metric,
+            table,
+            at_eta=False,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+        )
+        return build_leaders_table(collect_model_scores(table, ranked_by, eta_range))
+
+    def dominance(
+        self,
+        *,
+        model: Column = "model",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
+
+        A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
+        other curve, and the curves differ. At every prevalence it is then at least as good in `pr_auc`
+        and `roc_auc`, in their versions on the hull, and in `precision_at_recall` of any recall. If no
+        positive ties with a negative and both models have the same positives, it is also at least as
+        good in `average_precision`.
+
+        Returns
+        -------
+        One row per `by` group and model, in order:
+
+        - `model`: as in the table
+        - `dominates`, `dominated_by`: List of models, empty where there are none
+        - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
+          the convex hull of all curves of the group; null if the model lacks a class. A threshold of
+          best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
+          2001), unless it flags no example or all. The model of best `average_precision` need not have
+          such a point.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1]))
+        >>> df.prc.dominance()
+        shape: (2, 4)
+        ┌───────┬───────────┬──────────────┬─────────┐
+        │ model ┆ dominates ┆ dominated_by ┆ on_hull │
+        │ ---   ┆ ---       ┆ ---          ┆ ---     │
+        │ str   ┆ list[str] ┆ list[str]    ┆ bool    │
+        ╞═══════╪═══════════╪══════════════╪═════════╡
+        │ a     ┆ ["b"]     ┆ []           ┆ true    │
+        │ b     ┆ []        ┆ ["a"]        ┆ false   │
+        └───────┴───────────┴──────────────┴─────────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=DOMINANCE_COLUMNS,
+            may_collect=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        return build_dominance_table(table)
+
+    def roc_crossings(
+        self,
+        *,
+        model: Column = "model",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """The points at which the ROC curves of two models cross; a LazyFrame is collected at the call.
+
+        The model that is above on the left finds the first positives with fewer false positives, which
+        is what counts at low prevalence (Richardson et al. 2024). If two curves do not cross, one model
+        dominates the other, or the curves are equal (see `dominance`).
+
+        Returns
+        -------
+        One row per `by` group and crossing of two curves, by group, `fpr`, `recall`, models:
+
+        - `model_a`, `model_b`: as in the table; a is above before the point, b beyond it
+        - `fpr`, `recall`: Float64, the point, on curves joined by lines; if the curves coincide over a
+          stretch, its end
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.roc_crossings()
+        shape: (1, 4)
+        ┌─────────┬─────────┬──────────┬──────────┐
+        │ model_a ┆ model_b ┆ fpr      ┆ recall   │
+        │ ---     ┆ ---     ┆ ---      ┆ ---      │
+        │ str     ┆ str     ┆ f64      ┆ f64      │
+        ╞═════════╪═════════╪══════════╪══════════╡
+        │ a       ┆ b       ┆ 0.333333 ┆ 0.666667 │
+        └─────────┴─────────┴──────────┴──────────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=ROC_CROSSING_COLUMNS,
+            may_collect=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            model=model,
+            missing=missing,
+        )
+        return build_roc_crossings_table(table)
+
+    def sample_size(
+        self,
+        delta: float = 0.1,
+        *,
+        threshold: Any = None,
+        recall: TargetValues = None,
+        fpr: TargetValues = None,
+        confidence: float = 0.95,
+        method: SizeMethod = "wilson",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
+
+        With the numbers needed, the band of precision between the intervals of recall and fpr is at no
+        prevalence wider than `delta`, if both rates stay as they are here (Brabec et al. 2020,
+        section 5).
+
+        Parameters
+        ----------
+        delta
+            The width of the whole band, upper minus lower precision.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence, method
+            The interval of recall and of fpr, as for the function `sample_size`. `"clopper_pearson"` and
+            `"jeffreys"` need a DataFrame.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where the rate is 0 or null
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> needed = df.prc.sample_size(recall=0.5, fpr=0.5)
+        >>> needed.select("criterion", "recall", "fpr", "n_pos", "n_pos_needed", "n_neg_needed")
+        shape: (2, 6)
+        ┌───────────┬────────┬─────┬───────┬──────────────┬──────────────┐
+        │ criterion ┆ recall ┆ fpr ┆ n_pos ┆ n_pos_needed ┆ n_neg_needed │
+        │ ---       ┆ ---    ┆ --- ┆ ---   ┆ ---          ┆ ---          │
+        │ str       ┆ f64    ┆ f64 ┆ i64   ┆ f64          ┆ f64          │
+        ╞═══════════╪════════╪═════╪═══════╪══════════════╪══════════════╡
+        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ 381.0        ┆ null         │
+        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 18.0         ┆ 381.0        │
+        └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=SAMPLE_SIZE_COLUMNS,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
+        query = build_sample_size_table(table, targets, delta, confidence, method)
+        return self._finish(query)
+
+    def resolution(
+        self,
+        delta: float = 0.1,
+        *,
+        threshold: Any = None,
+        recall: TargetValues = None,
+        fpr: TargetValues = None,
+        confidence: float = 0.95,
+        method: RateMethod = "wilson",
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """The smallest prevalence at which this test set knows precision to `delta`.
+
+        Parameters
+        ----------
+        delta
+            The width of the band of precision between the intervals of recall and fpr, upper minus
+            lower.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence, method
+            The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+            need a DataFrame.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table
+        - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is
+          so at all prevalences, null if the interval of recall reaches down to 0.
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
+        >>> limit = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
+        >>> round(limit["eta"].item(), 4)
+        0.0924
+        """
+        table = read_input(
+            self._frame,
+            makes=RESOLUTION_COLUMNS,
+            may_collect=self._may_collect,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
+        check_rate_method(method)
+        bands = BandOptions(check_confidence(confidence), method, "mover")
+        examples = table.require_example_counts()
+        query = build_resolution_table(examples, targets, delta, bands)
+        return self._finish(query)
+
+    def subsample_negatives(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
+
+        Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
+        random, and puts the precision that the samples find beside the precision of all negatives,
+        adjusted to the same prevalence (Brabec et al. 2020, section 5.1). For one threshold the function
+        `subsampled_precision` gives the exact distribution, without drawing.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`, at least the group's own prevalence, since negatives can only be left out.
+        n_repeats, seed
+            The number of samples, and a seed that makes them repeatable.
+        thresholds
+            As in `sweep`. Without it there is a row wherever recall rises, which may be many rows.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and threshold, falling:
+
+        - `eta`: Float64, the prevalence in the samples, which hold a whole number of negatives
+        - `n_kept`: Int64, the negatives in a sample
+        - the columns of `sweep`
+        - `precision`: Float64, of all negatives, adjusted to `eta`
+        - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
+          samples, `low` being the least and `high` the greatest; null where precision is undefined
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> samples = counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg"))
+        >>> samples.select("n_kept", "threshold", "precision", "low", "median", "high")
+        shape: (3, 6)
+        ┌────────┬───────────┬───────────┬──────────┬──────────┬──────┐
+        │ n_kept ┆ threshold ┆ precision ┆ low      ┆ median   ┆ high │
+        │ ---    ┆ ---       ┆ ---       ┆ ---      ┆ ---      ┆ ---  │
+        │ i64    ┆ i64       ┆ f64       ┆ f64      ┆ f64      ┆ f64  │
+        ╞════════╪═══════════╪═══════════╪══════════╪══════════╪══════╡
+        │ 90     ┆ 2         ┆ 0.930233  ┆ 0.75     ┆ 1.0      ┆ 1.0  │
+        │ 90     ┆ 1         ┆ 0.645161  ┆ 0.473684 ┆ 0.642857 ┆ 0.9  │
+        │ 90     ┆ 0         ┆ 0.1       ┆ 0.1      ┆ 0.1      ┆ 0.1  │
+        └────────┴───────────┴───────────┴──────────┴──────────┴──────┘
+        """
+        table = read_input(
+            self._frame,
+            makes=SUBSAMPLE_COLUMNS,
+            may_collect=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            counts=counts,
+            missing=missing,
+        )
+        query = build_subsample_table(
+            table,
+            read_eta(eta, table, SUBSAMPLE_COLUMNS),
+            n_repeats=n_repeats,
+            seed=seed,
+            thresholds=thresholds,
+        )
+        return run_query(query)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        eta: float | Sequence[float] | None = None,
+        by: Columns = None,
+        *,
+        model: str | None = None,
+        id: Columns = None,
+        recall: TargetValues = None,
+        per: float | None = None,
+        confidence: float | None = 0.95,
+        title: str | None = None,
+        notes: str | None = None,
+        parts: Iterable[Part] | None = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Path:
+        """Write one HTML file on what to expect in the field; a LazyFrame is collected at the call.
+
+        The file holds findings in words, tables, charts, and how everything was computed. It needs no
+        network and no other file, and can be read on a phone, on paper, with a screen reader and without
+        scripts. Equal tables, in any order of rows, make equal bytes.
+
+        Parameters
+        ----------
+        path
+            The file to write. An existing file is replaced once the new one is complete.
+        eta
+            The prevalences to report on, one or several. None is the table's own, if groups share it.
+        by, model
+            Group columns, and the column that names the models to choose from, if there is one.
+        id
+            The column or columns that tell the examples of a group apart, if models scored the same
+            examples. Leads are then compared in pairs, as in `ranking`, and `missing="drop"` leaves out
+            an example for all models.
+        recall
+            One recall or several: adds the threshold that reaches each recall, and its precision.
+        per
+            A number of events, such as 2_000_000 a day: adds the alerts among them.
+        confidence
+            The level of all intervals, or None for no intervals. `rates` have no intervals.
+        title, notes
+            The heading of the page, and a text of your own.
+        parts
+            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
+            `page.Table` and `page.Figure` give them a caption. In a text an empty line separates
+            paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
+
+        Returns
+        -------
+        The path.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = df.prc.report(f"{folder}/report.html", parts=["## By hand", df.prc.counts()])
+        ...     "<h2>By hand</h2>" in path.read_text(encoding="utf-8")
+        True
+        """
+        from polars_prcurve.report.build_report import check_parts_alone, write_parts, write_report
+
+        if parts is not None:
+            check_parts_alone(eta=eta, by=by, model=model, id=id, recall=recall, per=per, notes=notes)
+            return write_parts(path, parts, title)
+        return write_report(
+            path,
+            _open_frame,
+            self._frame,
+            eta=eta,
+            by=list_columns("by=", by),
+            model=model,
+            id=id,
+            recall=recall,
+            per=per,
+            confidence=confidence,
+            title=title,
+            notes=notes,
+            given={
+                "score": score,
+                "label": label,
+                "pos_label": pos_label,
+                "weight": weight,
+                "counts": counts,
+                "rates": rates,
+                "missing": missing,
+            },
+        )
+
+    def estimate_prevalence(
+        self,
+        eta_train: float,
+        *,
+        by: Columns = None,
+        score: Column = "score",
+        missing: Missing = "raise",
+        tolerance: float = 1e-12,
+        max_iterations: int = 10_000,
+    ) -> pl.DataFrame:
+        """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+        The posteriors must be calibrated at prevalence `eta_train`, and the field must differ from
+        training in the share of positives alone. The estimate is the prevalence of greatest likelihood,
+        found by EM: take the mean posterior, move the posteriors to that prevalence, and repeat (Saerens
+        et al. 2002).
+
+        Parameters
+        ----------
+        eta_train
+            The prevalence for which the posteriors were trained, between 0 and 1.
+        score
+            The column of posteriors, all in [0, 1].
+        tolerance, max_iterations
+            A group is done as soon as its estimate changes by less than `tolerance`, and at the latest
+            after `max_iterations`.
+
+        Returns
+        -------
+        One row per `by` group (null first), a frame that you can pass as `eta` to other methods:
+
+        - `eta`: Float64, the estimate
+        - `n`: Int64, rows of the group
+        - `iterations`: Int64, how often the mean was taken
+        - `converged`: Boolean, whether `tolerance` was reached; near 0 and 1 this is slow
+
+        Examples
+        --------
+        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        shape: (1, 4)
+        ┌──────────┬─────┬────────────┬───────────┐
+        │ eta      ┆ n   ┆ iterations ┆ converged │
+        │ ---      ┆ --- ┆ ---        ┆ ---       │
+        │ f64      ┆ i64 ┆ i64        ┆ bool      │
+        ╞══════════╪═════╪════════════╪═══════════╡
+        │ 0.335914 ┆ 10  ┆ 67         ┆ true      │
+        └──────────┴─────┴────────────┴───────────┘
+        """
+        table = read_posteriors(self._frame, makes=ESTIMATE_COLUMNS, by=by, score=score, missing=missing)
+        query = build_estimates_table(
+            table, eta_train, tolerance=tolerance, max_iterations=max_iterations
+        )
+        return run_query(query)
+
+    def unpivot_scores(
+        self,
+        scores: Sequence[str],
+        *,
+        name: str = "model",
+        score: str = "score",
+        row: str | None = None,
+    ) -> F:
+        """Turn a wide table, one score column per model, into a score table.
+
+        Parameters
+        ----------
+        scores
+            The score columns, all of one dtype.
+        name, score
+            Names of the new columns: the one that names the model, and the one that holds the score.
+        row
+            A name for a column with the row number of the wide table, if you want one.
+
+        Returns
+        -------
+        One row per row of the table and score column, in that order:
+
+        - with `row`, that column: Int64
+        - the other columns of the table
+        - a column `name`: String
+        - a column `score`: as in the table
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"label": [1, 0], "a": [0.9, 0.3], "b": [0.6, 0.5]})
+        >>> df.prc.unpivot_scores(["a", "b"], name="model")
+        shape: (4, 3)
+        ┌───────┬───────┬───────┐
+        │ label ┆ model ┆ score │
+        │ ---   ┆ ---   ┆ ---   │
+        │ i64   ┆ str   ┆ f64   │
+        ╞═══════╪═══════╪═══════╡
+        │ 1     ┆ a     ┆ 0.9   │
+        │ 1     ┆ b     ┆ 0.6   │
+        │ 0     ┆ a     ┆ 0.3   │
+        │ 0     ┆ b     ┆ 0.5   │
+        └───────┴───────┴───────┘
+        """
+        return self._finish(
+            wide_tables.unpivot_scores(self._frame.lazy(), scores, name=name, score=score, row=row)
+        )
+
+    def one_vs_rest(
+        self,
+        *,
+        label: str,
+        scores: Mapping[Any, str],
+        name: str = "class",
+        score: str = "score",
+        row: str | None = None,
+        mix: Mapping[Any, float] | None = None,
+    ) -> F:
+        """Turn a multiclass table, one score column per class, into a score table.
+
+        Parameters
+        ----------
+        label
+            The column that holds the true class.
+        scores
+            A mapping from each class to its score column; the columns are all of one dtype. A class
+            that occurs in no row raises when the query runs, unless all labels are null.
+        name, score
+            Names of the new columns: the one that names the class, and the one that holds the score.
+        row
+            A name for a column with the row number of the wide table, if you want one.
+        mix
+            The share of each class in the field, for every class of the label: `{"cat": 20, "dog": 80}`.
+            Shares are relative. Adds the column `weight`, with which the classes have these shares. Pass
+            `weight="weight"` on, and leave `eta` out: it is then the share of each class.
+
+        Returns
+        -------
+        One row per row of the table and class, in that order:
+
+        - with `row`, that column: Int64
+        - the other columns of the table
+        - a column `name`: as in the table, the label
+        - a column `score`: as in the table
+        - `label`: Boolean, whether the row is of that class; null where its class is null
+        - with `mix`, `weight`: Float64, the share of the row's class in the field over its share in the
+          table; 1 where its class is null
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"species": ["cat", "dog"], "p_cat": [0.7, 0.4], "p_dog": [0.3, 0.6]})
+        >>> df.prc.one_vs_rest(label="species", scores={"cat": "p_cat", "dog": "p_dog"})
+        shape: (4, 4)
+        ┌─────────┬───────┬───────┬───────┐
+        │ species ┆ class ┆ score ┆ label │
+        │ ---     ┆ ---   ┆ ---   ┆ ---   │
+        │ str     ┆ str   ┆ f64   ┆ bool  │
+        ╞═════════╪═══════╪═══════╪═══════╡
+        │ cat     ┆ cat   ┆ 0.7   ┆ true  │
+        │ cat     ┆ dog   ┆ 0.3   ┆ false │
+        │ dog     ┆ cat   ┆ 0.4   ┆ false │
+        │ dog     ┆ dog   ┆ 0.6   ┆ true  │
+        └─────────┴───────┴───────┴───────┘
+        """
+        return self._finish(
+            wide_tables.one_vs_rest(
+                self._frame.lazy(), label=label, scores=scores, name=name, score=score, row=row, mix=mix
+            )
+        )
+
+    @property
+    def plot(self) -> PlotPrc:
+        """Charts of the score table; each method collects the table that it draws."""
+        return PlotPrc(LazyFramePrc(self._frame.lazy()))
+
+
+class DataFramePrc(FramePrc[pl.DataFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = True
+
+    def _finish(self, query: pl.LazyFrame) -> pl.DataFrame:
+        return run_query(query)
+
+
+class LazyFramePrc(FramePrc[pl.LazyFrame]):
+    __doc__ = FramePrc.__doc__
+    _may_collect = False
+
+    def _finish(self, query: pl.LazyFrame) -> pl.LazyFrame:
+        return query
+
+
+def _open_frame(frame: pl.DataFrame | pl.LazyFrame) -> DataFramePrc | LazyFramePrc:
+    """Return the methods of a frame, as `prc` does, for the report, which asks more than one frame."""
+    return DataFramePrc(frame) if isinstance(frame, pl.DataFrame) else LazyFramePrc(frame)

@@ -1,0 +1,28 @@
+"""The normal distribution and its quantiles, in expressions."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+
+def normal_cdf(x: pl.Expr) -> pl.Expr:
+    """Return the share of a standard normal distribution below x."""
+    # By erfc, because 1 + erf would lose all digits in the lower tail.
+    return (x * -math.sqrt(0.5)).erfc() * 0.5
+
+
+def normal_quantile(share: pl.Expr) -> pl.Expr:
+    """Return the x below which a share of a standard normal distribution lies, for a share below 1/2.
+
+    The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error.
+    """
+    t = (share.log() * -2).sqrt()
+    above = 2.515517 + t * (0.802853 + t * 0.010328)
+    x = above / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    for _ in range(2):
+        density = (x * x / -2).exp() / math.sqrt(2 * math.pi)
+        off = (normal_cdf(x) - share) / density
+        x = x - off / (1 + x * off / 2)
+    return x

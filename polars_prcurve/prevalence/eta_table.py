@@ -1,0 +1,192 @@
+"""The grid of prevalences that `eta=` asks for, and its join with the table of groups.
+
+A grid is a small table, in which a null stands for the own prevalence of a group:
+
+    eta=   -> read_eta   the grid, checked as far as the call can tell
+    groups -> join_etas  one row per pair, a group at a prevalence, with the two factors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    COPY,
+    GROUP,
+    HAS_ETA_ROW,
+    IS_OWN_ETA,
+    NEG_FACTOR,
+    POS_FACTOR,
+    RESERVED,
+    is_pattern,
+)
+from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.group_frames import (
+    check_forgotten_groups,
+    missing_row_check,
+    read_group_keys,
+)
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
+
+
+@dataclass(frozen=True)
+class EtaTable:
+    """A grid of prevalences; a null in its column eta is the own prevalence of a group."""
+
+    frame: pl.LazyFrame
+    keys: Mapping[str, pl.DataType] = field(default_factory=dict)
+    """The `by` columns that `frame` is joined on; without any, each group gets all prevalences."""
+    carried: tuple[str, ...] = ()
+    """Other columns of a user's frame, which the result gets, too."""
+    etas_per_group: int | None = None
+    """The number of prevalences of each group; None if groups may differ in it."""
+    shared: bool = False
+    """Whether the own prevalences of groups have to be equal, because models are compared at them."""
+    copies: int = 1
+    """The number of rows per prevalence, which are numbered in COPY."""
+
+    @property
+    def has_one_row_per_group(self) -> bool:
+        """Whether each group gets one row, because there is one prevalence and one copy."""
+        return self.etas_per_group == 1 and self.copies == 1
+
+
+def read_eta(eta: Eta, table: InputTable, makes: Iterable[str], *, shared: bool = False) -> EtaTable:
+    """Return the grid that `eta=` asks for; raise for what the call can tell.
+
+    `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
+    no own prevalence, because they hold no counts. `shared` is as in `EtaTable`.
+    """
+    has_own = isinstance(table, ScoreTable)
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own)
+        check_forgotten_groups("eta", grid.carried, table.schema)
+        return replace(grid, shared=shared)
+    values = read_eta_list(eta)
+    if None in values and not has_own:
+        raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
+    frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
+    return EtaTable(frame, etas_per_group=len(values), shared=shared)
+
+
+_NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
+
+
+def _read_eta_frame(
+    eta: pl.DataFrame | pl.LazyFrame,
+    by: Mapping[str, pl.DataType],
+    makes: set[str],
+    has_own: bool,
+) -> EtaTable:
+    """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
+    schema = eta.lazy().collect_schema()
+    if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
+        described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(f"an eta= frame needs a numeric column 'eta'; it has {described}")
+    keys = read_group_keys("eta", schema, by)
+    carried = tuple(name for name in schema if name not in by and name != "eta")
+    for name in carried:
+        if is_pattern(name):
+            raise PrcError(
+                f"the eta= frame carries a column {name!r}, which Polars reads as a pattern; rename it"
+            )
+        if name in makes or name.startswith(RESERVED):
+            raise PrcError(
+                f"the eta= frame carries a column {name!r}, and the result has a column of that name; "
+                "rename it"
+            )
+    checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
+    checked = stop_if_broken(checked, _eta_frame_checks(keys, has_own))
+    etas_per_group = None
+    if isinstance(eta, pl.DataFrame):
+        checked = run_query(checked).lazy()
+        etas_per_group = None if keys else eta.height
+    return EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
+
+
+def _eta_frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
+    """Return the checks of the values in a user's frame."""
+    value = pl.col("eta")
+    outside = value.is_nan() | ~value.is_between(0, 1)
+    troubles = [
+        (outside, "holds an eta outside [0, 1] (expected shares, not percent)"),
+        (pl.struct(*keys, "eta").is_duplicated(), "repeats a group and eta"),
+    ]
+    if not has_own:
+        troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
+    return [
+        Check(
+            rows.sum() > 0,
+            compose_sentence(f"the eta= frame {what} in ", rows.sum().cast(pl.String), " row(s)"),
+        )
+        for rows, what in troubles
+    ]
+
+
+def join_etas(
+    groups: pl.LazyFrame, grid: EtaTable, n_pos: pl.Expr, n_neg: pl.Expr, *, checked: bool = True
+) -> pl.LazyFrame:
+    """Return one row per group and prevalence, by rising eta: the group, eta and both factors.
+
+    If not `checked`, a caller has to make the `eta_row_checks`, for which HAS_ETA_ROW is there.
+    """
+    if grid.keys:
+        etas = grid.frame.with_columns(pl.lit(True).alias(HAS_ETA_ROW))
+        pairs = join_groups(groups, etas, grid.keys, how="left")
+        if checked:
+            pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
+    else:
+        pairs = groups.join(grid.frame, how="cross")
+    eta, own = pl.col("eta"), pl.col("eta").is_null()
+    pairs = pairs.with_columns(
+        eta.fill_null(n_pos / (n_pos + n_neg)),
+        *class_factors(eta, own, n_pos, n_neg),
+        own.alias(IS_OWN_ETA),
+    )
+    if grid.copies > 1:
+        pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
+        return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)
+    return pairs.sort(GROUP, "eta", NEG_FACTOR)
+
+
+def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
+    """Return the check that a user's frame has a row for each group, read where `first` is true."""
+    if not grid.keys:
+        return []
+    missing = pl.col(HAS_ETA_ROW).is_null() & first
+    keys = {name: pl.col(name) for name in grid.keys}
+    return [missing_row_check("eta", keys, missing, missing.sum())]
+
+
+def same_eta_check() -> Check:
+    """Return the check that the own prevalences of all groups are equal, so that models compare."""
+    eta = pl.when(IS_OWN_ETA).then("eta")
+    low, high = eta.min(), eta.max()
+    text = compose_sentence(
+        "eta=None compares each group at its own prevalence, and those differ, from ",
+        low.cast(pl.String),
+        " to ",
+        high.cast(pl.String),
+        "; pass eta= as numbers, or as a frame with a prevalence per group",
+    )
+    return Check(low < high, text)
+
+
+def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the factors of positives and of negatives that bring a group to prevalence eta.
+
+    One factor is 1, and the other `eta/(1-eta) * n_neg/n_pos` or its inverse. Which one is 1 depends on
+    eta, so that neither overflows. Both are 1 at the own prevalence. A class without rows makes 0/0,
+    hence null, unless eta rules it out.
+    """
+    odds = eta * n_neg / ((1 - eta) * n_pos)
+    positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
+    inverse = (1 - eta) * n_pos / (eta * n_neg)
+    negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
+    return positive.alias(POS_FACTOR), negative.alias(NEG_FACTOR)

@@ -1,0 +1,145 @@
+"""Prevalences as users write them: numbers, sequences of numbers, ratios, and grids."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_list, read_pair, read_whole_number
+from polars_prcurve.errors import PrcError, describe_value, find_repeats
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+Eta: TypeAlias = "float | Sequence[float | None] | NDArray[np.float64] | pl.Series | EtaFrame | None"
+"""The argument eta=: a prevalence, several, or a frame with a column eta; None is the own prevalence."""
+
+
+def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
+    """Return a grid of `n` prevalences, evenly spaced in log, and of the powers of ten between them.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the grid, which are part of it; 0 < low < high <= 1.
+    n
+        Number of log-spaced values, at least 2. Powers of ten that are not among them are added.
+
+    Examples
+    --------
+    >>> eta_grid(0.001, 0.5, n=3)
+    [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
+    """
+    low, high = read_pair("low, high", (low, high), "two prevalences")
+    n = read_whole_number("n=", n, 0)
+    if not 0 < low < high <= 1:
+        raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
+    if n < 2:
+        raise PrcError(f"eta_grid needs n >= 2; got {n}")
+    step = math.log(high / low) / (n - 1)
+    inner = [low * math.exp(step * k) for k in range(1, n - 1)]
+    tens = [float(f"1e{k}") for k in range(math.ceil(math.log10(low)) - 1, 1)]
+    powers = [ten for ten in tens if low < ten < high]
+    # A power of ten replaces a log-spaced value that differs from it by rounding only.
+    spaced = [x for x in inner if not any(math.isclose(x, ten, rel_tol=1e-12) for ten in powers)]
+    return sorted({float(low), *spaced, *powers, float(high)})
+
+
+def eta_from_ratio(ratio: str | float) -> float:
+    """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.
+
+    Parameters
+    ----------
+    ratio
+        `"1:100"`, which is one positive to a hundred negatives, or the number 0.01.
+
+    Examples
+    --------
+    >>> eta_from_ratio("1:99")
+    0.01
+    >>> eta_from_ratio(1.0)
+    0.5
+    """
+    try:
+        if isinstance(ratio, str):
+            positives, colon, negatives = ratio.partition(":")
+            pos, neg = read_fraction(positives), read_fraction(negatives if colon else "1")
+        elif math.isinf(ratio) and ratio > 0:
+            return 1.0
+        else:
+            pos, neg = read_fraction(str(ratio)), Fraction(1)
+        if pos < 0 or neg < 0:
+            raise ValueError
+        return float(pos / (pos + neg))
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        raise PrcError(
+            f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
+        ) from None
+
+
+def read_fraction(text: str) -> Fraction:
+    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size.
+
+    `Fraction("1e99999999")` would write out a hundred million digits.
+    """
+    exponents = _EXPONENT.findall(text.replace("_", ""))
+    if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
+        raise ValueError(f"the exponent is too large: {text}")
+    return Fraction(text.strip())
+
+
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
+_MAX_EXPONENT_DIGITS = 4
+
+
+def ratio_from_eta(eta: float) -> float:
+    """Return the positives per negative at a prevalence, `eta / (1 - eta)`; infinite at 1.
+
+    Examples
+    --------
+    >>> ratio_from_eta(0.5)
+    1.0
+    """
+    eta = check_eta(eta)
+    return eta / (1 - eta) if eta < 1 else math.inf
+
+
+def read_eta_list(eta: object) -> list[float | None]:
+    """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
+    if eta is None or isinstance(eta, Real | str):
+        given: list[object] = [eta]
+    elif isinstance(eta, pl.Series):
+        given = eta.to_list()
+    else:
+        expected = "a number, a sequence, a frame with a column eta, or None"
+        given = read_list("eta=", eta, expected)
+    values = [None if value is None else check_eta(value) for value in given]
+    if not values:
+        raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")
+    if repeats := find_repeats(values):
+        raise PrcError(f"eta= holds {repeats[0]} more than once; leave the repeats out")
+    return values
+
+
+def check_eta(value: object) -> float:
+    """Return a prevalence as a float; raise unless it is a number in [0, 1]."""
+    if isinstance(value, str):
+        raise PrcError(
+            f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use "
+            "eta_from_ratio; a column? pass a frame, or in expressions pl.col(...).first())"
+        )
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
+    if not 0 <= float(value) <= 1:
+        raise PrcError(f"eta= must lie in [0, 1], a share and not a percentage; got {value}")
+    return float(value)

@@ -1,0 +1,124 @@
+"""Posteriors and thresholds, moved to another prevalence.
+
+If the share of positives changes and nothing else, the odds of every posterior are multiplied by one
+number. The order of the rows stays, and so do all counts. Thresholds move by the same function.
+
+Source: Williams 2021, eq. 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number, read_numbers
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.column_reader import describe_expression, read_expression
+from polars_prcurve.metrics.point_metric import evaluate
+from polars_prcurve.query_checks import guard
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+_ODDS_SCALE = 2.0**1000
+"""A factor of both odds, which cancels out, and without which products of tiny shares would be 0."""
+
+
+@overload
+def shift_prior(p: pl.Expr, eta_train: pl.Expr | float, eta: pl.Expr | float) -> pl.Expr: ...
+
+
+@overload
+def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
+
+
+@overload
+def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
+
+
+def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return a posterior, or a threshold on it, moved from the prevalence of training to another.
+
+    The result is `p eta (1 - eta_train) / (p eta (1 - eta_train) + (1 - p) (1 - eta) eta_train)`
+    (Williams 2021, eq. 3). 0 and 1 stay. NaN stays NaN in numbers and arrays. An expression gives what
+    the method `.prc.shift_prior` gives.
+
+    Parameters
+    ----------
+    p
+        Posteriors in [0, 1], calibrated at `eta_train`.
+    eta_train, eta
+        The prevalence of training, and the prevalence to move to, each between 0 and 1.
+
+    Examples
+    --------
+    A classifier was trained on equal numbers of positives and negatives, and is 90 % sure of an example.
+    How sure should it be where 1 in 100 is positive?
+
+    >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
+    0.083333
+    """
+    given = {"eta_train": eta_train, "eta": eta}
+    if any(isinstance(value, pl.Expr) for value in (p, *given.values())):
+        column = (
+            read_expression(".prc", p)
+            if isinstance(p, pl.Expr)
+            else pl.lit(read_number("p", p, "a number or an expression"))
+        )
+        priors = {name: _read_prior(name, value) for name, value in given.items()}
+        return _shift_column(column, priors)
+    given = {name: _check_priors(name, value) for name, value in given.items()}
+    return evaluate("shift_prior", _shift_posterior, {"p": p, **given})
+
+
+def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
+    """Return the posterior at `eta`, without checks."""
+    # Each operation rises or falls with p, so that rounding may merge posteriors, but never swap them.
+    positive, negative = _ODDS_SCALE * eta * (1 - eta_train), _ODDS_SCALE * eta_train * (1 - eta)
+    return 1 / (1 + (1 - p) * negative / (p * positive))
+
+
+def _shift_column(p: pl.Expr, priors: Mapping[str, pl.Expr | float]) -> pl.Expr:
+    """Return a column of posteriors, moved, with checks of its values and of the prevalences."""
+    name, what = p.meta.output_name(), describe_expression("score", p)
+    value = value_checks.POSTERIOR_DTYPES.restrict(what, p).cast(pl.Float64)
+    checks = [*value_checks.posterior_checks(_count_rows, what, value)]
+    for argument, prior in priors.items():
+        if isinstance(prior, pl.Expr):
+            checks += value_checks.inner_eta_checks(_count_rows, f"{argument}=", prior)
+    shifted: pl.Expr = _shift_posterior(value, **priors) + guard(checks)
+    return shifted.alias(name)
+
+
+def _count_rows(test: pl.Expr) -> pl.Expr:
+    return test.sum().cast(pl.Int64)
+
+
+def _read_prior(argument: str, value: Any) -> pl.Expr | float:
+    if not isinstance(value, pl.Expr):
+        return check_prior(argument, value)
+    prior = read_expression(f"{argument}=", value)
+    return value_checks.ETA_DTYPES.restrict(f"{argument}=", prior).cast(pl.Float64)
+
+
+def check_prior(argument: str, value: Any) -> float:
+    """Return a prevalence as a float; raise unless it is a number between 0 and 1."""
+    number = read_number(f"{argument}=", value, "a number between 0 and 1")
+    return float(_check_priors(argument, number))
+
+
+def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
+    """Return prevalences as an array; raise unless all are numbers between 0 and 1."""
+    numbers = read_numbers(f"{argument}=", value, "numbers between 0 and 1")
+    wrong = numbers[~((numbers > 0) & (numbers < 1))]
+    if wrong.size > 0:
+        raise PrcError(
+            f"{argument}= must lie between 0 and 1, both excluded, a share and not a percentage; "
+            f"got {wrong.flat[0]}"
+        )
+    return numbers

@@ -1,0 +1,7 @@
+"""Parts of your own for a report, the HTML file on what to expect in the field."""
+
+from __future__ import annotations
+
+from polars_prcurve.report.page import Figure, Table
+
+__all__ = ["Figure", "Table"]

@@ -1,0 +1,1 @@
+"""Counting: one sort gives cumulative counts at every distinct score of every group."""

@@ -1,0 +1,181 @@
+"""The group table, one row per group, and the rows of a score table with the number of their group.
+
+    score table -> groups           number, totals (or exponents of weights) and tallies
+                -> checked groups   a broken check stops the query
+                -> numbered rows    amounts as integers that add up exactly
+
+The number of a group, GROUP, rises in the order of the `by` columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve import exact_sums
+from polars_prcurve.column_names import (
+    GROUP,
+    LABEL,
+    N_NEG,
+    N_NEG_EFFECTIVE,
+    N_POS,
+    N_POS_EFFECTIVE,
+    NEG,
+    NEG_EXPONENT,
+    POS,
+    POS_EXPONENT,
+    SCORE,
+    WEIGHT_UNIT,
+)
+from polars_prcurve.float_bits import merge_zeros
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.query_checks import Check, stop_if_broken
+
+SIZE_SOURCES = {N_POS_EFFECTIVE: POS, N_NEG_EFFECTIVE: NEG}
+
+
+class SweepTables(NamedTuple):
+    """The two tables of a sweep: `rows`, one per threshold, and `groups`, one per group."""
+
+    rows: pl.LazyFrame
+    """By GROUP and falling score: SCORE, CUM_POS, CUM_NEG, CUM_POS_ABOVE, CUM_NEG_ABOVE. In published
+    rates, by GROUP and rising fpr: the rates, RECALL_BEFORE, FPR_BEFORE, and recall as CUM_POS."""
+    groups: pl.LazyFrame
+    """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
+    and N_POS and N_NEG, which are null if zero."""
+
+
+def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in published rates."""
+    pos, neg = (count.cast(pl.Float64) * pl.col(WEIGHT_UNIT) for count in class_counts(table))
+    return pos, neg
+
+
+def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
+    """Positives and negatives of a group as users see them; null in published rates."""
+    if not isinstance(table, ScoreTable):
+        null = pl.lit(None, dtype=pl.Int64)
+        return null.alias("n_pos"), null.alias("n_neg")
+    pos = to_count(table, pl.col(N_POS).fill_null(0))
+    neg = to_count(table, pl.col(N_NEG).fill_null(0), NEG_EXPONENT)
+    return pos.alias("n_pos"), neg.alias("n_neg")
+
+
+def build_float_totals(
+    table: ScoreTable, groups: pl.LazyFrame, sizes: Mapping[str, str]
+) -> pl.LazyFrame:
+    """Return the totals of weights per group, and effective sizes; `groups` holds the exponents.
+
+    `sizes` maps the name of an effective size to the column that it is computed from.
+    """
+    # Prepare the rows a second time, without scores: rows shared with the sort would be held in memory.
+    weights = prepare_rows(table, groups, without=SCORE).group_by(GROUP)
+    effective = {
+        size: exact_sums.effective_size(pl.col(amount), scaled=True) for size, amount in sizes.items()
+    }
+    return weights.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG), **effective)
+
+
+def class_totals(table: ScoreTable, sizes: Mapping[str, str]) -> list[pl.Expr]:
+    """Return what is aggregated per group: totals and effective `sizes`, or the exponents of weights.
+
+    Weights need two passes: only the largest weight of a group tells the scale of its integers.
+    """
+    if table.labelled:
+        n_pos = table.columns[LABEL].cast(pl.Int64).sum()
+        return [n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)]
+    pos, neg = table.columns[POS], table.columns[NEG]
+    if table.float_sums:
+        largest = ((pos.max(), POS_EXPONENT), (neg.max(), NEG_EXPONENT))
+        return [exact_sums.weight_exponent(value).alias(name) for value, name in largest]
+    effective = (
+        exact_sums.effective_size(table.columns[amount], scaled=False).alias(size)
+        for size, amount in sizes.items()
+    )
+    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG), *effective]
+
+
+def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+    """Return one row per group in the order of `by`, with GROUP, `aggregates` and tallies."""
+    groups = table.aggregate_groups(aggregates)
+    if table.group_expr is not None:
+        return groups.with_columns(table.group_expr.alias(GROUP))
+    return groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.UInt32))
+
+
+def join_group_numbers(
+    table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *values: str
+) -> pl.LazyFrame:
+    """Add GROUP, and columns `values` of the group table, to `rows`.
+
+    A join is needed unless `group_expr` computes the number of a group from its `by` columns.
+    """
+    if table.group_expr is None:
+        return join_groups(rows, groups.select(*table.by, GROUP, *values), table.by)
+    rows = rows.with_columns(table.group_expr.alias(GROUP))
+    return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
+
+
+def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows that count, with GROUP, and with POS and NEG as floats.
+
+    -0.0 becomes 0.0, so that equal scores have equal bits.
+    """
+    rows = join_group_numbers(table, table.rows, groups)
+    if table.labelled:
+        amounts = {POS: pl.col(LABEL), NEG: ~pl.col(LABEL)}
+    else:
+        amounts = {POS: pl.col(POS), NEG: pl.col(NEG)}
+    rows = rows.with_columns(amount.cast(pl.Float64).alias(name) for name, amount in amounts.items())
+    rows = rows.filter((pl.col(POS) > 0) | (pl.col(NEG) > 0))
+    if table.score_dtype.is_float():
+        rows = rows.with_columns(merge_zeros(pl.col(SCORE)).alias(SCORE))
+    return rows
+
+
+def check_groups(table: InputTable, groups: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
+    """Return the groups that count, without tallies; the query stops if a check of the table fails.
+
+    Every result is joined with this table, so no check can be optimized away.
+    """
+    checks = [*table.tallies.checks, *others]
+    checked = stop_if_broken(groups, checks).drop(*table.tallies.tests)
+    return keep_counted_groups(table, checked)
+
+
+def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out the groups whose rows all have weight 0: such rows are as if they were not there.
+
+    The tallies of these groups must have been checked before. N_POS and N_NEG may be null in place of 0.
+    """
+    if not isinstance(table, ScoreTable) or table.labelled:
+        return frame
+    return frame.filter((pl.col(N_POS).fill_null(0) > 0) | (pl.col(N_NEG).fill_null(0) > 0))
+
+
+def prepare_rows(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl.LazyFrame:
+    """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
+
+    Drop the column `without`. Rows whose amounts are both 0 are left out: they would make a threshold.
+    """
+    rows = table.rows.select(pl.exclude(without)) if without else table.rows
+    exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
+    rows = join_group_numbers(table, rows, groups, *exponents.values())
+    if table.labelled:
+        return rows
+    rows = rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
+    integers = (
+        exact_sums.to_integer(pl.col(name), pl.col(exponent)) for name, exponent in exponents.items()
+    )
+    return rows.with_columns(integers)
+
+
+def to_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -> pl.Expr:
+    """Return the count that users see, from an integer of the running sums."""
+    if table.float_sums:
+        return exact_sums.from_integer(value, pl.col(exponent))
+    # A count too large for Int64 stops the query by a check, which another error must not forestall.
+    return value.cast(table.count_dtype, wrap_numerical=True)

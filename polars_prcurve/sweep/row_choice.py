@@ -1,0 +1,64 @@
+"""Which rows of a sweep are kept: ends of runs of negatives, steps of recall, or listed thresholds.
+
+`drop_intermediate=` and steps of recall filter rows that are already counted. Listed thresholds are
+read here, and join the sort as marks (see `running_sums`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_list, read_whole_number
+from polars_prcurve.column_names import CUM_POS, GROUP, RECALL_BEFORE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+
+Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
+
+
+def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
+    group, cum_pos = pl.col(GROUP), pl.col(CUM_POS)
+    # The first and last row have no neighbour: ne_missing makes their comparison true, not null.
+    differs_above = group.ne_missing(group.shift(1)) | (cum_pos != cum_pos.shift(1))
+    differs_below = group.ne_missing(group.shift(-1)) | (cum_pos != cum_pos.shift(-1))
+    return rows.filter(differs_above | differs_below)
+
+
+def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
+    """Keep the rows at which recall first reaches one or more of 1/steps, 2/steps, ..., 1."""
+
+    def count_steps_reached(recall: pl.Expr) -> pl.Expr:
+        # The product may round up or down to a whole number, so the steps on both sides of it are
+        # compared with recall as k / steps, which is the float that users compare with.
+        step = (recall * steps).floor()
+        divisor = step * 0 + steps  # a column: Polars would multiply by the reciprocal of a number
+        too_many = (recall < step / divisor).cast(pl.Int64)
+        too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
+        return step - too_many + too_few
+
+    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(RECALL_BEFORE)))
+    return frame.filter(reached > reached_before)
+
+
+def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
+    """Return the number of recall steps, and the listed thresholds as values of the score's dtype.
+
+    At least one of the two is None. A null stands for thresholds that no score of this dtype reaches.
+    """
+    if thresholds is None:
+        return None, None
+    if isinstance(thresholds, Integral) and not isinstance(thresholds, bool):
+        return read_whole_number("thresholds=, a number of recall steps,", thresholds, 1), None
+    if not isinstance(table, ScoreTable):
+        raise PrcError(
+            "rates= has no thresholds to look up; pass thresholds= as a number of recall steps"
+        )
+    scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
+    numbers = read_threshold_list("thresholds", scores, table.score_dtype)
+    return None, to_least_scores(numbers, table.score_dtype).unique()

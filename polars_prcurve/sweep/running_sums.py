@@ -1,0 +1,164 @@
+"""Running sums over the sorted rows of all groups, with one sort for the whole table.
+
+    rows (and marks) -> sorted    by group and falling score
+                     -> sums      over the whole table, one sum per class
+                     -> kept      the last row of each score, or the marks; group and score decoded
+
+The sums never start anew at a group, so their cost does not depend on the number of groups. `build`
+joins the rows with their groups and subtracts the totals of earlier groups. Sums of integers lose
+nothing by this detour.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve import exact_sums
+from polars_prcurve.column_names import (
+    CUM_NEG,
+    CUM_NEG_ABOVE,
+    CUM_POS,
+    CUM_POS_ABOVE,
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG,
+    NEG_BEFORE_GROUP,
+    NEG_EXPONENT,
+    POS,
+    POS_BEFORE_GROUP,
+    POS_EXPONENT,
+    RESERVED,
+    SCORE,
+    WEIGHT_UNIT,
+)
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.group_table import (
+    SIZE_SOURCES,
+    SweepTables,
+    build_float_totals,
+    build_groups,
+    check_groups,
+    class_totals,
+    prepare_rows,
+)
+from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
+
+_IS_KEPT = f"{RESERVED}kept"
+_CUM_COLUMNS = (CUM_POS, CUM_NEG)
+
+
+def build_running_sums(
+    table: ScoreTable,
+    listed: pl.Series | None,
+    *,
+    checked: bool = True,
+    effective: bool = False,
+    ends_only: bool = False,
+) -> SweepTables:
+    """Return the running sums of each group and score, and the group table.
+
+    With thresholds `listed`, there is one row per group and threshold in place of one per score. With
+    `effective`, the group table holds effective sizes. For `ends_only`, see `build_sweep`.
+    """
+    sizes = SIZE_SOURCES if effective and table.weighted else {}
+    # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
+    groups = build_groups(table, class_totals(table, sizes)).cache()
+    if checked and not table.float_sums:
+        groups = check_groups(table, groups)
+    rows = prepare_rows(table, groups)
+    if table.float_sums:
+        groups = groups.join(
+            build_float_totals(table, groups, sizes), on=GROUP, how="left", maintain_order="left"
+        )
+        # A group whose weights are all 0 has no rows to add up.
+        groups = groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0))
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = check_groups(table, groups) if checked else groups
+    marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
+    ordered = sort_rows(rows, table.score_dtype, labelled=table.labelled, marks=marks)
+    if ends_only and ordered.negatives_first:
+        running = _sum_at_positives(ordered)
+    else:
+        running = _sum_at_scores(ordered, ordered.is_last if marks is None else ordered.is_mark)
+    before = [
+        (pl.col(total).cum_sum() - pl.col(total)).alias(name)
+        for total, name in ((N_POS, POS_BEFORE_GROUP), (N_NEG, NEG_BEFORE_GROUP))
+    ]
+    # A null total makes every rate of an empty class null, without a test per row.
+    or_null = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
+    unit: pl.Expr = pl.lit(1.0)
+    # Without weights the effective sizes are the totals.
+    if effective and not sizes:
+        totals = zip(SIZE_SOURCES, (N_POS, N_NEG), strict=True)
+        before += [pl.col(total).cast(pl.Float64).alias(name) for name, total in totals]
+    if table.float_sums:
+        unit = exact_sums.weight_unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
+    groups = groups.with_columns(*before, *or_null, unit.alias(WEIGHT_UNIT))
+    if listed is not None and listed.null_count() > 0:
+        running = _add_unreached_rows(running, groups)
+    return SweepTables(running, groups)
+
+
+def _sum_at_scores(ordered: SortedRows, kept: pl.Expr) -> pl.LazyFrame:
+    """Return the running sums of the rows where `kept` is true, with those of the kept row before."""
+    sums = ordered.pos.cum_sum().alias(CUM_POS), ordered.neg.cum_sum().alias(CUM_NEG)
+    running = ordered.frame.select(*ordered.columns, *sums, kept.alias(_IS_KEPT))
+    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0))
+
+
+def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
+    """Return the running sums at the scores of positives, with CUM_NEG_ABOVE null.
+
+    Row numbers take the place of sums: nothing is added up, and no column of amounts is held in memory.
+    Among equal scores negatives come first. So before positive number i (from 0) in row r there are i
+    positives and r - i negatives, and no negative of its score comes after it.
+    """
+    positives = ordered.frame.with_row_index(CUM_NEG).filter(ordered.pos > 0).with_row_index(CUM_POS)
+    pos_before = pl.col(CUM_POS).cast(pl.Int64)
+    neg_before = pl.col(CUM_NEG).cast(pl.Int64) - pos_before
+    sums = (pos_before + 1).alias(CUM_POS), neg_before.alias(CUM_NEG)
+    # Among positives alone, `is_last` still finds the last row of each score that a positive has.
+    running = positives.select(*ordered.columns, *sums, ordered.is_last.alias(_IS_KEPT))
+    return _decode_rows(ordered, running, pl.lit(None, dtype=pl.Int64))
+
+
+def _decode_rows(ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr) -> pl.LazyFrame:
+    """Return the kept rows with group, score, their sums, and the sums of the kept row before.
+
+    For the first row of a group that row belongs to the group before, and its sums are the totals of
+    all earlier groups: just where this curve starts. With marks this need not hold, nor is it read.
+    """
+    pos_above = pl.col(CUM_POS).shift(1, fill_value=0)
+    # The shift comes before group and score are decoded, so that Polars moves a later filter on
+    # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
+    running = running.filter(_IS_KEPT).with_columns(
+        pos_above.alias(CUM_POS_ABOVE), neg_above.alias(CUM_NEG_ABOVE)
+    )
+    group, threshold = ordered.group.alias(GROUP), ordered.threshold.alias(SCORE)
+    return running.select(group, threshold, *_CUM_COLUMNS, CUM_POS_ABOVE, CUM_NEG_ABOVE)
+
+
+def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Add a first row to each group, with a null score that no score reaches: nothing is flagged there.
+
+    A running sum starts at the totals of the groups before.
+    """
+    pos_before, neg_before = pl.col(POS_BEFORE_GROUP), pl.col(NEG_BEFORE_GROUP)
+    unreached = groups.select(
+        GROUP,
+        pos_before.alias(CUM_POS),
+        neg_before.alias(CUM_NEG),
+        pos_before.alias(CUM_POS_ABOVE),
+        neg_before.alias(CUM_NEG_ABOVE),
+    )
+    return pl.concat([running, unreached], how="diagonal_relaxed").sort(
+        GROUP, SCORE, descending=[False, True]
+    )
+
+
+def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
+    """Return a mark for every group and listed threshold: a row that adds nothing to either class."""
+    zero = pl.lit(0, dtype=pl.Int128)
+    thresholds = pl.LazyFrame({SCORE: listed}).with_columns(zero.alias(POS), zero.alias(NEG))
+    return groups.select(GROUP).join(thresholds, how="cross")

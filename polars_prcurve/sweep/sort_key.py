@@ -1,0 +1,156 @@
+"""Rows sorted by group and falling score, mostly as one integer column that holds it all.
+
+A score of up to 64 bits becomes an Int64 *code* of the same order. Group, code and two low
+bits are packed into one Int128 key,
+
+    key = group * 2**66 + falling * 4 + bits        falling = 2**63 - 1 - code
+
+so that sorting one column sorts the table, and no other column is moved. Group, score and class are
+decoded from the key after the sort. The bits tell what a row is:
+
+    0    a negative, or a row with amounts in columns of its own (weights, counts)
+    1    a positive
+    2    a mark: a requested threshold, without an example, after all examples of its score
+
+Wider scores (Int128, UInt128, Decimal) do not fit and are sorted by several columns: slower, but
+with the same result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve.column_names import GROUP, LABEL, MARK, NEG, POS, RESERVED, SCORE
+from polars_prcurve.float_bits import float_bits
+
+_KEY = f"{RESERVED}key"
+_POSITIVE_BIT, _MARK_BIT = 1, 2
+_INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)
+_SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)
+
+
+class SortedRows(NamedTuple):
+    """Rows by group, then by falling score, marks last among equals; and how to read a row."""
+
+    frame: pl.LazyFrame
+    columns: tuple[str, ...]
+    """The columns that `group` and `threshold` read."""
+    group: pl.Expr
+    threshold: pl.Expr
+    """The score of the row, in its own dtype."""
+    is_last: pl.Expr
+    """Whether the next row has another group or score."""
+    pos: pl.Expr
+    """The row's contribution to the positives."""
+    neg: pl.Expr
+    """The row's contribution to the negatives."""
+    is_mark: pl.Expr
+    negatives_first: bool = False
+    """Each row is one example, and among equal scores the negatives come before the positives."""
+
+
+def sort_rows(
+    rows: pl.LazyFrame, dtype: pl.DataType, *, labelled: bool, marks: pl.LazyFrame | None = None
+) -> SortedRows:
+    """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
+
+    `dtype` is that of the scores. Marks have the columns GROUP, SCORE, POS and NEG, both 0.
+    """
+    if dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS:
+        return _sort_by_key(rows, dtype, labelled, marks)
+    return _sort_by_columns(rows, labelled, marks)
+
+
+_UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+
+
+def _sort_by_key(
+    rows: pl.LazyFrame, dtype: pl.DataType, labelled: bool, marks: pl.LazyFrame | None
+) -> SortedRows:
+    """Sort by one packed key; see the module for its layout."""
+    # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
+    # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
+    inverted = (~_score_code(pl.col(SCORE), dtype)).cast(pl.Int128)
+    place = pl.col(GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
+    bit: pl.Expr = pl.col(LABEL) if labelled else pl.lit(0)
+    amounts = () if labelled else (POS, NEG)
+    keyed = rows.select((place + bit).alias(_KEY), *amounts)
+    if marks is not None:
+        keyed = pl.concat([keyed, marks.select((place + _MARK_BIT).alias(_KEY), *amounts)])
+    key = pl.col(_KEY)
+    # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
+    bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
+    # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
+    code = (key // 4).cast(pl.Int64, wrap_numerical=True) ^ _INT64_MAX
+    return SortedRows(
+        keyed.sort(_KEY),
+        (_KEY,),
+        # The group is in range, and a cast that may wrap around is cheaper than one that checks.
+        group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
+        threshold=_decode_score(code, dtype),
+        # Neighbours of equal group and score differ in the two low bits at most. The fill is above all
+        # keys, so the last row of the table counts as a last one.
+        is_last=(key ^ key.shift(-1, fill_value=2**126)) > (_POSITIVE_BIT | _MARK_BIT),
+        pos=(bits == _POSITIVE_BIT).cast(pl.Int64) if labelled else pl.col(POS),
+        neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
+        is_mark=bits == _MARK_BIT,
+        negatives_first=labelled and marks is None,
+    )
+
+
+def _sort_by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None) -> SortedRows:
+    """Sort by group, score and mark, for scores that do not fit into a key."""
+    if labelled:
+        positive = pl.col(LABEL)
+        rows = rows.with_columns(
+            positive.cast(pl.Int128).alias(POS), (~positive).cast(pl.Int128).alias(NEG)
+        )
+    rows = rows.select(GROUP, SCORE, POS, NEG, pl.lit(False).alias(MARK))
+    if marks is not None:
+        rows = pl.concat([rows, marks.select(GROUP, SCORE, POS, NEG, pl.lit(True).alias(MARK))])
+    group, score = pl.col(GROUP), pl.col(SCORE)
+    return SortedRows(
+        rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),
+        (GROUP, SCORE),
+        group=group,
+        threshold=score,
+        is_last=group.ne_missing(group.shift(-1)) | score.ne_missing(score.shift(-1)),
+        pos=pl.col(POS),
+        neg=pl.col(NEG),
+        is_mark=pl.col(MARK),
+    )
+
+
+def _score_code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return an Int64 that rises with the score and is equal for equal scores."""
+    if dtype.is_float():
+        return rising_code(score)
+    if dtype == pl.UInt64:
+        # The upper half reads as negative; flipping the sign bit puts it above the lower half.
+        return score.reinterpret(dtype=pl.Int64) ^ _SIGN_BIT
+    return score.cast(pl.Int64)
+
+
+def rising_code(value: pl.Expr) -> pl.Expr:
+    """Return an Int64 that rises with a float and is equal for 0.0 and -0.0."""
+    return _mirror_negative_bits(float_bits(value))
+
+
+def _decode_score(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return the score of a code; floats of 32 bits were widened without loss."""
+    if dtype.is_float():
+        return _mirror_negative_bits(code).reinterpret(dtype=pl.Float64).cast(dtype)
+    if dtype == pl.UInt64:
+        return (code ^ _SIGN_BIT).reinterpret(dtype=pl.UInt64)
+    return code.cast(dtype)
+
+
+def _mirror_negative_bits(bits: pl.Expr) -> pl.Expr:
+    """Reverse the order of negative numbers; twice gives the bits back.
+
+    Read as an integer, the bits of a positive float rise with the number, but those of a negative float
+    fall. Flipping all bits except the sign turns them round and leaves them negative.
+    """
+    return pl.when(bits < 0).then(bits ^ _INT64_MAX).otherwise(bits)

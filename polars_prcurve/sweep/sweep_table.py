@@ -1,0 +1,158 @@
+"""The sweep: cumulative counts at every distinct score of every group, by one sort.
+
+    score table -> groups        one row per group: number, totals, checks
+                -> running sums  one row per distinct score: sums over the whole table
+                -> sweep         both joined; the totals of earlier groups are subtracted
+
+No step works group by group, so ten groups and a hundred thousand groups cost much the same. Sums of
+weights are exact: a power of two per group makes integers of the weights (see `exact_sums`).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_flag
+from polars_prcurve.column_names import (
+    COUNT_COLUMNS,
+    CUM_NEG,
+    CUM_NEG_ABOVE,
+    CUM_POS,
+    CUM_POS_ABOVE,
+    FPR_BEFORE,
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG_BEFORE_GROUP,
+    NEG_EXPONENT,
+    POS_BEFORE_GROUP,
+    RECALL_BEFORE,
+    SCORE,
+    SWEEP_COLUMNS,
+)
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count
+from polars_prcurve.sweep.published_rates import build_points, with_null_counts
+from polars_prcurve.sweep.row_choice import (
+    Thresholds,
+    drop_inner_negatives,
+    keep_recall_steps,
+    read_thresholds,
+)
+from polars_prcurve.sweep.running_sums import build_running_sums
+
+
+def build_sweep_table(
+    table: InputTable, *, drop_intermediate: bool = False, thresholds: Thresholds = None
+) -> pl.LazyFrame:
+    """Return the result of `sweep`: the `by` columns, then SWEEP_COLUMNS."""
+    frame = build_eta_sweep(None, table, drop_intermediate=drop_intermediate, thresholds=thresholds)
+    return frame.select(*table.by, *SWEEP_COLUMNS)
+
+
+def build_eta_sweep(
+    grid: EtaTable | None,
+    table: InputTable,
+    *,
+    drop_intermediate: bool = False,
+    thresholds: Thresholds = None,
+    effective: bool = False,
+) -> pl.LazyFrame:
+    """Return the checked sweep, repeated at each prevalence of `grid`, with eta and its factors.
+
+    Without a grid there is no eta. With `effective`, the effective sizes of both classes are beside it.
+    """
+    if read_flag("drop_intermediate=", drop_intermediate) and thresholds is not None:
+        raise PrcError("drop_intermediate= and thresholds= both choose rows; pass one of them")
+    steps, listed = read_thresholds(thresholds, table)
+    if isinstance(table, ScoreTable):
+        rows, groups = build_running_sums(table, listed, effective=effective)
+    else:
+        rows, groups = build_points(table)
+    if drop_intermediate:
+        rows = drop_inner_negatives(rows)
+    if grid is None:
+        frame = rows.join(groups, on=GROUP, maintain_order="left")
+    else:
+        groups = join_etas(groups, grid, *class_sizes(table))
+        if grid.has_one_row_per_group:
+            frame = rows.join(groups, on=GROUP, maintain_order="left")
+        else:
+            # With the groups on the left, the join itself puts the rows in order.
+            frame = groups.join(rows, on=GROUP, maintain_order="left_right")
+    frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else with_null_counts(frame)
+    return frame if steps is None else keep_recall_steps(frame, steps)
+
+
+def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool = False) -> SweepTables:
+    """Return the sweep with its internal columns, and the group table, both unchecked.
+
+    Callers that add up the rows check their result with `check_at_end`, because an error ahead of a
+    group_by can lock the streaming engine. With `ends_only`, scores that no positive has may be missing,
+    and CUM_NEG_ABOVE may be null: for metrics that read only the ends of segments.
+    """
+    if isinstance(table, ScoreTable):
+        rows, groups = build_running_sums(
+            table, None, checked=False, effective=effective, ends_only=ends_only
+        )
+    else:
+        rows, groups = build_points(table, checked=False)
+    groups = groups.cache()
+    frame = rows.join(groups, on=GROUP, maintain_order="left")
+    if isinstance(table, ScoreTable):
+        return SweepTables(_with_counts(table, frame), groups)
+    return SweepTables(with_null_counts(frame), groups)
+
+
+def count_scores(table: InputTable) -> pl.LazyFrame:
+    """Return the result of `counts`: the `by` columns, then COUNT_COLUMNS for each distinct score."""
+    if not isinstance(table, ScoreTable):
+        raise PrcError("rates= holds no counts; counts() needs scores and labels")
+    rows, groups = build_running_sums(table, None)
+    own_counts = rows.with_columns(
+        (pl.col(cum) - pl.col(cum_above)).alias(cum)
+        for cum, cum_above in ((CUM_POS, CUM_POS_ABOVE), (CUM_NEG, CUM_NEG_ABOVE))
+    )
+    frame = own_counts.join(groups, on=GROUP, maintain_order="left")
+    n_pos, n_neg = to_count(table, pl.col(CUM_POS)), to_count(table, pl.col(CUM_NEG), NEG_EXPONENT)
+    named = zip(COUNT_COLUMNS, (pl.col(SCORE), n_pos, n_neg), strict=True)
+    return frame.select(*table.by, *(value.alias(name) for name, value in named))
+
+
+def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add SWEEP_COLUMNS to running sums that are joined with their groups, and the rates before a row.
+
+    The rates divide what users see as counts, so the last recall of a curve is exactly 1.
+    """
+    # Running sums go on from one group to the next; subtract the totals of earlier groups.
+    tp, fp = pl.col(CUM_POS) - pl.col(POS_BEFORE_GROUP), pl.col(CUM_NEG) - pl.col(NEG_BEFORE_GROUP)
+    fn, tn = pl.col(N_POS) - tp, pl.col(N_NEG) - fp
+    # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that total as one
+    # number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
+    of_pos = {
+        "tp": tp,
+        "fn": fn,
+        N_POS: tp + fn,
+        RECALL_BEFORE: pl.col(CUM_POS_ABOVE) - pl.col(POS_BEFORE_GROUP),
+    }
+    of_neg = {
+        "fp": fp,
+        "tn": tn,
+        N_NEG: fp + tn,
+        FPR_BEFORE: pl.col(CUM_NEG_ABOVE) - pl.col(NEG_BEFORE_GROUP),
+    }
+    with_counts = frame.with_columns(
+        pl.col(SCORE).alias("threshold"),
+        *(to_count(table, value).alias(name) for name, value in of_pos.items()),
+        *(to_count(table, value, NEG_EXPONENT).alias(name) for name, value in of_neg.items()),
+    )
+    return with_counts.with_columns(
+        # The total of an empty class is null, so that its rates are null; its counts are 0.
+        pl.col("fn", "tn").fill_null(0),
+        (pl.col("tp") / pl.col(N_POS)).alias("recall"),
+        (pl.col("fp") / pl.col(N_NEG)).alias("fpr"),
+        pl.col(RECALL_BEFORE) / pl.col(N_POS),
+        pl.col(FPR_BEFORE) / pl.col(N_NEG),
+    )

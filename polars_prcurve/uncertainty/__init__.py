@@ -1,0 +1,1 @@
+"""Curve metrics of each group, with their standard errors and intervals."""

@@ -1,0 +1,403 @@
+"""The bootstrap: errors of curve metrics, from their values in many replicates of the samples.
+
+    samples -> draws        the positives and negatives in each cell of each replicate
+            -> curves       a replicate is a curve like any other, with the same metrics
+            -> errors       standard deviation and bias-corrected percentiles over the replicates
+
+Polars draws no random counts, so draws are NumPy arrays. Replicates times cells can exceed the memory:
+small samples are computed together in a block, and a large one in several runs over its replicates.
+
+Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 1997; Hesterberg 2015.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from statistics import NormalDist
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    CLUSTER,
+    CUM_NEG,
+    CUM_POS,
+    EXAMPLE,
+    FPR_BEFORE,
+    GROUP,
+    LEAST_FPR,
+    N_NEG,
+    N_POS,
+    NEG,
+    NEG_FACTOR,
+    ODDS,
+    PAIR,
+    POS,
+    POS_FACTOR,
+    RECALL_BEFORE,
+    RESERVED,
+    SCORE,
+)
+from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.curves.segment_sums import CurveSegments, build_hulls, number_metrics, with_extents
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
+from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.row_choice import drop_inner_negatives
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.resampling import CellSample, Sample, UnitSample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_CURVE, _REPLICATE, _PAIR_NUMBER = (f"{RESERVED}{name}" for name in ("curve", "replicate", "number"))
+_MAX_CELLS = 2_000_000
+"""Cells times replicates that are in memory at once."""
+
+
+class ReplicateValues(NamedTuple):
+    """Estimates and their replicates, by row and metric; undefined is NaN."""
+
+    estimates: NDArray[np.float64]
+    replicates: NDArray[np.float64]
+    """Axes: replicate, row, metric."""
+    smaller_class_sizes: NDArray[np.float64]
+    """The number of examples in the smaller class, by row."""
+
+
+class SampleBlock(NamedTuple):
+    """A few samples, with all their replicates."""
+
+    pairs: pl.DataFrame
+    """The curves of the samples, each at its prevalences."""
+    values: ReplicateValues
+    """One row per row of `pairs`."""
+
+
+class Bootstrap(NamedTuple):
+    """A table to draw from, the metrics to compute, and the number of replicates."""
+
+    table: ScoreTable
+    metrics: Sequence[CurveMetric]
+    uncertainty: UncertaintyOptions
+
+    def collect_query(self, query: pl.LazyFrame) -> pl.DataFrame:
+        """Run a query half way; raise for a LazyFrame."""
+        return self.table.collect(query, 'method="bootstrap"')
+
+    def build_samples(self, sweep: SweepTables, groups: Sequence[Sequence[int]]) -> Iterator[Sample]:
+        """Yield one sample per item of `groups`, which lists the groups that are the sample's curves.
+
+        A sample is drawn by cell, or by unit if rows have weights, clusters or a part in several curves.
+        """
+        if self.table.weighted or {CLUSTER, EXAMPLE} & set(self.table.columns):
+            rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
+            # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
+            order = [GROUP, SCORE, POS, NEG]
+            rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
+            for part, curves in _split_by_sample(rows, groups):
+                yield _build_units(part, curves)
+            return
+        frame = sweep.rows
+        if all(metric.recipe.needs != "all" for metric in self.metrics):
+            frame = drop_inner_negatives(frame)
+        # Running sums go on from group to group, so a difference to the row before is right everywhere.
+        sums = (CUM_POS, CUM_NEG)
+        cells = frame.select(GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
+        rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
+        for part, _ in _split_by_sample(rows, groups):
+            yield CellSample(*(part[name].to_numpy() for name in sums))
+
+    def compute_blocks(self, samples: Iterable[Sample], pairs: pl.DataFrame) -> Iterator[SampleBlock]:
+        """Yield the metrics of all replicates, a block of samples at a time.
+
+        `pairs` has a row per curve and prevalence, with the estimates. Its curves, by rising GROUP, are
+        the curves of the samples in their order.
+        """
+        import numpy as np
+
+        samples = list(samples)
+        n, first = self.uncertainty.n_resamples, 0
+        # A seed for each sample and class: what a sample draws does not depend on its block.
+        seeds = iter(np.random.SeedSequence(self.uncertainty.seed).spawn(len(samples)))
+        curve = pl.col(GROUP).rank("dense") - 1
+        pairs = pairs.with_columns(curve.alias(_CURVE))
+        if not samples:  # an empty block, from which the errors get their columns
+            nothing = np.empty((n, 0, len(self.metrics)))
+            yield SampleBlock(pairs, ReplicateValues(nothing[0], nothing, np.empty(0)))
+        with _show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
+            for block in _batch_samples(samples, n):
+                lengths = [length for sample in block for length in sample.lengths]
+                streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
+                last = first + len(lengths) - 1
+                own = pairs.filter(pl.col(_CURVE).is_between(first, last)).with_columns(
+                    pl.col(_CURVE) - first
+                )
+                values = []
+                for size in _split_replicates(n, sum(lengths)):
+                    drawn = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
+                    pos, neg = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
+                    curves = self._build_curves(pos, neg, lengths)
+                    values.append(self._compute_values(curves, own, size, len(lengths)))
+                    advance(size * sum(lengths))
+                estimates = own.select(*number_metrics(self.metrics)).fill_null(float("nan")).to_numpy()
+                smaller = np.repeat([min(s.sizes) for s in block], [len(s.lengths) for s in block])
+                sizes = smaller[own[_CURVE].to_numpy()]
+                yield SampleBlock(own, ReplicateValues(estimates, np.concatenate(values), sizes))
+                first = last + 1
+
+    def _build_curves(
+        self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
+    ) -> CurveSegments:
+        """Return the curves of all replicates, from their positives and negatives in each cell.
+
+        Curve i of replicate r is group number `r * len(lengths) + i`.
+        """
+        import numpy as np
+
+        curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
+        rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
+        is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
+        replicate, cell = np.nonzero(is_row)
+        group = replicate * len(lengths) + curve_of_cell[cell]
+        points: dict[str, NDArray[Any]] = {GROUP: group.astype(np.uint32)}
+        totals: dict[str, NDArray[Any]] = {GROUP: np.arange(len(pos) * len(lengths), dtype=np.uint32)}
+        for amounts, rate, before, total in (
+            (pos, "recall", RECALL_BEFORE, N_POS),
+            (neg, "fpr", FPR_BEFORE, N_NEG),
+        ):
+            sums, n = _sum_along_curves(amounts, lengths)
+            class_size = n.ravel()[group]
+            with np.errstate(invalid="ignore"):  # 0 / 0 where the replicate has none of the class
+                rates = sums[is_row] / class_size, (sums - amounts)[is_row] / class_size
+            points |= dict(zip((rate, before), rates, strict=True))
+            totals[total] = np.where(n > 0, n, np.nan).ravel()
+        rows = with_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
+        sizes = pl.col(N_POS), pl.col(N_NEG)
+        has_pos, has_neg = (size.is_not_null() for size in sizes)
+        return CurveSegments(
+            pl.LazyFrame(totals).fill_nan(None),
+            build_hulls(self.table, rows, self.metrics),
+            sizes,
+            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(LEAST_FPR), *sizes),
+            partial(build_metric_rows, None),
+        )
+
+    def _compute_values(
+        self, curves: CurveSegments, pairs: pl.DataFrame, replicates: int, n_curves: int
+    ) -> NDArray[np.float64]:
+        """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
+        named = number_metrics(self.metrics)
+        numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
+        # Point metrics of replicates read rates alone; the factors are here because lanes carry them.
+        own = (
+            pairs.lazy()
+            .select(pl.col(_CURVE).alias(GROUP), "eta", ODDS, POS_FACTOR, NEG_FACTOR)
+            .with_row_index(_PAIR_NUMBER)
+        )
+        all_pairs = numbers.join(own, how="cross").with_columns(
+            (pl.col(_REPLICATE) * n_curves + pl.col(GROUP)).cast(pl.UInt32).alias(GROUP),
+            (pl.col(_REPLICATE) * len(pairs) + pl.col(_PAIR_NUMBER)).cast(pl.UInt32).alias(PAIR),
+        )
+        all_pairs = all_pairs.drop(_REPLICATE, _PAIR_NUMBER).join(curves.groups, on=GROUP, how="left")
+        values = self.collect_query(curves.compute_values(all_pairs, named).sort(PAIR).select(*named))
+        return values.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
+
+    def estimate_errors(
+        self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
+    ) -> pl.LazyFrame:
+        """Return a table with the keys of each row, and the errors of its estimates.
+
+        The errors are `<name>_standard_error`, `<name>_low`, `<name>_high`, and `<name>_p_value` for the
+        hypothesis that the value is 0. Replicates in which a metric is undefined are left out, with a
+        warning that counts them.
+        """
+        import numpy as np
+
+        n, tables, n_dropped = self.uncertainty.n_resamples, [], 0
+        for keys, rows in blocks:
+            # One example does not tell how much examples differ.
+            estimates = np.where(rows.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, rows.estimates)
+            replicates = rows.replicates
+            n_undefined = np.isnan(replicates).sum(axis=0)
+            has_errors = ~np.isnan(estimates) & (n_undefined < n)
+            n_dropped = max(n_dropped, int(n_undefined[has_errors].max(initial=0)))
+            with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+                warnings.simplefilter("ignore", RuntimeWarning)  # NaN if no replicate is defined
+                spread = np.nanstd(replicates, axis=0, ddof=1)
+                # The mean of equal values may be rounded, which would leave a tiny deviation.
+                spread[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
+            low, high, p_value = _correct_percentiles(rows, self.uncertainty.confidence)
+            p_value[spread == 0] = np.nan  # without spread there is no test
+            errors = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
+            columns = {
+                f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, numbers)[:, i]
+                for kind, numbers in errors.items()
+                for i, name in enumerate(number_metrics(self.metrics))
+            }
+            tables.append(pl.DataFrame(keys | columns, nan_to_null=True))
+        if n_dropped > 0:
+            warnings.warn(
+                f"a metric is undefined in up to {n_dropped} of {n} bootstrap replicates, such as those "
+                "without a positive; intervals use the other replicates",
+                stacklevel=2,
+            )
+        return pl.concat(tables).lazy()
+
+
+def _correct_percentiles(
+    rows: ReplicateValues, confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return both ends of the bias-corrected percentile interval, and a p-value for 0 (Efron 1981).
+
+    A replicate holds some positives twice, and both copies stand above the same negatives. So replicates
+    of an area tend to lie above the estimate, which is not their median. Let z0 be the normal quantile
+    of the share of replicates below the estimate, and Phi the normal distribution function. The ends
+    are the replicates at the levels
+
+        Phi(2 z0 - f z) and Phi(2 z0 + f z)
+
+    where z belongs to the confidence, and f widens the interval of few examples (Hesterberg 2015). If
+    both ends are on one side of the estimate, the estimate becomes the nearer end.
+    """
+    import numpy as np
+
+    estimates, replicates, sizes = rows
+    normal = NormalDist()
+    n_known = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
+
+    def find_quantile(limit: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the normal quantile of the share of replicates below; a tie counts half."""
+        share = ((replicates < limit).sum(axis=0) + (replicates == limit).sum(axis=0) / 2) / n_known
+        inside = share.clip(0.5 / n_known, 1 - 0.5 / n_known)  # quantiles of 0 and 1 are infinite
+        return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
+
+    cdf = np.vectorize(normal.cdf, otypes=[float])
+    z0, z, factor = find_quantile(estimates), z_value(confidence), _student_factor(sizes)[:, None]
+    rising = np.sort(replicates, axis=0)  # NaN last
+    ends = []
+    for level in (cdf(2 * z0 - z * factor), cdf(2 * z0 + z * factor)):
+        # Number (n + 1) * level of n, counted here from 0 (Davison and Hinkley 1997, section 5.2).
+        place = (level * (n_known + 1) - 1).clip(0, n_known - 1)
+        below = np.floor(place).astype(np.int64)
+        neighbours = [
+            np.take_along_axis(rising, np.minimum(number, n_known - 1)[None], axis=0)[0]
+            for number in (below, below + 1)
+        ]
+        ends.append(neighbours[0] + (place - below) * (neighbours[1] - neighbours[0]))
+    # The p-value is 1 - confidence of the interval that ends at 0: solve the levels above for z.
+    one_side = cdf((find_quantile(0.0) - 2 * z0) / factor)
+    low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
+    return low, high, 2 * np.minimum(one_side, 1 - one_side)
+
+
+def _student_factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much an interval of n examples is wider than a normal one, at confidence 0.95.
+
+    Percentiles are too narrow for few examples: they are further out in Student's distribution than in
+    the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
+    """
+    import numpy as np
+
+    n, z = np.maximum(sizes, 6.0), z_value(0.95)  # below 6 examples the expansion is poor
+    # Student's quantile over the normal one, as a series in 1 / (n - 1) (Fisher and Cornish 1960).
+    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96
+    return np.asarray((1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1)))
+
+
+def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> Iterator[list[Sample]]:
+    """Yield the samples in blocks of at most _MAX_CELLS cells in all replicates, or of one sample."""
+    block: list[Sample] = []
+    n_cells = 0
+    for sample in samples:
+        size = sum(sample.lengths) * n_replicates
+        if block and n_cells + size > _MAX_CELLS:
+            yield block
+            block, n_cells = [], 0
+        block.append(sample)
+        n_cells += size
+    if block:
+        yield block
+
+
+def _split_replicates(n_replicates: int, n_cells: int) -> list[int]:
+    """Return how many replicates to draw at a time, for at most _MAX_CELLS cells or one replicate."""
+    step = max(1, _MAX_CELLS // max(1, n_cells))
+    rest = n_replicates % step
+    return [step] * (n_replicates // step) + [rest] * (rest > 0)
+
+
+@contextmanager
+def _show_progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal which share of `total` is done, once a second has passed."""
+    done, start = 0, monotonic()
+    shown = False
+
+    def advance(more: int) -> None:
+        nonlocal done, shown
+        done += more
+        if sys.stderr.isatty() and monotonic() - start > 1:
+            shown = True
+            print(f"\rbootstrap: {done / total:4.0%}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        if shown:
+            print(file=sys.stderr)
+
+
+def _sum_along_curves(
+    amounts: NDArray[np.float64], lengths: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the running sums along each curve, and the total of each curve, by replicate."""
+    import numpy as np
+
+    sums = np.empty_like(amounts)
+    totals = np.zeros((len(amounts), len(lengths)), dtype=amounts.dtype)
+    start = 0
+    for curve, length in enumerate(lengths):
+        if length > 0:
+            np.cumsum(amounts[:, start : start + length], axis=1, out=sums[:, start : start + length])
+            totals[:, curve] = sums[:, start + length - 1]
+        start += length
+    return sums, totals
+
+
+def _build_units(rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
+    """Return the sample of some rows, which come by group and falling score."""
+    import numpy as np
+
+    cell = pl.struct(GROUP, SCORE).rle_id().alias("cell")
+    unit = next((name for name in (CLUSTER, EXAMPLE) if name in rows.columns), None)
+    number = pl.int_range(pl.len()) if unit is None else pl.col(unit).rank("dense") - 1
+    rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
+    cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
+    lengths = [rows.filter(pl.col(GROUP) == group)["cell"].n_unique() for group in groups]
+    pos, neg = (rows[side].to_numpy() for side in (POS, NEG))
+    # Classes keep their sizes, except in clusters, which may hold both classes.
+    classes = [np.ones(len(rows), dtype=bool)] if unit == CLUSTER else [pos > 0, neg > 0]
+    strata = [np.unique(units[members]) for members in classes]
+    return UnitSample(strata, units, cells, pos, neg, lengths)
+
+
+def _split_by_sample(
+    frame: pl.DataFrame, samples: Sequence[Sequence[int]]
+) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
+    """Yield the rows of each sample, which may be none, and the groups of the sample."""
+    import numpy as np
+
+    last = [groups[-1] for groups in samples]
+    ends = np.searchsorted(frame[GROUP].to_numpy(), last, side="right")
+    start = 0
+    for groups, end in zip(samples, ends.tolist(), strict=True):
+        yield frame[start:end], groups
+        start = end

@@ -1,0 +1,40 @@
+"""Options for standard errors and intervals: which method, at which confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from polars_prcurve.argument_kinds import read_choice, read_seed, read_whole_number
+from polars_prcurve.errors import PrcError
+from polars_prcurve.intervals.rates import check_confidence
+
+ErrorMethod: TypeAlias = Literal["analytic", "bootstrap"]
+
+
+@dataclass(frozen=True)
+class UncertaintyOptions:
+    """Options for standard errors and intervals."""
+
+    confidence: float
+    method: ErrorMethod = "analytic"
+    n_resamples: int = 1000
+    """The number of replicates of the bootstrap."""
+    seed: int | None = None
+    """The seed of the bootstrap; None draws anew at each call."""
+
+
+def read_uncertainty(
+    confidence: float | None, method: ErrorMethod, n_resamples: int, seed: int | None, cluster: object
+) -> UncertaintyOptions | None:
+    """Check the arguments; return None if `confidence` is None."""
+    read_choice("method=", method, ("analytic", "bootstrap"))
+    if cluster is not None and (method, confidence is None) != ("bootstrap", False):
+        raise PrcError('cluster= is for the bootstrap; pass confidence= and method="bootstrap" with it')
+    n_replicates = read_whole_number("n_resamples=", n_resamples, 2)
+    seed = read_seed(seed)
+    if confidence is None:
+        if method == "bootstrap":
+            raise PrcError('method="bootstrap" is for intervals; pass confidence= with it')
+        return None
+    return UncertaintyOptions(check_confidence(confidence), method, n_replicates, seed)

@@ -1,0 +1,359 @@
+"""Subsampling: how precision scatters if negatives are left out to make a test set balanced.
+
+Keeping n of N negatives, drawn without replacement, raises prevalence from P / (P + N) to P / (P + n).
+Of the fp negatives above a threshold a sample keeps K, a hypergeometric number, and finds the precision
+tp / (tp + K). All negatives, with the counts adjusted to that prevalence, give one precision at the
+threshold and no scatter.
+
+    one threshold    moments and quantiles of tp / (tp + K), computed exactly
+    a table          samples are drawn, since K at one threshold depends on K at the next
+
+Sources: Brabec et al. 2020, section 5.1 and Fig. 6.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_seed, read_whole_number
+from polars_prcurve.column_names import (
+    GROUP,
+    N_NEG,
+    N_POS,
+    NEG_FACTOR,
+    PAIR,
+    POS_FACTOR,
+    RECALL_BEFORE,
+    SWEEP_COLUMNS,
+)
+from polars_prcurve.curves.curve_table import metric_values
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics import point_metrics as point
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.sweep.sweep_table import build_eta_sweep
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
+SUBSAMPLE_COLUMNS = ("eta", "n_kept", *SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
+_MAX_NEGATIVES = 10**9
+"""NumPy draws hypergeometric numbers from fewer examples than this."""
+_MAX_VALUES = 10**6
+"""Thresholds times repeats that are in memory at once, in a few copies."""
+_NEGLIGIBLE_LOG = 43.0
+"""Tails of a distribution are left out if both together hold less than 2 exp(-43), about 4e-19."""
+_ROUNDING = 1e-12
+"""The least by which a sum of probabilities must fall short of a level to be below it."""
+
+
+class SubsampledPrecision(NamedTuple):
+    """Precision at one threshold, where some of the negatives are kept."""
+
+    eta: float
+    """The prevalence of the sample: n_pos / (n_pos + n_kept)."""
+    precision: float
+    """From all negatives, adjusted to eta."""
+    mean: float
+    """The mean of the precision that samples find."""
+    standard_deviation: float
+    quartiles: tuple[float, float, float]
+    """The quantiles of that precision at 25, 50 and 75 %."""
+    fpr_cv: float
+    """The standard deviation of a sample's fpr over the fpr of all negatives; NaN if that is 0."""
+
+
+# One threshold --------------------------------------------------------------------------------
+
+
+def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) -> SubsampledPrecision:
+    """The precision at a threshold if only `n_kept` of the negatives are kept, at random.
+
+    Exact, from the hypergeometric distribution: nothing is drawn. All positives are kept (Brabec et
+    al. 2020, section 5.1).
+
+    Parameters
+    ----------
+    tp, n_pos
+        True positives at the threshold, and all positives.
+    fp, n_neg
+        False positives, and all negatives.
+    n_kept
+        How many negatives are kept, without replacement; at least 1.
+
+    Returns
+    -------
+    `(eta, precision, mean, standard_deviation, quartiles, fpr_cv)`. Quantile q of precision is
+    `tp / (tp + k)` with k the least number of false positives that a sample keeps at most with
+    probability 1 - q. If tp is 0, precision is 0 where a sample keeps a false positive and
+    undefined where it keeps none; the latter are left out. If fp is 0, too, all is NaN.
+
+    Examples
+    --------
+    >>> found = subsampled_precision(tp=40, n_pos=50, fp=30, n_neg=49_950, n_kept=4_950)
+    >>> found.eta, round(found.precision, 6)
+    (0.01, 0.930818)
+    >>> round(found.mean, 6), round(found.standard_deviation, 6)
+    (0.932148, 0.034979)
+    """
+    tp, n_pos = read_whole_number("tp", tp, 0), read_whole_number("n_pos", n_pos, 1)
+    fp, n_neg = read_whole_number("fp", fp, 0), read_whole_number("n_neg", n_neg, 1)
+    n_kept = read_whole_number("n_kept", n_kept, 1)
+    for (name, part), (total, size) in (
+        (("tp", tp), ("n_pos", n_pos)),
+        (("fp", fp), ("n_neg", n_neg)),
+        (("n_kept", n_kept), ("n_neg", n_neg)),
+    ):
+        if part > size:
+            raise PrcError(f"{name} is at most {total}; got {name}={part} and {total}={size}")
+    eta, fpr = n_pos / (n_pos + n_kept), fp / n_neg
+    adjusted = tp / (tp + fp * n_kept / n_neg) if tp + fp > 0 else math.nan
+    cv = math.nan
+    if fp > 0:
+        correction = (n_neg - n_kept) / max(n_neg - 1, 1)  # for draws without replacement
+        cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
+    return SubsampledPrecision(eta, adjusted, *_compute_moments(tp, fp, n_neg, n_kept), cv)
+
+
+def _compute_moments(
+    tp: int, fp: int, n_neg: int, n_kept: int
+) -> tuple[float, float, tuple[float, float, float]]:
+    """Return the mean, the standard deviation and the quartiles of the precision of samples."""
+    import numpy as np
+
+    if tp == 0:
+        constant = 0.0 if fp > 0 else math.nan
+        return constant, constant, (constant, constant, constant)
+    kept, probability = _kept_fp_distribution(fp, n_neg, n_kept)
+    values = tp / (tp + kept)
+    mean = float(np.sum(probability * values))
+    variance = float(np.sum(probability * (values - mean) ** 2))
+    # Precision falls as kept rises, so its quantile q is at level 1 - q of kept. A sum of probabilities
+    # that equals the level may be rounded to just below it.
+    places = np.searchsorted(np.cumsum(probability), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
+    q1, median, q3 = (float(value) for value in values[places])
+    return mean, math.sqrt(variance), (q1, median, q3)
+
+
+def _kept_fp_distribution(
+    fp: int, n_neg: int, n_kept: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the numbers of false positives that a sample may keep, rising, and their probabilities.
+
+    Binomial coefficients of many examples overflow. Ratios of neighbouring probabilities do not:
+
+        P(k + 1) / P(k) = (fp - k) (n_kept - k) / ((k + 1) (n_neg - fp - n_kept + k + 1))
+
+    Products of ratios, from the most likely number outwards, give all probabilities up to a factor.
+    """
+    import numpy as np
+
+    low, high = _likely_range(fp, n_neg, n_kept)
+    mode = min(max((n_kept + 1) * (fp + 1) // (n_neg + 2), low), high)
+    surplus = n_neg - fp - n_kept
+    k = np.arange(mode, high, dtype=float)
+    above = (fp - k) / (k + 1) * ((n_kept - k) / (surplus + k + 1))
+    k = np.arange(mode, low, -1, dtype=float)
+    below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
+    weights = np.concatenate([np.cumprod(below)[::-1], [1.0], np.cumprod(above)])
+    return np.arange(low, high + 1, dtype=float), weights / weights.sum()
+
+
+def _likely_range(fp: int, n_neg: int, n_kept: int) -> tuple[int, int]:
+    """Return the least and the greatest number of false positives kept that are not negligible.
+
+    By Bernstein's inequality a number is further than t from its mean with a probability of at most
+    `2 exp(-t**2 / (2 v + 2 t / 3))`, also without replacement, where v is the variance with replacement
+    (Hoeffding 1963). The roles of kept and left out, or of above and below the threshold, may be
+    exchanged, which gives four variances to choose from.
+    """
+    share, fpr = n_kept / n_neg, fp / n_neg
+    variances = min(fp, n_neg - fp) * share * (1 - share), min(n_kept, n_neg - n_kept) * fpr * (1 - fpr)
+    # The bound equals 2 exp(-_NEGLIGIBLE_LOG) at the positive root of a quadratic equation in t.
+    third = _NEGLIGIBLE_LOG / 3
+    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * min(variances))
+    mean = n_kept * fp / n_neg
+    least, most = max(0, n_kept + fp - n_neg), min(fp, n_kept)
+    return max(least, math.floor(mean - reach)), min(most, math.ceil(mean + reach))
+
+
+# A table --------------------------------------------------------------------------------------
+
+
+def build_subsample_table(
+    table: InputTable,
+    grid: EtaTable,
+    *,
+    n_repeats: int,
+    seed: int | None,
+    thresholds: Thresholds = None,
+) -> pl.LazyFrame:
+    """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS.
+
+    At each prevalence of a group all positives are kept, and negatives are drawn `n_repeats` times,
+    without replacement. Without `thresholds` there is a row wherever recall rises; a group without
+    positives has its first and its last row. eta is the prevalence that the samples really have, with
+    the nearest whole number of negatives, at least 1. If a class is missing, nothing is drawn:
+    _REPEAT_COLUMNS are null, and eta is the requested prevalence.
+    """
+    examples = _require_examples(table)
+    repeats, seed = read_whole_number("n_repeats=", n_repeats, 1), read_seed(seed)
+    rows = table.collect(_build_rows(examples, grid, thresholds), "subsample_negatives")
+    rows = _with_samples(rows, examples)
+    statistics = _draw_all_samples(rows, repeats, seed)
+    rows = rows.with_columns(
+        pl.Series(name, column).fill_nan(None)
+        for name, column in zip(_REPEAT_COLUMNS, statistics.T, strict=True)
+    )
+    eta, *others = SUBSAMPLE_COLUMNS
+    return rows.lazy().select(*table.by, eta, *grid.carried, *others)
+
+
+def _require_examples(table: InputTable) -> ScoreTable:
+    """Return the table; raise unless its negatives can be drawn one by one."""
+    if not isinstance(table, ScoreTable):
+        raise PrcError(
+            "rates= holds no counts, so no negatives can be drawn; pass scores and labels, or counts="
+        )
+    if table.weighted:
+        raise PrcError(
+            "negatives are drawn one by one, and weight= makes them count for more or less than one; "
+            "leave weight= out, or pass whole numbers of examples as counts="
+        )
+    if table.float_sums:
+        raise PrcError(
+            "negatives are drawn one by one, and counts= holds floats; cast them to integers if that "
+            "is what they are"
+        )
+    return table
+
+
+def _build_rows(table: ScoreTable, grid: EtaTable, thresholds: Thresholds) -> pl.LazyFrame:
+    """Return the sweep at each prevalence; PAIR numbers the prevalences."""
+    numbered = replace(grid, frame=grid.frame.with_row_index(PAIR))
+    frame = build_eta_sweep(numbered, table, drop_intermediate=thresholds is None, thresholds=thresholds)
+    if thresholds is None:
+        recall = pl.col("recall")
+        frame = frame.filter((recall > pl.col(RECALL_BEFORE)) | recall.is_null())
+    return frame
+
+
+def _with_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
+    """Add n_kept, replace eta by the prevalence of the samples, and adjust precision to that."""
+    n_pos, n_neg, eta = pl.col(N_POS), pl.col(N_NEG), pl.col("eta")
+    has_both = n_pos.is_not_null() & n_neg.is_not_null()
+    nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
+    rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
+    _check_samples(rows, table)
+    n_kept = pl.col("n_kept").cast(pl.Int64)
+    rows = rows.with_columns(
+        n_kept,
+        pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
+        pl.lit(1.0).alias(POS_FACTOR),
+        (n_kept / n_neg).alias(NEG_FACTOR),
+    )
+    return rows.with_columns(metric_values([point.precision], table))
+
+
+def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
+    """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
+    for row in rows.filter(pl.col("n_kept") > pl.col(N_NEG)).head(1).iter_rows(named=True):
+        pos, neg, needed = row[N_POS], row[N_NEG], row["n_kept"]
+        raise PrcError(
+            f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and "
+            f"{_format_group(row, table)} has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, "
+            "or more"
+        )
+    for row in rows.filter(pl.col(N_NEG) >= _MAX_NEGATIVES).head(1).iter_rows(named=True):
+        raise PrcError(
+            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {_format_group(row, table)} "
+            f"has {row[N_NEG]}; subsampled_precision has no such limit"
+        )
+
+
+def _format_group(row: dict[str, Any], table: ScoreTable) -> str:
+    keys = ", ".join(f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
+    return f"the group {keys}" if keys else "the table"
+
+
+def _draw_all_samples(table: pl.DataFrame, n_repeats: int, seed: int | None) -> NDArray[np.float64]:
+    """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
+    import numpy as np
+
+    group, pair, tp, fp = (table[name].to_numpy() for name in (GROUP, PAIR, "tp", "fp"))
+    starts = np.flatnonzero((group[1:] != group[:-1]) | (pair[1:] != pair[:-1])) + 1
+    edges = [0, *starts.tolist(), len(table)]
+    sizes = table.select(pl.col(N_NEG, "n_kept").fill_null(0)).rows()
+    statistics = np.full((len(table), len(_REPEAT_COLUMNS)), np.nan)
+    # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
+    generators = np.random.default_rng(seed).spawn(len(edges) - 1)
+    for start, stop, generator in zip(edges[:-1], edges[1:], generators, strict=True):
+        n_neg, n_kept = sizes[start] if start < stop else (0, 0)
+        if n_kept > 0:
+            rows = slice(start, stop)
+            statistics[rows] = _draw_samples(
+                tp[rows], fp[rows], n_neg, n_kept, n_repeats=n_repeats, generator=generator
+            )
+    return statistics
+
+
+def _draw_samples(
+    tp: NDArray[np.int64],
+    fp: NDArray[np.int64],
+    n_neg: int,
+    n_kept: int,
+    *,
+    n_repeats: int,
+    generator: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return the _REPEAT_COLUMNS of one curve at one prevalence.
+
+    The negatives between two thresholds are a cell. The numbers that samples keep from all cells have a
+    multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
+    number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
+    block of thresholds is in memory, and the size of the block changes no number.
+    """
+    import numpy as np
+
+    statistics = np.empty((len(tp), len(_REPEAT_COLUMNS)))
+    cells = np.diff(fp, prepend=0).tolist()
+    # The negatives below the threshold, and how many of these each sample has yet to keep.
+    remaining, missing = n_neg, np.full(n_repeats, n_kept)
+    step = max(1, _MAX_VALUES // n_repeats)
+    for start in range(0, len(tp), step):
+        kept_fp = np.empty((len(tp[start : start + step]), n_repeats))
+        for row, cell in enumerate(cells[start : start + step]):
+            if cell > 0:
+                missing = missing - generator.hypergeometric(cell, remaining - cell, missing)
+                remaining -= cell
+            kept_fp[row] = n_kept - missing
+        statistics[start : start + step] = _compute_statistics(tp[start : start + step], kept_fp)
+    return statistics
+
+
+def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the _REPEAT_COLUMNS of each row; samples of undefined precision are left out."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        values = tp[:, None] / (tp[:, None] + kept_fp)
+        undefined = np.isnan(values)
+        n_defined = np.sum(~undefined, axis=1)
+        # Precision is undefined at tp = 0 only. There all other samples have precision 0, so a 0 in
+        # place of an undefined value changes no statistic.
+        values[undefined & (n_defined > 0)[:, None]] = 0.0
+        low, q1, median, q3, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=1)
+        above = values - low[:, None]  # exactly 0 for equal values, so their deviation is 0
+        mean = np.minimum(low + above.mean(axis=1), high)
+        deviation = np.full(len(tp), np.nan)
+        if values.shape[1] > 1:
+            deviation = np.where(n_defined > 1, above.std(axis=1, ddof=1), np.nan)
+    return np.column_stack([mean, deviation, low, q1, median, q3, high])

@@ -1,0 +1,139 @@
+"""The summary: curve metrics of each group at each prevalence, in one pass over one sweep.
+
+sweep -> curves     segments of all groups
+      -> values     one row per group and prevalence, metrics and their errors side by side
+      -> summary    one row per group, prevalence and metric
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from polars_prcurve.column_names import COPY, GROUP, PAIR
+from polars_prcurve.curves.rows_per_metric import long_columns
+from polars_prcurve.curves.segment_sums import (
+    CurveSegments,
+    build_binormal_curves,
+    build_curves,
+    number_metrics,
+)
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
+from polars_prcurve.sweep.group_table import SweepTables, class_counts
+from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.uncertainty.analytic import (
+    analytic_interval,
+    bind_errors,
+    bind_least_ends,
+    build_helper_metrics,
+    is_reliable_bootstrap,
+)
+from polars_prcurve.uncertainty.bootstrap import Bootstrap
+from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+
+_ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
+
+
+def list_summary_columns(*, errors: bool) -> tuple[str, ...]:
+    """Return the columns of a summary, after `by`, without those that an eta frame carries."""
+    return ("eta", "n_pos", "n_neg", "metric", "value", *(_ERROR_COLUMNS if errors else ()))
+
+
+def build_summary_table(
+    table: InputTable,
+    grid: EtaTable,
+    metrics: Sequence[CurveMetric],
+    *,
+    uncertainty: UncertaintyOptions | None = None,
+    smooth: bool = False,
+) -> pl.LazyFrame:
+    """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`.
+
+    With `smooth`, the metrics are those of a binormal model that is fitted to each group.
+    """
+    named = number_metrics(metrics)
+    analytic = uncertainty is not None and uncertainty.method == "analytic"
+    ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in metrics)
+    sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
+    if smooth and isinstance(table, ScoreTable):
+        curves = build_binormal_curves(table, sweep)
+    else:
+        # Influences also need the negatives below all positives, which only the last row tells.
+        curves = build_curves(table, sweep, metrics, with_last=analytic)
+    pairs = curves.build_pairs(grid)
+    checks = late_checks(table, grid)
+    if uncertainty is not None:
+        check_first(table, pairs, *checks)
+    if uncertainty is not None and analytic:
+        values = _build_analytic_values(
+            curves, pairs, named, grid.etas_per_group, uncertainty.confidence
+        )
+    else:
+        values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
+    values = check_at_end(table, values.sort(PAIR), *checks)
+    if uncertainty is not None and not analytic:
+        examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
+        bootstrap = Bootstrap(examples, metrics, uncertainty)
+        values = _with_bootstrap_errors(bootstrap, sweep, values)
+    values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
+    long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
+    eta, *others = list_summary_columns(errors=uncertainty is not None)
+    endings = {kind: "" if kind == "value" else f"_{kind}" for kind in others[others.index("value") :]}
+    of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
+    columns = long_columns(of_metrics, [metric.name for metric in metrics])
+    return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
+
+
+def _build_analytic_values(
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    etas_per_group: int | None,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`."""
+    needed = dict(named)
+    for name, metric in named.items():
+        needed |= build_helper_metrics(name, metric)
+    values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
+    for key, names, influences in build_influences(curves, pairs, named):
+        values = values.join(compute_variances(influences, key, names), on=key, how="left")
+    # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
+    for bind in (bind_errors, bind_least_ends):
+        values = values.with_columns(
+            expr.alias(column)
+            for name, metric in named.items()
+            for column, expr in bind(name, metric, confidence).items()
+        )
+    return values.with_columns(
+        expr.alias(f"{name}_{kind}")
+        for name, metric in named.items()
+        for kind, expr in analytic_interval(name, metric, confidence)._asdict().items()
+    )
+
+
+def _with_bootstrap_errors(
+    bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
+    collected = bootstrap.collect_query(values)
+    groups = collected[GROUP].unique().sort()
+    samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
+    blocks = bootstrap.compute_blocks(samples, collected)
+    errors = bootstrap.estimate_errors(({PAIR: block.pairs[PAIR]}, block.values) for block in blocks)
+    size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
+    sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
+    values = collected.lazy().join(errors, on=PAIR, how="left").sort(PAIR)
+    values = values.join(sizes.with_columns(groups).lazy(), on=GROUP, maintain_order="left")
+    return values.with_columns(
+        pl.when(pl.col(f"{name}_low").is_not_null())
+        .then(is_reliable_bootstrap(name, metric))
+        .alias(f"{name}_reliable")
+        for name, metric in number_metrics(bootstrap.metrics).items()
+    )

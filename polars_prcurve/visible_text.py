@@ -1,0 +1,42 @@
+"""Text of users made visible: control characters as symbols, and names of a bounded length.
+
+A control character could command a terminal, and XML, which charts are drawn in, has none of them. So
+wherever a name is shown, in messages, charts and reports alike, it goes through `make_visible`. Each
+symbol is one character without a meaning in any language: an escape such as `\\x1b` would become the
+control character again in the expressions of a chart.
+"""
+
+from __future__ import annotations
+
+_MAX_NAME_LETTERS = 80
+_REPLACEMENT = "\ufffd"
+_BLANKS = "\t\n\r"
+
+SYMBOLS = {
+    **{chr(code): chr(0x2400 + code) for code in range(0x20)},
+    "\x7f": "\u2421",
+    **{chr(code): _REPLACEMENT for code in (*range(0x80, 0xA0), 0xFFFE, 0xFFFF)},
+}
+"""The symbols of characters that are seen nowhere: of ESC it is the symbol for escape, U+241B."""
+# Halves of surrogate pairs, which Python's text can have and Polars' cannot.
+_TABLE = str.maketrans(SYMBOLS | dict.fromkeys(map(chr, range(0xD800, 0xE000)), _REPLACEMENT))
+_TABLE_WITHOUT_BLANKS = {code: symbol for code, symbol in _TABLE.items() if chr(code) not in _BLANKS}
+
+
+def make_visible(text: str, *, keep_blanks: bool = False) -> str:
+    """Return the text with each control character as the symbol that Unicode has for it, or as U+FFFD.
+
+    With `keep_blanks` tabs and line breaks stay, as HTML and XML have them.
+    """
+    return text.translate(_TABLE_WITHOUT_BLANKS if keep_blanks else _TABLE)
+
+
+def show_on_one_line(text: str) -> str:
+    """Return the text with each stretch of white space as one space, and the rest made visible."""
+    return make_visible(" ".join(text.split()))
+
+
+def shorten_name(name: str, letters: int = _MAX_NAME_LETTERS) -> str:
+    """Return a name of at most this many letters; of a longer one both ends, which tell names apart."""
+    end = letters // 3
+    return name if len(name) <= letters else f"{name[: letters - end - 1]}…{name[-end:]}"

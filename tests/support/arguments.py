@@ -1,0 +1,175 @@
+"""Every public function and method, a plain call of each, and values of the wrong kind.
+
+The arguments are read from the signatures, so those of a new method are tried as soon as it has a plain
+call.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+import polars_prcurve
+from polars_prcurve import charts, metrics, prc
+from tests.support.plain_calls import DF, PLAIN
+
+
+class Call(NamedTuple):
+    """A function, a table that it is asked of, if any, and arguments that it takes."""
+
+    table: pl.DataFrame | None
+    find: Callable[[Any], Callable[..., Any]]
+    """Return the function, from the table, a DataFrame or a LazyFrame."""
+    plain: dict[str, Any]
+
+    def arguments(self) -> list[str]:
+        """Return the names of all arguments."""
+        return list(inspect.signature(self.find(self.table)).parameters)
+
+
+LABELLED = {"label": "label"}
+EXPRESSIONS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "recall", "fpr", "counts", "sweep"), LABELLED),
+    **dict.fromkeys(("precision", "curve", "average_precision", "pr_auc", "auprg"), LABELLED),
+    "roc_auc": LABELLED,
+    "metric": {"metric": "f1", **LABELLED},
+    "summary": {"metric": "pr_auc", **LABELLED},
+    "threshold": {"recall": 0.5, **LABELLED},
+    "shift_prior": {"eta_train": 0.5, "eta": 0.1},
+}
+PLOTS: dict[str, dict[str, Any]] = {
+    **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve")},
+    **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
+    "ribbon": {"eta": 0.6, "n_repeats": 2},
+    "ranking": {"eta": [0.1, 0.5]},
+    "metric_by_eta": {"eta": [0.1, 0.5]},
+    "p3_curve": {"eta": [0.1, 0.5], "recall": 0.5},
+}
+RATES = {"recall": 0.5, "fpr": 0.1}
+FUNCTIONS: dict[str, dict[str, Any]] = {
+    "crossing": {"a": (0.5, 0.1), "b": (0.8, 0.3), "metric": "f1"},
+    "estimate_prevalence": {
+        "frame": PLAIN["estimate_prevalence"][0],
+        "score": "score",
+        "eta_train": 0.5,
+    },
+    "eta_for_f_beta": {**RATES, "value": 0.3},
+    "eta_for_precision": {**RATES, "precision": 0.3},
+    "eta_from_ratio": {"ratio": "1:9"},
+    "eta_grid": {},
+    "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
+    "prc": {"x": DF},
+    "precision_interval": {**RATES, "eta": 0.1, "recall_half_width": 0.1, "fpr_half_width": 0.01},
+    "published_average_precision": {"average_precision": 0.5, "n_pos": 10},
+    "published_precision": {"tp": 5, "n_pos": 10, "fp": 3, "n_neg": 20, "eta": 0.1},
+    "published_roc_auc": {"roc_auc": 0.8, "n_pos": 10, "n_neg": 20},
+    "rate_interval": {"k": 3, "n": 10},
+    "ratio_from_eta": {"eta": 0.1},
+    "rectangle_level": {**RATES, "n_pos": 10, "n_neg": 20},
+    "sample_size": {"rate": 0.5},
+    "shift_prior": {"p": 0.3, "eta_train": 0.5, "eta": 0.1},
+    "subsampled_precision": {"tp": 5, "n_pos": 10, "fp": 3, "n_neg": 20, "n_kept": 10},
+}
+MADE_METRICS: dict[str, dict[str, Any]] = {
+    "best": {"metric": "f1"},
+    "f_beta": {"beta": 2},
+    "f_gain": {"beta": 2},
+    "integrated": {"metric": "pr_auc", "low": 0.1, "high": 0.5},
+    "integrated_average_precision": {"low": 0.1, "high": 0.5},
+    "net_benefit": {"threshold_probability": 0.1},
+    "partial_roc_auc": {"max_fpr": 0.1},
+    "partial_roc_auc_mcclish": {"max_fpr": 0.1},
+    "point": {"name": "cost", "formula": lambda tp, fn, fp, tn: fn + fp},
+    "pr_auc_trapezoid": {},
+    "precision_at_recall": {"recall": 0.5},
+    "recall_at_precision": {"precision": 0.5},
+}
+
+
+def wrong_values() -> Iterator[tuple[str, Any]]:
+    """Yield values of many kinds, each with a name; a plain argument takes one or two of the kinds."""
+    values: dict[str, Any] = {
+        "None": None,
+        "int": 3,
+        "negative": -1,
+        "float": 2.5,
+        "NaN": float("nan"),
+        "True": True,
+        "text": "x",
+        "no text": "",
+        "bytes": b"x",
+        "list": ["x"],
+        "list of int": [3],
+        "list of None": [None],
+        "empty list": [],
+        "tuple": ("x", 3),
+        "dict": {"x": 1},
+        "set": {"x"},
+        "object": object(),
+        "type": int,
+        "function": len,
+        "Series": pl.Series([1, 2]),
+        "array": np.array([[1, 2]]),
+        "frame": pl.DataFrame({"x": [1]}),
+        "expression": pl.col("x"),
+        "columns": pl.all(),
+        "pattern": "^a$",
+        "metric": metrics.f1,
+        "curve metric": metrics.pr_auc,
+    }
+    yield from values.items()
+    yield "generator", (value for value in ("x",))
+
+
+def list_calls() -> dict[str, Call]:
+    """Return a plain call of every public function and method."""
+    calls = {
+        name: Call(table, lambda table, name=name: getattr(prc(table), name), plain)
+        for name, (table, plain) in PLAIN.items()
+    }
+    calls |= {
+        f"plot.{name}": Call(DF, lambda table, name=name: getattr(prc(table).plot, name), plain)
+        for name, plain in PLOTS.items()
+    }
+    calls |= {
+        f"expr.{name}": Call(None, lambda _, name=name: getattr(prc(pl.col("score")), name), plain)
+        for name, plain in EXPRESSIONS.items()
+    }
+    calls |= {
+        name: Call(None, lambda _, name=name: getattr(polars_prcurve, name), plain)
+        for name, plain in FUNCTIONS.items()
+    }
+    calls |= {
+        f"metrics.{name}": Call(None, lambda _, name=name: getattr(metrics, name), plain)
+        for name, plain in MADE_METRICS.items()
+    }
+    calls |= {
+        f"charts.{name}": Call(None, lambda _, name=name: getattr(charts, name), plain)
+        for name, plain in list_charts().items()
+    }
+    return calls
+
+
+def list_charts() -> dict[str, dict[str, Any]]:
+    """Return a finished table for every chart."""
+    p = prc(DF)
+    tables = {
+        "live": p.sweep(),
+        "metric_by_eta": p.summary([0.1, 0.5], metrics="pr_auc"),
+        "normal_quantiles": p.sweep(),
+        "p3_curve": p.operating_points([0.1, 0.5], recall=0.5),
+        "pr_curve": p.curve(0.1),
+        "prg_curve": p.curve(0.1),
+        "ranking": p.ranking([0.1, 0.5]),
+        "ribbon": p.subsample_negatives(0.6, n_repeats=2),
+        "roc_curve": p.sweep(),
+        "threshold_curve": p.curve(0.1),
+    }
+    return {name: {"table": table} for name, table in tables.items()}
+
+
+__all__ = ["Call", "list_calls", "wrong_values"]

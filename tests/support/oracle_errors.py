@@ -1,0 +1,274 @@
+"""Standard errors and intervals of curve metrics by their definitions, row by row.
+
+The influence of an example on a metric is how fast the metric moves if the class of the example is mixed
+with more of it: the derivative along that mixture. It is computed twice here: `influences` uses the
+closed forms, and `differentiate` takes differences of the metric itself in exact fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.support import oracle, oracle_areas
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DDOF = {"average_precision": 0, "roc_auc": 1}
+"""The metrics with influences, and the number that is subtracted from the number of examples."""
+
+
+class Row(NamedTuple):
+    """A row of a group: its score, and its contribution to either class."""
+
+    score: Any
+    pos: Fraction
+    neg: Fraction
+
+
+def list_rows(group: oracle.Group) -> list[Row]:
+    """Return the rows of a group that weigh anything."""
+    return [Row(*row) for row in group.rows if row[1] > 0 or row[2] > 0]
+
+
+def z_value(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def effective_size(weights: Sequence[Fraction]) -> Fraction:
+    """Return the number of equal weights whose mean has the same variance."""
+    squares = sum((w * w for w in weights), Fraction(0))
+    return sum(weights, Fraction(0)) ** 2 / squares if squares else Fraction(0)
+
+
+def class_sizes(group: oracle.Group, *, weighted: bool) -> tuple[Fraction, Fraction]:
+    """Return the effective numbers of positives and of negatives."""
+    if not weighted:
+        return group.n_pos, group.n_neg
+    return effective_size([row.pos for row in list_rows(group)]), effective_size(
+        [row.neg for row in list_rows(group)]
+    )
+
+
+def ddof(name: str) -> int:
+    """Return the number to subtract from the number of examples; raise without an entry in DDOF."""
+    if name not in DDOF:
+        raise NotImplementedError(
+            f"no influences for {name!r}: add its ddof to DDOF, and a case to influences(), in "
+            "tests/support/oracle_errors.py"
+        )
+    return DDOF[name]
+
+
+def estimate(name: str, group: oracle.Group, eta: Fraction) -> Any:
+    return oracle_areas.value(name, oracle.sweep_group(group), eta)
+
+
+# Influences -----------------------------------------------------------------------------------
+
+
+def influences(
+    name: str, group: oracle.Group, eta: Fraction, more_fpr: Fraction = Fraction(0)
+) -> list[Fraction]:
+    """Return the influence of each of `list_rows`, by the closed forms.
+
+    Those on average precision may be of a curve with `more_fpr` at every threshold.
+    """
+    ddof(name)  # raises for a metric without a closed form
+    rows = list_rows(group)
+    if name == "roc_auc":
+        return _roc_auc_influences(rows, group.n_pos, group.n_neg)
+    if eta in (0, 1):  # 0 and 1 whatever the sample
+        return [Fraction(0)] * len(rows)
+    odds = (1 - eta) / eta
+    points = {row.score: oracle.count_at(group, row.score) for row in rows}
+    shares, precision, by_recall, by_fpr = {}, {}, {}, {}  # and the derivatives of precision
+    for score, point in points.items():
+        t, f = point["recall"], point["fpr"] + more_fpr
+        alerts = t + odds * f
+        shares[score] = sum((row.pos for row in rows if row.score == score), Fraction(0)) / group.n_pos
+        precision[score] = t / alerts
+        by_recall[score] = odds * f / alerts**2
+        by_fpr[score] = odds * t / alerts**2
+    area = sum(shares[s] * precision[s] for s in points)
+    mean_recall = sum(shares[s] * by_recall[s] * points[s]["recall"] for s in points)
+    mean_fpr = sum(shares[s] * by_fpr[s] * points[s]["fpr"] for s in points)
+    values = []
+    for row in rows:
+        below = [s for s in points if s <= row.score]  # the thresholds at which this row is flagged
+        if row.pos > 0:
+            gained = sum(shares[s] * by_recall[s] for s in below)
+            values.append(precision[row.score] - area + gained - mean_recall)
+        else:
+            values.append(mean_fpr - sum(shares[s] * by_fpr[s] for s in below))
+    return values
+
+
+def _roc_auc_influences(rows: list[Row], n_pos: Fraction, n_neg: Fraction) -> list[Fraction]:
+    """Return the share of the other class against which a row is ranked correctly, minus the mean."""
+
+    def wins(above: Any, below: Any) -> Fraction:
+        return Fraction(1, 2) if above == below else Fraction(int(above > below))
+
+    area = sum(a.pos * b.neg * wins(a.score, b.score) for a in rows for b in rows) / (n_pos * n_neg)
+    return [
+        sum((b.neg * wins(row.score, b.score) for b in rows), Fraction(0)) / n_neg - area
+        if row.pos > 0
+        else sum((a.pos * wins(a.score, row.score) for a in rows), Fraction(0)) / n_pos - area
+        for row in rows
+    ]
+
+
+def differentiate(name: str, group: oracle.Group, eta: Fraction) -> list[Fraction]:
+    """Return the influence of each of `list_rows`, by differences of the metric.
+
+    Each row in turn gets a little more weight, and a little less.
+    """
+    rows = list_rows(group)
+    step = min(row.pos + row.neg for row in rows) / 10**9
+    values = []
+    for i, row in enumerate(rows):
+        ends = []
+        for sign in (1, -1):
+            more = [(sign * step, Fraction(0)), (Fraction(0), sign * step)][row.neg > 0]
+            moved = [*rows[:i], Row(row.score, row.pos + more[0], row.neg + more[1]), *rows[i + 1 :]]
+            ends.append(estimate(name, oracle.Group({}, list(map(tuple, moved))), eta))
+        class_size = group.n_neg if row.neg > 0 else group.n_pos
+        values.append((ends[0] - ends[1]) / (2 * step) * class_size)
+    return values
+
+
+def standard_error(
+    name: str, rows: Sequence[Row], values: Sequence[Fraction], n: tuple[Fraction, Fraction]
+) -> float | None:
+    """Return the standard error from the influences `values`, with n examples in each class."""
+    variance = Fraction(0)
+    for side, size in enumerate(n):
+        mass = [row[1 + side] for row in rows]
+        if size < 2 - 1e-12:  # one example does not tell how much examples differ
+            return None
+        squares = sum(w * v * v for w, v in zip(mass, values, strict=True)) / sum(mass)
+        variance += squares / (size - ddof(name))
+    return math.sqrt(variance)
+
+
+# Intervals ------------------------------------------------------------------------------------
+
+
+class Interval(NamedTuple):
+    """A standard error and the limits of an interval; None where they are unknown."""
+
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def interval(
+    name: str, group: oracle.Group, eta: Fraction, confidence: float, *, weighted: bool
+) -> Interval:
+    """Return the standard error and the interval that an analytic summary gives for a metric."""
+    n = class_sizes(group, weighted=weighted)
+    value = estimate(name, group, eta)
+    if value is None or 0 in n:
+        return Interval()
+    if name.startswith("precision_at_recall"):
+        recall = float(name.partition("(")[2][:-1])
+        return precision_at_recall(group, recall, float(value), eta, n, confidence)
+    if name not in DDOF:
+        return Interval()
+    rows = list_rows(group)
+    error = standard_error(name, rows, influences(name, group, eta), n)
+    if error is None:
+        return Interval()
+    if value in (0, 1):
+        certain = name == "average_precision" and eta in (0, 1)
+        return Interval(error) if certain else perfect(name, value, n, eta, confidence)
+    lowest = value
+    if name == "average_precision":  # with half a false positive more at every threshold
+        points = [
+            (point["recall"], point["fpr"] + 1 / (2 * n[1])) for point in oracle.sweep_group(group)
+        ]
+        lowest = min(value, oracle_areas.average_precision(points, eta))
+    half = z_value(confidence) * error / float(value * (1 - value))
+    return Interval(error, _expit(_logit(lowest) - half), _expit(_logit(value) + half))
+
+
+def perfect(
+    name: str, value: Fraction, n: tuple[Fraction, Fraction], eta: Fraction, confidence: float
+) -> Interval:
+    """Return the one-sided interval of a sample in which the classes are perfectly separated."""
+    n_pos, n_neg = map(float, n)
+    if name == "average_precision":
+        fpr = 1 - (1 - confidence) ** (1 / n_neg)
+        odds = float((1 - eta) / eta)
+        whole = int(n_pos + 1e-9)
+        low = math.fsum(i / (i + odds * fpr * whole) for i in range(1, whole + 1)) / whole
+    else:
+        low = (1 - confidence) ** (1 / min(n_pos, n_neg))
+    return Interval(None, low, 1.0) if value == 1 else Interval(None, 0.0, 1 - low)
+
+
+def precision_at_recall(  # noqa: PLR0917
+    group: oracle.Group,
+    recall: float,
+    value: float,
+    eta: Fraction,
+    n: tuple[Fraction, Fraction],
+    confidence: float,
+) -> Interval:
+    """Return the interval of precision at a fixed recall.
+
+    The logarithm of fpr varies with the negatives, and with the threshold that the positives choose.
+    """
+    if eta in (0, 1):
+        return Interval()
+    n_pos, n_neg = map(float, n)
+    points = oracle.sweep_group(group)
+    z, usual = z_value(confidence), z_value(0.95)
+    odds = float((1 - eta) / eta)
+
+    def fpr_at(deviations: float) -> float:
+        level = recall + deviations * math.sqrt(recall * (1 - recall) / n_pos)
+        level = max(min(level, 1.0), 1 / n_pos)
+        before = {"recall": Fraction(0), "fpr": Fraction(0)}
+        for point in points:
+            if point["recall"] >= level - 1e-12 and point["recall"] > before["recall"]:
+                rise = float(point["recall"] - before["recall"])
+                share = min(max((level - float(before["recall"])) / rise, 0.0), 1.0)
+                return float(before["fpr"]) + float(point["fpr"] - before["fpr"]) * share
+            before = point
+        raise AssertionError(level)
+
+    def precision(fpr: float) -> float:
+        return recall / (recall + odds * min(fpr, 1.0))
+
+    less, fpr, more = fpr_at(-usual), fpr_at(0.0), fpr_at(usual)
+    low, high = wilson(fpr, n_neg, z)
+    if fpr == 0:
+        return Interval(None, min(precision(wilson(more, n_neg, z)[1]), value), 1.0)
+    spread = math.hypot(math.sqrt(fpr * (1 - fpr) / n_neg), (more - less) / (2 * usual))
+    up = math.hypot(math.log(high / fpr), math.log(more / fpr) * z / usual)
+    ends = [precision(fpr * math.exp(up)), 1.0]
+    if less > 0:
+        down = math.hypot(math.log(low / fpr), math.log(less / fpr) * z / usual)
+        ends[1] = precision(fpr * math.exp(-down))
+    error = value * (1 - value) * spread / fpr
+    return Interval(error, min(ends[0], value), max(ends[1], value))
+
+
+def wilson(rate: float, n: float, z: float) -> tuple[float, float]:
+    """Return the ends of the Wilson interval of a rate."""
+    middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return middle - half, min(middle + half, 1.0)
+
+
+def _logit(value: Fraction) -> float:
+    return math.log(value / (1 - value))
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0

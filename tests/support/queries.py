@@ -1,0 +1,206 @@
+"""Queries of every lazy frame method: one for each form of arguments that changes the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import metrics
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.metrics.point_metric import POINT_METRICS
+
+N = 3_000
+DF = pl.DataFrame(
+    {
+        "g": [f"g{i % 5}" if i % 11 else None for i in range(N)],
+        "h": [i % 3 for i in range(N)],
+        "score": [float((i * 7919) % 613) / 613 for i in range(N)],
+        "label": [(i * 31) % 4 == 0 for i in range(N)],
+        "w": [float(i % 6) / 7 for i in range(N)],
+    }
+)
+COUNTS = DF.prc.counts(by="g")
+POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
+ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
+EVERY = list(POINT_METRICS)
+AREAS = [
+    *(metric for metric in CURVE_METRICS.values() if not metric.recipe.on_hull),
+    metrics.best("f1"),
+    metrics.recall_at_precision(0.5),
+    metrics.integrated("pr_auc", 0.01, 0.5),
+]
+SMOOTH = [
+    *("average_precision", "pr_auc", "roc_auc", "min_max_average_precision"),
+    metrics.precision_at_recall(0.5),
+    metrics.integrated_average_precision(0.01, 0.5),
+    metrics.integrated("pr_auc", 0.01, 0.5),
+]
+TARGETS: dict[str, Any] = {
+    "threshold": [0.25, 7, 10**400],
+    "recall": [0.5, 1.0],
+    "fpr": 0.1,
+    "precision": 0.3,
+    "predicted_positive_rate": [0.1, 0.0],
+    "maximize": ["f1", "informedness"],
+}
+
+_FIRST = DF.select(pl.col("g").unique().sort()).with_row_index("i").with_columns(threshold=0.5)
+_SECOND = _FIRST.with_columns(threshold=pl.when(pl.col("i") > 2).then(pl.col("i") / 7))
+THRESHOLDS = pl.concat([_FIRST, _SECOND]).drop("i")
+"""Two thresholds of each group, some of them null."""
+AT_ETAS = DF.prc.operating_points([0.5, 0.01], by="g", precision=[0.2, 0.9])
+LONG = DF.prc.unpivot_scores(["score", "w"], name="m", row="row", score="s")
+HOLES = LONG.with_columns(s=pl.when(pl.int_range(pl.len()) % 97 != 3).then("s"))
+ERRORS = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"]
+
+QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
+    "counts": (DF, lambda p: p.counts(by="g")),
+    "counts, weighted": (DF, lambda p: p.counts(by="g", weight="w")),
+    "sweep": (DF, lambda p: p.sweep()),
+    "sweep, grouped": (DF, lambda p: p.sweep(by=["g", "h"])),
+    "sweep, weighted": (DF, lambda p: p.sweep(by="g", weight="w")),
+    "sweep, integer weights": (DF, lambda p: p.sweep(by="g", weight="h")),
+    "sweep, wide score": (DF, lambda p: p.sweep(by="g", score=(pl.col("score") * 1000).cast(pl.Int128))),
+    "sweep, of counts": (COUNTS, lambda p: p.sweep(by="g", counts=("n_pos", "n_neg"))),
+    "sweep, of rates": (POINTS, lambda p: p.sweep(by="g", rates=("tpr", "fpr"))),
+    "sweep, reduced": (DF, lambda p: p.sweep(by="g", drop_intermediate=True)),
+    "sweep, steps": (DF, lambda p: p.sweep(by="g", thresholds=10)),
+    "sweep, listed": (DF, lambda p: p.sweep(by="g", thresholds=[0.25, 0.5])),
+    "sweep, listed, of other dtypes": (
+        DF,
+        lambda p: p.sweep(by="g", score=pl.col("score").cast(pl.Float32), thresholds=[0.1, 1e300, -1]),
+    ),
+    "sweep, listed, out of reach": (
+        DF,
+        lambda p: p.sweep(by="g", score="h", thresholds=[2**70, 1.5, 0], weight="w"),
+    ),
+    "sweep, dropping": (DF, lambda p: p.sweep(by="g", missing="drop")),
+    "curve, own": (DF, lambda p: p.curve(by="g")),
+    "curve, one eta": (DF, lambda p: p.curve(0.01, by="g", metrics=EVERY)),
+    "curve, grid": (DF, lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY)),
+    "curve, long": (DF, lambda p: p.curve([0.5, 0.01], by="g", metrics=EVERY, long=True)),
+    "curve, eta frame": (DF, lambda p: p.curve(ETAS, by=["g", "h"])),
+    "curve, of rates": (POINTS, lambda p: p.curve([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "summary": (DF, lambda p: p.summary(by=["g", "h"])),
+    "summary, grid": (DF, lambda p: p.summary([0.5, None, 0.01], by="g", metrics=AREAS)),
+    "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
+    "summary, eta frame": (DF, lambda p: p.summary(ETAS, by=["g", "h"])),
+    "summary, of rates": (POINTS, lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "curve, with bands": (
+        DF,
+        lambda p: p.curve([None, 0.01], by="g", metrics=["f1", "mcc"], confidence=0.9, long=True),
+    ),
+    "curve, with bands of every metric": (
+        DF,
+        lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY, confidence=0.9, long=True),
+    ),
+    "points, weighted, with bands": (
+        DF,
+        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
+    ),
+    "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
+    "resolution": (DF, lambda p: p.resolution(by="g", recall=[0.5, 0.9], weight="w")),
+    "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
+    "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),
+    "points, alerts": (
+        DF,
+        lambda p: p.operating_points([0.5, 0.01], by="g", alerts=[5, 40], per=100, fpr=0.1),
+    ),
+    "points, thresholds of groups": (
+        DF,
+        lambda p: p.operating_points([0.5, 0.01], by=["g", "h"], threshold=THRESHOLDS, recall=0.5),
+    ),
+    "points, thresholds of groups and etas": (
+        DF,
+        lambda p: p.operating_points([0.5, 0.01], by="g", threshold=AT_ETAS, per=10, confidence=0.9),
+    ),
+    "sizes, thresholds of groups": (DF, lambda p: p.sample_size(by="g", threshold=THRESHOLDS)),
+    "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),
+    "points, weighted": (DF, lambda p: p.operating_points(0.01, by="g", weight="w", **TARGETS)),
+    "points, of rates": (
+        POINTS,
+        lambda p: p.operating_points(0.1, by="g", rates=("tpr", "fpr"), recall=0.5, precision=0.2),
+    ),
+    "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
+    "summary, grid, with errors": (
+        DF,
+        lambda p: p.summary([0.5, None, 0.01], by="g", metrics=[*AREAS, ERRORS[2]], confidence=0.9),
+    ),
+    "summary, weighted, with errors": (
+        DF,
+        lambda p: p.summary(0.01, by="g", weight="w", metrics=ERRORS, confidence=0.9),
+    ),
+    "summary, of counts, eta frame, with errors": (
+        COUNTS,
+        lambda p: p.summary(ETAS, by="g", counts=("n_pos", "n_neg"), metrics=ERRORS, confidence=0.9),
+    ),
+    "compare, wide": (DF, lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by=["g", "h"])),
+    "compare, own, weighted": (DF, lambda p: p.compare(["score", "w"], weight="h", metrics=ERRORS)),
+    "compare, eta frame": (DF, lambda p: p.compare(["score", "w"], eta=ETAS, by="g", missing="drop")),
+    "compare, long": (
+        LONG,
+        lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),
+    ),
+    "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
+    "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
+    "ranking, own": (DF, lambda p: p.ranking(model="h", metric="roc_auc")),
+    "ranking, of points": (
+        DF,
+        lambda p: p.ranking([0.5, 0.01], model="h", by="g", metric="mcc", precision=0.3),
+    ),
+    "ranking, at thresholds of models": (
+        DF,
+        lambda p: p.ranking([0.5, 0.01], model="g", metric="f1", threshold=THRESHOLDS.unique("g")),
+    ),
+    "ranking, of rates": (POINTS, lambda p: p.ranking(0.1, model="g", rates=("tpr", "fpr"))),
+    "ranking, with errors": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g", confidence=0.9)),
+    "ranking, paired, with errors": (
+        LONG,
+        lambda p: p.ranking([0.5, 0.01], model="m", id="row", score="s", by="g", confidence=0.9),
+    ),
+    "binormal": (DF, lambda p: p.binormal(by=["g", "h"])),
+    "binormal, weighted": (DF, lambda p: p.binormal(1, by="g", weight="w")),
+    "binormal, of counts": (COUNTS, lambda p: p.binormal(1, by="g", counts=("n_pos", "n_neg"))),
+    "curve, smooth": (DF, lambda p: p.curve(by="g", smooth="binormal", metrics=EVERY)),
+    "curve, smooth, weighted, long": (
+        DF,
+        lambda p: p.curve([0.5, 0.01], by="g", weight="w", smooth="binormal", thresholds=9, long=True),
+    ),
+    "summary, smooth": (
+        DF,
+        lambda p: p.summary([0.5, None, 0.01], by="g", smooth="binormal", metrics=SMOOTH),
+    ),
+    "summary, smooth, weighted, eta frame": (
+        DF,
+        lambda p: p.summary(ETAS, by=["g", "h"], weight="w", smooth="binormal"),
+    ),
+    "compare, long, several ids, dropping": (
+        HOLES,
+        lambda p: p.compare(model="m", id=["row", "h"], score="s", by="g", eta=0.1, missing="drop"),
+    ),
+    "one_vs_rest, mix": (
+        DF.drop("label"),
+        lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"}, mix={0: 1, 1: 2, 2: 3}),
+    ),
+    "unpivot_scores": (DF, lambda p: p.unpivot_scores(["score", "w"], name="m", row="row")),
+    "one_vs_rest": (DF.drop("label"), lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"})),
+}
+
+
+def assert_same(name: str, found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    """Raise unless both results of the query `name` are equal to the last bit.
+
+    Standard errors may differ by rounding: variances are sums of floats, which engines add in
+    different orders.
+    """
+    if "with errors" in name or "compare" in name:
+        assert_frame_equal(found, expected, check_exact=False, rel_tol=1e-12, abs_tol=1e-15)
+        exact = ["eta", "value" if "value" in expected else "difference"]
+        found, expected = found.select(exact), expected.select(exact)
+    assert_frame_equal(found, expected, check_exact=True)
+
+
+__all__ = ["POINTS", "QUERIES", "assert_same"]

@@ -1,0 +1,361 @@
+"""Values of the wrong kind, for every argument of every function: a `PrcError`, before any work."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_prcurve
+from polars_prcurve import PrcError, charts, metrics, prc
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.metrics.metric import DECLARED
+from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.namespace.expression import ExprPrc
+from polars_prcurve.namespace.frame import FramePrc
+from polars_prcurve.namespace.plot import PlotPrc
+from tests.support.arguments import Call, list_calls, wrong_values
+from tests.support.plain_calls import DF
+from tests.support.tiers import slow_unless
+
+CALLS = list_calls()
+KNOWN_AFTER_WORK = r"none equals pos_label=|does not tell curves of this table apart"
+"""What only the values of the table, or the columns of the table that is drawn, can tell."""
+
+
+def test_every_function_is_tried() -> None:
+    def public(owner: type) -> set[str]:
+        return {name for name in vars(owner) if not name.startswith("_")}
+
+    expected = public(FramePrc) - {"plot", "report"}
+    expected |= {f"plot.{name}" for name in public(PlotPrc)}
+    expected |= {f"expr.{name}" for name in public(ExprPrc)}
+    functions = (n for n in polars_prcurve.__all__ if inspect.isfunction(getattr(polars_prcurve, n)))
+    expected |= set(functions)
+    expected |= {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
+    expected |= {f"charts.{name}" for name in charts.__all__ if name != "Chart"}
+    assert expected == set(CALLS), "add a plain call of it to tests/support/arguments.py"
+
+
+@pytest.mark.parametrize(
+    "name", slow_unless(lambda name: not name.startswith(("plot.", "charts.")), CALLS)
+)
+def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> None:
+    call = CALLS[name]
+    written = name if call.table is None else f"prc.{name}"
+    written = re.sub(r"^(expr|metrics|charts)\.", lambda at: "prc." if at[1] == "expr" else "", written)
+    with pytest.raises(TypeError, match=rf"^{re.escape(written)}\(\) got an unexpected"):
+        call.find(call.table)(**call.plain, clutser=1)
+
+
+class ComputedError(Exception):
+    """Work was done on a table that only arguments should have been looked at for."""
+
+
+def refuse_to_compute(_: pl.DataFrame) -> NoReturn:
+    raise ComputedError
+
+
+def has_computed(error: Exception | None) -> bool:
+    """Return whether work was begun; Polars wraps the error of a Python function in its own."""
+    return isinstance(error, ComputedError) or "ComputedError" in str(error)
+
+
+def never_computed(table: pl.DataFrame) -> pl.LazyFrame:
+    return table.lazy().map_batches(refuse_to_compute, schema=table.schema)
+
+
+def pairs_of_values(number: int | None) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:
+    """Each wrong value twice, for two tries; with a number a quarter of them, all over four numbers."""
+    pairs = list(zip(wrong_values(), wrong_values(), strict=True))
+    return pairs if number is None else pairs[number % 4 :: 4]
+
+
+def try_value(call: Call, table: Any, argument: str, value: Any) -> Exception | None:
+    """Return the error that a value of an argument raises, if any."""
+    try:
+        call.find(table)(**{**call.plain, argument: value})
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(
+    "name", slow_unless(lambda name: not name.startswith(("plot.", "charts.")), CALLS)
+)
+def test_a_value_of_the_wrong_kind_is_refused_before_any_work(name: str) -> None:
+    call = CALLS[name]
+    call.find(call.table)(**call.plain)
+    draws = name.startswith(("plot.", "charts."))  # which takes its time
+    for number, argument in enumerate(call.arguments()):
+        for (kind, value), (_, again) in pairs_of_values(number if draws else None):
+            where = f"{argument}= as {kind}"
+            if call.table is not None:
+                table = never_computed(call.table)
+                error = try_value(call, table, argument, value)
+                if error is None or isinstance(error, PrcError):
+                    continue
+                assert has_computed(error), f"{where}: {error!r}"
+                error = try_value(call, call.table.lazy(), argument, again)
+                late = error is None or re.search(KNOWN_AFTER_WORK, str(error))
+                assert late, f"{where} is refused after the work: {error!r}"
+            else:
+                error = try_value(call, None, argument, value)
+            assert error is None or isinstance(error, PrcError), f"{where}: {error!r}"
+
+
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.table is not None])
+def test_a_message_shows_the_argument_and_the_value(name: str) -> None:
+    call = CALLS[name]
+    for argument in call.arguments():
+        error = try_value(call, call.table, argument, object())
+        if error is not None:
+            assert f"{argument}=" in str(error), f"{argument}: {error}"
+            assert "got an object" in str(error) or "leave out" in str(error) or "pass" in str(error)
+
+
+@pytest.mark.extras
+def test_a_report_refuses_wrong_kinds_before_any_work(tmp_path: Path) -> None:
+    call = Call(DF, lambda table: prc(table).report, {"path": tmp_path / "report.html"})
+    for argument in call.arguments():
+        for kind, value in wrong_values():
+            error = try_value(call, never_computed(DF), argument, value)
+            accepted = has_computed(error) or (argument == "parts" and error is None)
+            assert accepted or isinstance(error, PrcError), f"{argument}= as {kind}: {error!r}"
+            if argument in ("title", "notes"):
+                assert accepted == (value is None or isinstance(value, str)), (argument, kind, error)
+            for path in tmp_path.iterdir():
+                assert argument == "parts"
+                path.unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.table is not None])
+def test_a_data_frame_and_a_lazy_frame_refuse_the_same_in_the_same_words(name: str) -> None:
+    call = CALLS[name]
+    assert call.table is not None
+    for number, argument in enumerate(call.arguments()):
+        for (kind, value), (_, again) in pairs_of_values(number):
+            lazy = try_value(call, call.table.lazy(), argument, value)
+            eager = try_value(call, call.table, argument, again)
+            assert eager is None or isinstance(eager, PrcError), f"{argument}= as {kind}: {eager!r}"
+            if isinstance(lazy, PrcError) and "needs a DataFrame" not in str(lazy):
+                assert str(eager) == str(lazy), f"{argument}= as {kind}"
+
+
+def test_counts_that_overflow_are_refused_in_a_sentence() -> None:
+    df = pl.DataFrame({"score": [3, 2, 1], "many": [2**62, 2**62, 1], "few": [1, 2, 3], "g": [1, 1, 2]})
+    sentence = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
+    for name, call in CALLS.items():
+        if call.table is None or "counts" not in call.arguments() or name.startswith("plot."):
+            continue
+        plain = {key: value for key, value in call.plain.items() if key != "by"}
+        plain |= {"model": "g"} if "model" in call.arguments() else {}
+        for counts in (("many", "few"), ("few", "many")):
+            with pytest.raises(PrcError, match=re.escape(sentence)):
+                call.find(df)(**plain, counts=counts)
+    query = df.lazy().prc.sweep(counts=("many", "few"))
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(sentence)):
+        query.collect()
+    below = df.with_columns(many=pl.Series([2**62, 2**62 - 1, 2**62]))
+    assert below.prc.sweep(by="g", counts=("many", "few"))["tp"].max() == 2**63 - 1
+
+
+# Names of columns -----------------------------------------------------------------------------
+
+PATTERNS = ("^score$", "^.*$", "*")
+COLUMN_ARGUMENTS = {
+    "by": lambda name: name,
+    "score": lambda name: name,
+    "label": lambda name: name,
+    "weight": lambda name: name,
+    "model": lambda name: name,
+    "id": lambda name: name,
+    "cluster": lambda name: name,
+    "counts": lambda name: (name, name),
+    "rates": lambda name: (name, name),
+    "scores": lambda name: [name, "b"],
+}
+COLUMN_CASES = [
+    (name, argument)
+    for name, call in CALLS.items()
+    for argument in call.arguments()
+    if call.table is not None and argument in COLUMN_ARGUMENTS and not name.startswith("plot.")
+    if (name, argument) not in {("unpivot_scores", "score"), ("one_vs_rest", "score")}
+]
+EXTRA: dict[str, dict[str, Any]] = {
+    "cluster": {"method": "bootstrap", "confidence": 0.9, "n_resamples": 2, "seed": 1},
+    "id": {"confidence": 0.9},
+}
+
+
+def call_for(name: str, argument: str) -> Call:
+    """Return a plain call that takes this argument: a comparison of a wide table has no id."""
+    if name == "compare" and argument in ("score", "model", "id"):
+        return CALLS[name]._replace(table=DF, plain={"model": "model", "id": "id"})
+    return CALLS[name]
+
+
+def arguments_for(name: str, argument: str, column: str) -> dict[str, Any]:
+    """Return the plain arguments of a call, in which one names this column."""
+    plain = dict(call_for(name, argument).plain)
+    plain |= {k: v for k, v in EXTRA.get(argument, {}).items() if k in CALLS[name].arguments()}
+    if name == "one_vs_rest" and argument == "scores":
+        return plain | {"scores": {1: column, 0: "b"}}
+    return plain | {argument: COLUMN_ARGUMENTS[argument](column)}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize(("name", "argument"), COLUMN_CASES)
+def test_a_name_is_never_read_as_a_pattern(name: str, argument: str, pattern: str) -> None:
+    call, given = call_for(name, argument), arguments_for(name, argument, pattern)
+    assert call.table is not None
+    for door in (call.table, call.table.lazy()):
+        with pytest.raises(PrcError, match=re.escape(repr(pattern))):
+            call.find(door)(**given)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("argument", ["score", "label", "weight", "model", "id", "scores"])
+def test_a_column_that_is_named_like_a_pattern_is_read(argument: str, pattern: str) -> None:
+    cases = {
+        "score": ("sweep", {}),
+        "label": ("sweep", {}),
+        "weight": ("sweep", {"weight": "w"}),
+        "model": ("ranking", {"eta": 0.1}),
+        "id": ("ranking", {"eta": 0.1, "confidence": 0.9, "id": "id"}),
+        "scores": ("compare", {"scores": ["score", "w2"]}),
+    }
+    method, plain = cases[argument]
+    df = DF.with_columns(w2=pl.lit(1, pl.Int16), w=pl.int_range(pl.len()) / 7)
+    df = df.with_columns(w2=(pl.col("id") % 4).cast(pl.Int16))
+    column = {"weight": "w", "scores": "score"}.get(argument, argument)
+    # The column under test moves to the odd name; a decoy of its old name would be found by a pattern.
+    odd = df.with_columns(pl.col(column).alias(pattern), pl.col(column).reverse().alias("decoy"))
+    odd = odd.drop(column).rename({"decoy": column}) if column != "id" else odd
+    given = plain | {argument: [pattern, "w2"] if argument == "scores" else pattern}
+    expected = getattr(df.prc, method)(**plain)
+    for door in (odd.prc, odd.lazy().prc):
+        found = getattr(door, method)(**given).lazy().collect()
+        if argument == "scores":
+            found = found.with_columns(model_a=expected["model_a"], model_b=expected["model_b"])
+        assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("argument", ["label", "weight"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_expressions_read_a_name_as_it_is(argument: str, pattern: str) -> None:
+    df = DF.select("score", "label", w=pl.int_range(pl.len()) / 7)
+    column = {"label": "label", "weight": "w"}[argument]
+    odd = df.with_columns(pl.col(column).alias(pattern), pl.col(column).reverse())
+    names = {"label": "label", "weight": "w"}
+    expected = df.select(pl.col("score").prc.tp(**names))
+    assert odd.select(pl.col("score").prc.tp(**names | {argument: pattern})).equals(expected)
+    with pytest.raises(pl.exceptions.ColumnNotFoundError):
+        df.select(pl.col("score").prc.tp(**names | {argument: pattern}))
+
+
+SEVERAL = [pl.all(), pl.selectors.numeric(), pl.col("score", "id"), pl.exclude("day")]
+
+
+@pytest.mark.parametrize("several", SEVERAL, ids=str)
+@pytest.mark.parametrize(
+    ("name", "argument"), [case for case in COLUMN_CASES if case[1] not in ("by", "scores")]
+)
+def test_several_columns_are_not_one(name: str, argument: str, several: pl.Expr) -> None:
+    call = call_for(name, argument)
+    if name == "one_vs_rest":
+        return  # which takes names alone
+    assert call.table is not None
+    table = call.table
+    for column in {"score", "id"} - set(table.columns):
+        table = table.with_columns(pl.lit(1).alias(column))
+    given = arguments_for(name, argument, several)  # type: ignore[arg-type]
+    with pytest.raises(PrcError, match=f"{argument}= must be one column"):
+        call.find(table)(**given)
+
+
+def test_an_expression_that_is_a_pattern_is_refused() -> None:
+    with pytest.raises(PrcError, match="Polars reads that as a pattern"):
+        DF.prc.sweep(score=pl.col("^sco.*$"))
+
+
+def test_other_columns_of_a_wide_table_keep_odd_names() -> None:
+    wide = pl.DataFrame({"a": [1, 2], "b": [3, 4], "^a$": [5, 6], "*": [7, 8]})
+    long = wide.prc.unpivot_scores(["a", "b"], row="row")
+    assert long["^a$"].to_list() == [5, 5, 6, 6]
+    assert long["*"].to_list() == [7, 7, 8, 8]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_an_eta_frame_carries_no_pattern(pattern: str) -> None:
+    etas = pl.DataFrame({"eta": [0.1], pattern: [1]})
+    for door in (DF.prc, DF.lazy().prc):
+        with pytest.raises(PrcError, match=re.escape(f"column {pattern!r}, which Polars reads")):
+            door.curve(etas)
+
+
+def test_a_long_list_of_columns_is_cut() -> None:
+    df = pl.DataFrame({f"column_{i}": [0] for i in range(3_000)} | {"\x1b]0;x\x07": [0]})
+    with pytest.raises(PrcError) as error:
+        df.prc.sweep()
+    assert len(str(error.value)) < 3_000
+    with pytest.raises(PrcError, match="there are: \N{SYMBOL FOR ESCAPE}]0;x"):
+        df.select("\x1b]0;x\x07").prc.sweep()
+
+
+# Hints ----------------------------------------------------------------------------------------
+
+CODE = re.compile(r"\.prc\.\w+\(.*?\)(?=$|[ ;,])|metrics\.\w+\(.*?\)(?=$|[ ;,])", re.M)
+NAMES = [*POINT_METRICS, *CURVE_METRICS, *(n for n, v in DECLARED.items() if inspect.isfunction(v))]
+NAMES = [name for name in NAMES if name != "point"]
+
+
+def find_error(ask: Callable[[], object]) -> PrcError | None:
+    """Return the error that a call raises, if any."""
+    try:
+        ask()
+    except PrcError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", [*NAMES, "best(f1)", "f_beta(2)", "best_f1", "ppv", "ap", "nothing"])
+def test_code_in_hints_on_metrics_runs(name: str) -> None:
+    df = DF.select("score", "label")
+    asked = (
+        lambda: df.prc.curve(0.1, metrics=name),
+        lambda: df.prc.summary(0.1, metrics=name),
+        lambda: df.prc.operating_points(0.1, recall=0.5, metrics=name),
+        lambda: df.prc.operating_points(0.1, maximize=name),
+        lambda: df.select(pl.col("score").prc.summary(name, "label", 0.1)),
+        lambda: df.select(pl.col("score").prc.metric(name, "label", 0.1)),
+    )
+    errors = [error for ask in asked if (error := find_error(ask)) is not None]
+    for code in CODE.findall("\n".join(map(str, errors))):
+        if code.startswith("metrics."):
+            assert isinstance(eval(code), metrics.PointMetric | metrics.CurveMetric)
+        else:
+            eval(f"df{code}", {"df": df})
+    assert errors, "no method refuses it"
+
+
+@pytest.mark.parametrize("text", ["best(f1)", "f_beta(2)", "precision_at_recall(0.5)"])
+def test_names_of_tables_are_names_of_metrics(text: str) -> None:
+    """A metric can be asked for by the name that its rows bear."""
+    df = DF.select("score", "label")
+    if text == "f_beta(2)":
+        assert text in df.prc.curve(0.1, metrics=text).columns
+    else:
+        assert df.prc.summary(0.1, metrics=text)["metric"].to_list() == [text]
+
+
+def test_deep_brackets_are_no_metric() -> None:
+    with pytest.raises(PrcError, match="no metric is named"):
+        DF.prc.curve(0.1, metrics="(" * 20_000)

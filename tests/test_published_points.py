@@ -1,0 +1,129 @@
+"""Published ROC points: more points on the same line are no news, and the default metric knows that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from polars_prcurve import prc
+from tests.support.profiles import examples
+
+RATES = ("tpr", "fpr")
+Points = list[tuple[float, float]]
+ETAS = [1e-4, 0.01, 0.1, 0.5, 0.99]
+
+
+def to_table(models: dict[str, Points]) -> pl.DataFrame:
+    rows = [(name, tpr, fpr) for name, points in models.items() for tpr, fpr in points]
+    return pl.DataFrame(rows, schema=["model", "tpr", "fpr"], orient="row")
+
+
+def refine(points: Points, times: int = 1) -> Points:
+    """Return the points with the middle of each segment of the line, which starts at the origin."""
+    for _ in range(times):
+        ends = [(0.0, 0.0), *points]
+        middles = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in pairwise(ends)]
+        points = [point for pair in zip(middles, points, strict=True) for point in pair]
+    return points
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> Points:
+    """Draw a rising line of one to four points."""
+    n = draw(st.integers(1, 4))
+    steps = st.lists(st.integers(0, 12), min_size=n, max_size=n)
+    tpr, fpr = (sorted(draw(steps)) for _ in RATES)
+    return list(dict.fromkeys((a / 12, b / 12) for a, b in zip(tpr, fpr, strict=True)))
+
+
+@examples(60)
+@given(lines(), lines(), st.integers(1, 3))
+def test_more_points_of_a_line_change_no_ranking(a: Points, b: Points, times: int) -> None:
+    few, many = to_table({"a": a, "b": b}), to_table({"a": a, "b": refine(b, times)})
+    found, refined = (prc(df).ranking(ETAS, rates=RATES).sort("eta", "model") for df in (few, many))
+    for old, new in zip(found["value"], refined["value"], strict=True):
+        assert (old is None and new is None) or old == pytest.approx(new, rel=1e-12)
+    values = found["value"].to_list()
+    for i in range(0, len(values), 2):  # equal values are equal to rounding alone
+        pair = values[i : i + 2]
+        if None not in pair and abs(pair[0] - pair[1]) > 1e-12:
+            assert found["rank"][i : i + 2].to_list() == refined["rank"][i : i + 2].to_list()
+    assume(all(v is not None for v in values))
+    gaps = [values[i] - values[i + 1] for i in range(0, len(values), 2)]
+    if all(abs(gap) > 1e-6 for gap in gaps):
+        how: dict[str, Any] = {"rates": RATES, "eta_range": (1e-4, 0.99)}
+        places = [prc(df).crossings(**how)["eta"].to_list() for df in (few, many)]
+        assert places[0] == pytest.approx(places[1], rel=1e-6)
+
+
+def test_average_precision_rewards_more_points_of_a_line() -> None:
+    a = [(0.6, 0.02), (0.9, 0.2)]
+    df = to_table({"few": a, "many": refine(a)})
+    steps = df.prc.ranking(0.1, metric="average_precision", rates=RATES)
+    assert steps.filter(model="many")["value"].item() > steps.filter(model="few")["value"].item() + 0.01
+    assert df.prc.ranking(0.1, rates=RATES)["rank"].to_list() == [1, 1]
+    assert df.prc.crossings(rates=RATES).is_empty()
+    assert df.prc.leaders(rates=RATES)["model"].to_list() == ["few"]
+
+
+DF = to_table({"a": [(0.6, 0.02), (0.9, 0.2)], "b": [(0.5, 0.01), (0.95, 0.4)]})
+SCORED = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2}).with_columns(
+    score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1])
+)
+CALLS: dict[str, Callable[..., Any]] = {
+    "ranking": lambda p, **how: p.ranking(0.1, **how),
+    "crossings": lambda p, **how: p.crossings(eta_range=(1e-6, 0.9), **how),
+    "leaders": lambda p, **how: p.leaders(eta_range=(1e-6, 0.9), **how),
+    "plot.ranking": lambda p, **how: p.plot.ranking(0.1, **how).to_dict(),
+    "plot.metric_by_eta": lambda p, metric=None, **how: p.plot.metric_by_eta(
+        ETAS, metrics=metric, model="model", **how
+    ).to_dict(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_default_metric_of_every_method(name: str) -> None:
+    """One rule: pr_auc of published points, and average precision of scores."""
+
+    def same(a: Any, b: Any) -> bool:
+        return a.equals(b) if isinstance(a, pl.DataFrame) else a == b
+
+    call = CALLS[name]
+    default, pr_auc, steps = (
+        call(prc(DF), rates=RATES, **how)
+        for how in ({}, {"metric": "pr_auc"}, {"metric": "average_precision"})
+    )
+    assert same(default, pr_auc)
+    assert not same(default, steps)
+    default, pr_auc, steps = (
+        call(prc(SCORED), **how) for how in ({}, {"metric": "pr_auc"}, {"metric": "average_precision"})
+    )
+    assert same(default, steps)
+    assert not same(default, pr_auc)
+
+
+def test_the_default_metrics_of_a_summary() -> None:
+    published = DF.prc.summary(0.1, by="model", rates=RATES)
+    assert published["metric"].to_list() == ["pr_auc", "roc_auc"] * 2
+    scored = SCORED.prc.summary(0.1)
+    assert scored["metric"].to_list() == ["average_precision", "pr_auc", "roc_auc"]
+    asked = DF.prc.summary(0.1, by="model", rates=RATES, metrics="average_precision")
+    assert asked["metric"].to_list() == ["average_precision"] * 2
+
+
+@pytest.mark.extras
+def test_a_report_of_published_points_tells_areas(tmp_path: Path) -> None:
+    page = DF.prc.report(tmp_path / "r.html", 0.1, model="model", rates=RATES).read_text(
+        encoding="utf-8"
+    )
+    assert "is best by area under the PR curve" in page
+    assert "Models in order of area under the PR curve." in page
+    short = page.partition("Methods")[0]
+    assert "average precision" not in short

@@ -1,0 +1,102 @@
+"""The explorer of random tables: a little of what it does, and that it notices what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polars_prcurve import metrics
+from tests import explore
+from tests.support.random_tables import FORMS, Batch, draw_batch
+
+QUESTIONS = {
+    name.removeprefix("ask_"): ask
+    for name, ask in vars(explore).items()
+    if name.startswith("ask_") and name != "ask_all"
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_few_random_tables(seed: int) -> None:
+    assert [str(failure) for failure in explore.try_batch(seed, 25)] == []
+
+
+def test_equal_seeds_draw_equal_tables() -> None:
+    one, two, other = (draw_batch(np.random.default_rng(seed), 30) for seed in (5, 5, 6))
+    assert one.frame.equals(two.frame)
+    assert one.columns == two.columns
+    assert not one.frame.equals(other.frame)
+
+
+def test_every_kind_is_drawn() -> None:
+    batches = [draw_batch(np.random.default_rng(seed), 3) for seed in range(150)]
+    assert {batch.form for batch in batches} == set(FORMS)
+    assert len({batch.scores.dtype for batch in batches}) == 14
+    labels = {(b.frame.schema["label"], b.pos_label) for b in batches if "label" in b.frame.columns}
+    assert len(labels) == 10
+    assert {batch.missing for batch in batches} == {"raise", "drop"}
+    rng = np.random.default_rng(0)
+    drawn = {explore.draw_point_metric(rng).name.partition("(")[0] for _ in range(500)}
+    drawn |= {explore.draw_curve_metric(rng).name.partition("(")[0] for _ in range(500)}
+    assert drawn >= set(metrics.__all__) - {"CurveMetric", "PointMetric", "point"}
+
+
+def asked(ask: Callable[..., explore.Question], seed: int) -> tuple[explore.Question, Batch]:
+    rng = np.random.default_rng(seed)
+    batch = draw_batch(rng, 12)
+    return ask(rng, batch), batch
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_any_wrong_cell_is_noticed(
+    ask: Callable[..., explore.Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number that is a hundredth too large, or there where nothing should be, in any column."""
+    for seed in range(2):
+        question, batch = asked(ask, seed)
+        tables, answer = explore.make_tables(batch), question.ask(batch)
+        assert not list(explore.find_failures(question, batch, tables))
+        for name in set(answer.columns) - set(batch.by):
+            row = seed * 7 % answer.height
+            changed = answer.with_columns(
+                pl.when(pl.int_range(pl.len()) == row)
+                .then(_other(answer, name, row))
+                .otherwise(name)
+                .cast(answer.schema[name])
+                .alias(name)
+            )
+            monkeypatch.setattr(explore.Question, "ask", lambda *_, changed=changed: changed)
+            [(key, *_)] = explore.find_failures(question, batch, tables)
+            assert key == batch.key(answer.row(row, named=True)), name
+            monkeypatch.undo()
+
+
+def _other(answer: pl.DataFrame, name: str, row: int) -> Any:
+    value = answer[name][row]
+    if isinstance(value, float) and abs(value) < 1e300:
+        return value * 1.01 + 0.01
+    dtype = answer.schema[name]
+    others = [0, 1, True, False, "other"] if dtype != pl.String else ["other"]
+    return next(pl.lit(other) for other in others if other != value)
+
+
+def test_a_wrong_metric_is_found_and_shrunk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = metrics.pr_auc.alias("average_precision")
+    monkeypatch.setattr(explore, "draw_curve_metric", lambda rng: wrong)
+    assert explore.main(["--seeds", "3:4", "--tables", "30"]) == 1
+    printed = capsys.readouterr().out
+    assert "summary(metrics=['average_precision']" in printed
+    assert "30 tables" in printed
+    failure = next(explore.try_batch(3, 30))
+    assert failure.batch.frame.height <= 3
+
+
+def test_no_failures_no_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explore.main(["--seeds", "0:2", "--tables", "20"]) == 0
+    assert "40 tables" in capsys.readouterr().out

@@ -1,0 +1,246 @@
+"""What the package offers is in every list that tests and pages keep of it. Runs first, in milliseconds.
+
+Each test looks at one list and says in words what to add where. After you add a metric, a chart, a
+method or a command, run `pytest tests/test_registries.py` until it passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from pathlib import Path
+
+from polars_prcurve import charts, metrics
+from polars_prcurve.cli import main
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.namespace.frame import FramePrc, LazyFramePrc
+from polars_prcurve.namespace.plot import PlotPrc
+from tests.support import oracle, oracle_areas, oracle_errors
+from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
+from tests.support.drawings import DRAW, DRAWN_APART
+from tests.support.plain_calls import PLAIN
+from tests.support.queries import QUERIES
+
+ROOT = Path(__file__).parent.parent
+CHARTS = set(charts.__all__) - {"Chart"}
+METHODS = {name for name in vars(FramePrc) if not name.startswith("_")} - {"plot", "report"}
+[COMMANDS] = [a for a in main._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def assert_equal_sets(offered: Iterable[str], listed: Iterable[str], what: str, remedy: str) -> None:
+    """Raise with the remedy unless the list names everything that is offered, and nothing else."""
+    missing, unknown = sorted(set(offered) - set(listed)), sorted(set(listed) - set(offered))
+    said = [f"{what} {name!r} is not in its list: {remedy}" for name in missing]
+    said += [
+        f"{name!r} is listed, but there is no such {what}: take it out. The list: {remedy}"
+        for name in unknown
+    ]
+    assert not said, "\n".join(said)
+
+
+# Metrics --------------------------------------------------------------------------------------
+
+
+def test_every_point_metric_has_an_oracle() -> None:
+    at = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
+    for metric in ALL_POINT_METRICS:
+        assert oracle.metric(metric.name, *at) is not None, f"{metric.name} is undefined in its oracle"
+
+
+def test_every_curve_metric_has_an_oracle() -> None:
+    rows = [{"score": score, "label": label} for score, label in ((4, 1), (3, 0), (2, 1), (1, 0))]
+    sweep = oracle.sweep(rows)
+    for metric in ALL_CURVE_METRICS:
+        value = oracle_areas.value(metric.name, sweep, Fraction(1, 3))
+        assert value is not None, f"{metric.name} is undefined in its oracle"
+
+
+def test_the_oracle_and_the_package_agree_on_directions() -> None:
+    for metric in ALL_POINT_METRICS:
+        remedy = f"{metric.name}: mend its direction=, or WITHOUT_DIRECTION in tests/support/oracle.py"
+        assert (metric.direction == "none") == (metric.name in oracle.WITHOUT_DIRECTION), remedy
+        if metric.direction != "none":
+            best = "maximize" if oracle.higher_is_better(metric.name) else "minimize"
+            assert metric.direction == best, remedy
+    for curve in ALL_CURVE_METRICS:
+        if curve.direction != "none":
+            best = "maximize" if oracle_areas.higher_is_better(curve.name) else "minimize"
+            assert curve.direction == best, f"{curve.name}: set direction= of the metric"
+
+
+def test_every_curve_metric_with_an_influence_has_an_oracle_of_it() -> None:
+    offered = {name for name, metric in CURVE_METRICS.items() if metric.recipe.influence is not None}
+    assert_equal_sets(
+        offered,
+        oracle_errors.DDOF,
+        "metric with an influence",
+        "add its ddof to DDOF, and a case to influences(), in tests/support/oracle_errors.py",
+    )
+
+
+def test_every_metric_with_parameters_is_tried_with_some() -> None:
+    made = {
+        name
+        for name in metrics.__all__
+        if inspect.isfunction(getattr(metrics, name)) and name != "point"
+    }
+    everything = [*ALL_POINT_METRICS, *ALL_CURVE_METRICS]
+    # integrated() is named after what it means over; best() and the rest after themselves
+    tried = {metric.name.partition("(")[0] for metric in everything if "(" in metric.name}
+    remedy = "add one with parameters to tests/support/all_metrics.py"
+    assert_equal_sets(made, tried, "metric with parameters", remedy)
+
+
+def test_every_metric_can_be_imported_from_metrics() -> None:
+    registered = {*POINT_METRICS, *CURVE_METRICS}
+    assert_equal_sets(
+        registered,
+        {name for name in metrics.__all__ if not callable(getattr(metrics, name)) or name in registered},
+        "metric",
+        "import it in the module polars_prcurve.metrics, and add it to __all__ there",
+    )
+
+
+# Frame methods --------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Stands in for `.prc`, and keeps the name of the method that is called."""
+
+    def __init__(self) -> None:
+        self.called: list[str] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_, **__: self.called.append(name)
+
+
+def test_every_frame_method_has_a_plain_call() -> None:
+    assert_equal_sets(
+        METHODS, PLAIN, "frame method", "add a call to PLAIN in tests/support/plain_calls.py"
+    )
+
+
+def test_every_lazy_method_has_a_query() -> None:
+    recorder = Recorder()
+    for _, call in QUERIES.values():
+        call(recorder)
+    lazy = {n for n in METHODS if inspect.signature(getattr(LazyFramePrc, n)).return_annotation == "F"}
+    assert lazy, "no method is annotated to return the kind of frame that it is given"
+    assert_equal_sets(
+        lazy, recorder.called, "lazy method", "add queries of it to QUERIES in tests/support/queries.py"
+    )
+
+
+def test_the_readme_lists_every_frame_method() -> None:
+    table = page("README.md").partition("## What you can compute")[2].partition("As expressions")[0]
+    first = " ".join(re.findall(r"^\| ([^|]*) \|", table, flags=re.M))
+    listed = set(re.findall(r"`(\w+)`", first)) - {"method"}
+    remedy = "add it to the table of methods in README.md, under 'What you can compute'"
+    assert_equal_sets(METHODS | {"report"}, listed, "frame method", remedy)
+
+
+# Charts ---------------------------------------------------------------------------------------
+
+
+def test_every_chart_is_drawn_of_odd_tables() -> None:
+    assert not set(DRAW) & DRAWN_APART
+    assert_equal_sets(
+        CHARTS,
+        {*DRAW, *DRAWN_APART},
+        "chart",
+        "add a drawing of it to DRAW in tests/support/drawings.py",
+    )
+
+
+def test_every_chart_has_a_method_of_plot() -> None:
+    methods = {name for name in vars(PlotPrc) if not name.startswith("_")}
+    assert_equal_sets(CHARTS, methods, "chart", "add a method of its name to PlotPrc")
+
+
+def test_the_readme_lists_every_chart() -> None:
+    [row] = [line for line in page("README.md").splitlines() if line.startswith("| `plot.")]
+    remedy = "add it to the row of charts in README.md, under 'What you can compute'"
+    assert_equal_sets(CHARTS, re.findall(r"`(?:plot)?\.(\w+)`", row), "chart", remedy)
+
+
+def test_the_page_of_charts_lists_and_shows_every_chart() -> None:
+    text = page("docs/charts.md")
+    listed = re.findall(r"^\| \[`(\w+)`\]", text, flags=re.M)
+    remedy = "add a row to the table on top of docs/charts.md, and a section with an example below"
+    assert_equal_sets(CHARTS, listed, "chart", remedy)
+    shown = set(
+        re.findall(r"images/(\w+)\.png", "".join(page(f"docs/{p}.md") for p in ("charts", "binormal")))
+    )
+    for name in sorted(CHARTS):
+        where = "add an example and its image to docs/charts.md, then run examples/gallery.py"
+        assert name in shown, f"docs show no image of the chart {name!r}: {where}"
+        image = ROOT / "docs" / "images" / f"{name}.png"
+        assert image.exists(), f"there is no docs/images/{name}.png: run examples/gallery.py"
+
+
+# The command line -----------------------------------------------------------------------------
+
+
+def test_the_page_of_the_command_line_lists_every_command() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", page("docs/command-line.md").partition("```")[0], flags=re.M)
+    remedy = "add it to the table on top of docs/command-line.md"
+    assert_equal_sets(COMMANDS.choices, listed, "command", remedy)
+
+
+def option_rows() -> dict[str, str]:
+    """Of each option in the table on the page, the commands that the column `of` names."""
+    table = page("docs/command-line.md").partition("## Options")[2]
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| `-")]
+    return {
+        option: row[-1].strip() for row in rows for option in re.findall(r"(?<=`)--?[a-z-]+", row[0])
+    }
+
+
+def test_the_page_of_the_command_line_says_which_options_a_command_has() -> None:
+    rows = option_rows()
+    has = {
+        name: {option for action in parser._actions for option in action.option_strings}
+        for name, parser in COMMANDS.choices.items()
+    }
+    options = set().union(*has.values()) - {"-h", "--help"}
+    remedy = "add it to the table under 'Options' in docs/command-line.md"
+    assert_equal_sets(options, rows, "option", remedy)
+    for option, of in rows.items():
+        known = {name for name in has if option in has[name]}
+        said = set(has) - {"demo"} if of == "all" else set(re.findall(r"`(\w+)`", of))
+        assert said == known - ({"demo"} if of == "all" else set()), (
+            f"{option} is of {', '.join(sorted(known))}, and the column 'of' under 'Options' in "
+            f"docs/command-line.md says {of}: put it right there"
+        )
+
+
+# The tests themselves -------------------------------------------------------------------------
+
+
+def test_tests_do_not_import_each_other() -> None:
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named: list[str] = []
+            if isinstance(node, ast.ImportFrom):
+                named = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            for name in named:
+                assert not re.search(r"\btests\.test_", name), (
+                    f"{path.name} imports {name}: move what they share to tests/support/"
+                )
+
+
+def test_the_page_of_the_tests_names_every_file() -> None:
+    listed = set(re.findall(r"`(test_\w+)`", page("tests/README.md")))
+    files = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
+    assert_equal_sets(files, listed, "test file", "say in tests/README.md which promise it holds")

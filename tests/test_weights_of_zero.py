@@ -1,0 +1,142 @@
+"""A row of weight 0 is as if it were not there, and so is a group of such rows, in every method."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from polars_prcurve import PrcError, prc
+from polars_prcurve.namespace.frame import FramePrc
+from tests.support.plain_calls import PLAIN
+from tests.support.queries import POINTS, QUERIES, assert_same
+from tests.support.tiers import slow_unless
+
+C = ("n_pos", "n_neg")
+
+
+class WeightedDoor:
+    """Stands in for `.prc`: calls methods with a weight, of a table to which rows of weight 0 are added.
+
+    The added rows are in a group of their own, where the call has groups, and otherwise among the rest.
+    """
+
+    def __init__(self, frame: pl.DataFrame, *, added: bool, lazy: bool) -> None:
+        self.frame, self.added, self.lazy = frame.with_columns(one=pl.lit(1.0)), added, lazy
+
+    def __getattr__(self, method: str) -> Callable[..., pl.DataFrame]:
+        def call(*values: Any, **options: Any) -> pl.DataFrame:
+            frame = self.frame
+            if options.get("counts") is None:
+                options["weight"] = options.get("weight", "one")
+            if self.added:
+                zero = [options["weight"]] if "weight" in options else list(C)
+                frame = pl.concat([frame, mark_as_added(frame, zero)], how="vertical_relaxed")
+            table = getattr(prc(frame.lazy() if self.lazy else frame), method)(*values, **options)
+            return table.collect() if self.lazy else table
+
+        return call
+
+
+def mark_as_added(frame: pl.DataFrame, zero: list[str]) -> pl.DataFrame:
+    """Return half of the rows, in a new group, with the columns `zero` set to 0."""
+    added = frame.head(frame.height // 2).with_columns(
+        pl.lit(0).cast(frame[n].dtype).alias(n) for n in zero
+    )
+    new = {"g": "added", "h": 99, "day": 99}
+    return added.with_columns(
+        pl.lit(value).cast(frame[name].dtype).alias(name)
+        for name, value in new.items()
+        if name in added.columns and name not in zero
+    )
+
+
+def takes_weight(call: Callable[[Any], Any]) -> bool:
+    """Return whether the method that a query calls has weights or counts, and no rates."""
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    class Recorder:
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *_values, **options: asked.append((name, options))
+
+    call(Recorder())
+    [(name, options)] = asked
+    return "weight" in inspect.signature(getattr(FramePrc, name)).parameters and "rates" not in options
+
+
+WEIGHTED = [
+    name for name, (frame, call) in QUERIES.items() if frame is not POINTS and takes_weight(call)
+]
+
+
+@pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(WEIGHTED)[1::6], WEIGHTED))
+def test_rows_of_weight_0_change_no_query(name: str, lazy: bool) -> None:
+    frame, call = QUERIES[name]
+    plain, found = (call(WeightedDoor(frame, added=added, lazy=lazy)) for added in (False, True))
+    assert plain.height > 0
+    assert_same(name, found, plain)
+
+
+EAGER = [
+    "crossings",
+    "leaders",
+    "dominance",
+    "roc_crossings",
+    "ranking",
+    "operating_points",
+    "resolution",
+]
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
+    frame, given = PLAIN[name]
+    plain, found = (
+        getattr(WeightedDoor(frame, added=added, lazy=False), name)(**given) for added in (False, True)
+    )
+    assert_same(name, found, plain)
+
+
+def test_rows_of_weight_0_draw_no_replicate() -> None:
+    frame, _ = QUERIES["summary"]
+    how = {"method": "bootstrap", "n_resamples": 20, "seed": 1, "confidence": 0.9, "by": ["g"]}
+    plain, found = (
+        WeightedDoor(frame, added=added, lazy=False).summary(0.1, **how) for added in (False, True)
+    )
+    assert_same("summary, with errors", found, plain)
+    assert plain.height == 6 * 3
+
+
+def test_a_table_of_weight_0_alone_gives_tables_without_rows() -> None:
+    for name in WEIGHTED:
+        frame, call = QUERIES[name]
+        only = WeightedDoor(mark_as_added(frame.with_columns(one=1.0), []), added=False, lazy=False)
+        only.frame = only.frame.with_columns(
+            pl.lit(0).cast(only.frame[column].dtype).alias(column)
+            for column in ("one", "w", "h", *C)
+            if column in only.frame.columns
+        )
+        assert call(only).is_empty(), name
+
+
+@pytest.mark.parametrize("weight", ["small", "float"])
+def test_values_of_weight_0_are_checked_first(weight: str) -> None:
+    df = pl.DataFrame({"g": [1, 1, 2], "score": [1.0, 2.0, None], "label": [0, 1, 1]})
+    df = df.with_columns(small=pl.Series([1, 1, 0]), float=pl.Series([1.5, 1.5, 0.0]))
+    calls: list[Callable[[Any], Any]] = [
+        lambda p: p.summary(0.1, by="g", weight=weight),
+        lambda p: p.operating_points(0.1, by="g", weight=weight, recall=0.5),
+        lambda p: p.curve(0.1, by="g", weight=weight),
+        lambda p: p.counts(by="g", weight=weight),
+        lambda p: p.binormal(by="g", weight=weight),
+        lambda p: p.crossings(model="g", weight=weight),
+        lambda p: p.ranking(0.1, model="g", weight=weight, confidence=0.9),
+    ]
+    for frame in (df, df.filter(g=2)):
+        for call in calls:
+            with pytest.raises(PrcError, match="is null in 1 row"):
+                call(prc(frame))
