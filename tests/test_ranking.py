@@ -289,7 +289,7 @@ def test_where_no_error_is_known() -> None:
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.slow
 def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool) -> None:
-    """Of 1000 tables in 5 %, and three standard errors more; of unpaired ones in as many."""
+    """The second is surely behind in 5 % of 1000 tables, or three standard errors more; unpaired, too."""
     rng = np.random.default_rng(10 * n_models + paired)
     sims, n = 1000, 150
     label = np.arange(n) < 60
@@ -308,10 +308,14 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
     )
     how: dict[str, Any] = {"id": "id"} if paired else {}
     found = df.prc.ranking(0.4, by="sim", confidence=0.95, **how)
-    leaders = found.group_by("sim").first()
-    assert leaders["resolved"].mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / sims)
+    second = found.group_by("sim", maintain_order=True).agg(pl.all().get(1))
+    surely_behind, slack = (second["low"] > 0).mean(), 3 * math.sqrt(0.05 * 0.95 / sims)
+    assert surely_behind <= 0.05 + slack
     if n_models == 2:
-        assert leaders["resolved"].mean() >= 0.05 - 3 * math.sqrt(0.05 * 0.95 / sims)
+        assert surely_behind >= 0.05 - slack
+    assert found.group_by("sim").first()["resolved"].mean() <= 0.05 + slack
+    beaten = found.group_by("sim").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
+    assert beaten <= 0.07 + slack
 
 
 @pytest.mark.parametrize(

@@ -185,8 +185,8 @@ def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha:
     a_is_better = pl.col("difference") * sign > 0
     beaten = pl.when(a_is_better).then("model_b").otherwise("model_a")
     surely = adjust_p_values(pl.col("p_value"), keys) < alpha
-    pairs = differences.filter(surely).select(*keys, beaten.alias(MODEL))
-    return pairs.unique().with_columns(pl.lit(True).alias(_IS_BEATEN))
+    pairs = differences.select(*keys, beaten.alias(MODEL), surely.alias(_IS_BEATEN))
+    return pairs.filter(_IS_BEATEN).unique()
 
 
 def _with_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
