@@ -289,7 +289,7 @@ def test_where_no_error_is_known() -> None:
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.slow
 def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool) -> None:
-    """The second is surely behind in 5 % of 1000 tables, or three standard errors more; unpaired, too."""
+    """The second is surely behind in 5 % of 1000 tables, plus three standard errors at most."""
     rng = np.random.default_rng(10 * n_models + paired)
     sims, n = 1000, 150
     label = np.arange(n) < 60
