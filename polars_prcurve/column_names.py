@@ -77,6 +77,7 @@ FPR_BEFORE = "_prc_fpr_before"  # fpr at the start of the segment
 RISE = "_prc_rise"  # growth of recall along the segment
 RUN = "_prc_run"  # growth of fpr along the segment
 FPR_GAP = "_prc_fpr_gap"  # growth of fpr over the rows that were left out before the segment
+PLACE = "_prc_place"  # number of the row among those of its curve that have influences
 
 
 # Names that users choose ----------------------------------------------------------------------

@@ -188,9 +188,9 @@ def test_lead_of_models_on_the_same_examples_is_that_of_the_comparison() -> None
         found = DF.prc.ranking(metric=metric, **how)
         pairs = DF.prc.compare(model="model", metrics=metric, **how)
         both = {}
-        for g, eta, _, a, b, _, _, low, high, *_ in pairs.rows():
-            both[g, eta, a, b] = low, high
-            both[g, eta, b, a] = (None, None) if low is None else (-high, -low)
+        for g, eta, _, a, b, _, error, low, high, *_ in pairs.rows():
+            both[g, eta, a, b] = low, high, error
+            both[g, eta, b, a] = (None,) * 3 if low is None else (-high, -low, error)
         for group in found.partition_by("g", "eta"):
             assert_lead(
                 group.to_dicts(),
@@ -199,19 +199,24 @@ def test_lead_of_models_on_the_same_examples_is_that_of_the_comparison() -> None
 
 
 def test_lead_of_models_on_examples_of_their_own() -> None:
-    z = NormalDist().inv_cdf(0.95)
+    """Both errors add up in quadrature; of average precision a second time, of the cautious values."""
+    cautious = metrics.average_precision.recipe.helpers["cautious"]
     for metric in ("average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"):
         how: dict[str, Any] = {"eta": [0.02, 0.5], "confidence": 0.9}
         found = DF.prc.ranking(metric=metric, by="g", **how)
-        of = DF.prc.summary(metrics=metric, by=["g", "model"], **how)
-        error = {(r["g"], r["eta"], r["model"]): r["standard_error"] for r in of.to_dicts()}
+        both = [metric, cautious] if metric == "average_precision" else [metric]
+        known = [DF.prc.summary(metrics=one, by=["g", "model"], **how).to_dicts() for one in both]
+        lists = [{(r["g"], r["eta"], r["model"]): r for r in rows} for rows in known]
 
-        def ends(row: Any, top: Any, error: Any = error) -> Any:
-            mine, theirs = (error[row["g"], row["eta"], r["model"]] for r in (row, top))
-            if mine is None or theirs is None:
-                return None, None
-            half = z * math.hypot(mine, theirs)
-            return row["behind"] - half, row["behind"] + half
+        def ends(row: Any, top: Any, lists: Any = lists) -> Any:
+            sides = [[of[row["g"], row["eta"], r["model"]] for r in (top, row)] for of in lists]
+            errors = [[r["standard_error"] for r in side] for side in sides]
+            if any(None in pair for pair in errors):
+                return None, None, None
+            error = max(math.hypot(*pair) for pair in errors)
+            behind = [top["value"] - row["value"] for top, row in sides]
+            half = NormalDist().inv_cdf(0.95) * error
+            return min(behind) - half, max(behind) + half, error
 
         for group in found.partition_by("g", "eta"):
             assert_lead(group.to_dicts(), ends)
@@ -224,11 +229,10 @@ def assert_lead(rows: list[dict[str, Any]], ends: Any) -> None:
     assert top["high"] is None
     for row in others:
         assert nearly(row["behind"], top["value"] - row["value"])
-        low, high = ends(row, top)
+        low, high, error = ends(row, top)
         assert nearly(row["low"], low)
         assert nearly(row["high"], high)
-        half = None if low is None else (high - low) / 2
-        decisive = half is not None and low - half > 0
+        decisive = error is not None and low - NormalDist().inv_cdf(0.95) * error >= 0 < error
         certain = None if low is None else (low > 0 and row["reliable"]) or decisive
         assert row["resolved"] is certain
     for name in ("resolved", "reliable"):

@@ -22,7 +22,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import read_pair
 from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
-from polars_prcurve.comparison.model_pairs import ModelIndex
+from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.comparison.roots import (
     Roots,
     find_sign_changes,

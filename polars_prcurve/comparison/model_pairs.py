@@ -1,54 +1,53 @@
-"""The models of a table in memory, and all pairs of models within a `by` group."""
+"""Rows of model pairs: each model of a group beside each later one, at each prevalence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import MODEL
+from polars_prcurve.column_names import GROUP, MODEL, PAIR, RESERVED
+from polars_prcurve.group_numbers import join_groups
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Indices = NDArray[np.intp]
+ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence in its group
+BASE_GROUP = f"{RESERVED}base"  # a number that models of one `by` group share
+SIDES = ("a", "b")
 
 
-@dataclass(frozen=True)
-class ModelIndex:
-    """The models of a table; the number of a model is that of its row."""
+def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without MODEL."""
+    least = pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    return pairs.with_columns(
+        (pl.col(PAIR) - pl.col(PAIR).min().over(GROUP)).alias(ETA_NUMBER), least.alias(BASE_GROUP)
+    )
 
-    frame: pl.DataFrame
-    """One row per model, sorted by the `by` columns, then by MODEL."""
 
-    def group_numbers(self) -> Indices:
-        """Return the number of the `by` group of each model, from 1 up."""
-        keys = [pl.col(name) for name in self.frame.columns if name != MODEL]
-        is_first = pl.int_range(pl.len()) == 0
-        changes = [key.ne_missing(key.shift(1)) for key in keys]
-        starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
-        return self.frame.select(starts_group.cum_sum().cast(pl.Int64)).to_series().to_numpy()
+def side_name(name: str, side: str) -> str:
+    """Return the name of a column of model a or b in a row of both."""
+    return f"{RESERVED}{side}_{name}"
 
-    def list_pairs(self) -> tuple[Indices, Indices]:
-        """Return the numbers of both models of all model pairs, the smaller number first."""
-        import numpy as np
 
-        groups = self.group_numbers()
-        starts = np.flatnonzero(np.diff(groups, prepend=0))
-        ends = np.append(starts, len(groups))[1:]
-        pairs = [
-            np.array(np.triu_indices(end - start, 1)) + start
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
+def read_side(side: str, name: str) -> pl.Expr:
+    """Return the column of model a or b in a row of both."""
+    return pl.col(side_name(name, side))
 
-    def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
-        """Return a table with the `by` columns of these models, and the given columns."""
-        by = self.frame.drop(MODEL)[rows]
-        return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
 
-    def model_names(self, rows: Indices) -> pl.Series:
-        """Return the names of models from their numbers."""
-        return self.frame[MODEL].gather(rows)
+def is_ordered_pair() -> pl.Expr:
+    """Return whether model a comes before model b: each pair once, and no model with itself."""
+    return read_side("a", GROUP) < read_side("b", GROUP)
+
+
+def join_models(
+    values: pl.LazyFrame, by: Mapping[str, pl.DataType], names: Sequence[str], carried: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row per model pair, prevalence and group, from rows of single models.
+
+    The columns `names`, MODEL, GROUP and PAIR of either model are called by `side_name`; of those that
+    are `carried`, and BASE_GROUP, there is one.
+    """
+    own = [MODEL, GROUP, PAIR, *names]
+    a, b = (
+        values.select(*by, ETA_NUMBER, *others, *(pl.col(n).alias(side_name(n, side)) for n in own))
+        for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
+    )
+    return join_groups(a, b, {**by, ETA_NUMBER: pl.UInt32()}).filter(is_ordered_pair())

@@ -22,15 +22,14 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
-from polars_prcurve.comparison.paired import Comparison, adjust_p_values, build_compare_table
+from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.verdicts import adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import build_summary_table
@@ -66,13 +65,13 @@ def build_ranking_table(
         return _with_ranks(table, points, sign).select(chosen)
     values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
     ranks = _with_ranks(table, values, sign)
-    if uncertainty is not None and EXAMPLE in table.columns:
-        examples = cast("ScoreTable", table)  # a table of rates has no column EXAMPLE
-        comparison = Comparison(examples, grid, [metric], uncertainty, matched=False)
+    if uncertainty is not None:
+        shared: Examples = "by id" if EXAMPLE in table.columns else "apart"
+        examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
+        comparison = Comparison(
+            examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
+        )
         differences = build_compare_table(comparison)
-        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
-    elif uncertainty is not None:
-        differences = _build_unpaired_differences(table, values, uncertainty.confidence)
         ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
     return ranks.select(chosen)
 
@@ -103,42 +102,6 @@ def _ranking_keys(table: InputTable) -> list[str]:
 def _number_within(keys: list[str]) -> pl.Expr:
     """Return the numbers of rows with equal keys, from 0 up."""
     return pl.int_range(pl.len()).over(keys).alias(_ETA_NUMBER)
-
-
-def _build_unpaired_differences(
-    table: InputTable, values: pl.LazyFrame, confidence: float
-) -> pl.LazyFrame:
-    """Return the differences of all model pairs, as a comparison has them, from a summary.
-
-    Each model has a sample of its own, so that both errors add up in quadrature.
-    """
-    keys = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
-    own = ["value", "standard_error", "reliable"]
-    numbered = values.with_columns(_number_within([*table.group_columns, MODEL, "eta"]))
-    numbered = numbered.with_row_index(_ROW_NUMBER)  # models of any dtype, whose order this is
-    a, b = (
-        numbered.select(
-            *keys,
-            pl.col(MODEL).alias(f"model_{side}"),
-            *(pl.col(name).alias(f"{name}_{side}") for name in (*own, _ROW_NUMBER)),
-        )
-        for side in ("a", "b")
-    )
-    pairs = join_groups(a, b, keys).filter(pl.col(f"{_ROW_NUMBER}_a") < pl.col(f"{_ROW_NUMBER}_b"))
-    error = (pl.col("standard_error_a") ** 2 + pl.col("standard_error_b") ** 2).sqrt()
-    pairs = pairs.with_columns(
-        difference=pl.col("value_a") - pl.col("value_b"),
-        standard_error=error,
-        reliable=pl.when(error.is_not_null()).then(pl.col("reliable_a") & pl.col("reliable_b")),
-    )
-    z, difference, error = z_value(confidence), pl.col("difference"), pl.col("standard_error")
-    outside, decisive = difference.abs() > z * error, difference.abs() >= 2 * z * error
-    return pairs.with_columns(
-        low=difference - z * error,
-        high=difference + z * error,
-        p_value=pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2),
-        resolved=(outside & pl.col("reliable")) | (decisive & (error > 0)),
-    ).drop(_ETA_NUMBER)
 
 
 def _with_lead(

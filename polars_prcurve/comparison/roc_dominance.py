@@ -33,7 +33,7 @@ from polars_prcurve.column_names import (
     RECALL_BEFORE,
     RESERVED,
 )
-from polars_prcurve.comparison.model_pairs import ModelIndex
+from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.segment_sums import collect_curves
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable

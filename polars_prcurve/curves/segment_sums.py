@@ -61,6 +61,10 @@ from polars_prcurve.sweep.group_table import SweepTables, class_sizes
 from polars_prcurve.sweep.published_rates import with_row_before
 from polars_prcurve.sweep.sweep_table import build_sweep
 
+# Not by totals, which are in the unit of the weights, and not in that of running sums.
+IS_LAST = (pl.col("fn") == 0) & (pl.col("tn") == 0)
+"""Whether a row is the last of its curve, in a sweep of scores."""
+
 _WEIGHT = f"{RESERVED}weight"
 
 
@@ -293,8 +297,7 @@ def build_segments(
     if "all" not in needs:
         kept = rises | early if "corners" in needs else rises
         if with_last:
-            # Not by totals, which are in the unit of the weights, and not in that of running sums.
-            kept |= (pl.col("fn") == 0) & (pl.col("tn") == 0)
+            kept |= IS_LAST
         frame = frame.filter(kept)
     return with_extents(frame, metrics)
 

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.comparison.compare_table import (
+    Comparison,
+    Examples,
+    build_compare_table,
+    list_compare_columns,
+)
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
     build_crossings_table,
     build_leaders_table,
     collect_model_scores,
-)
-from polars_prcurve.comparison.paired import (
-    Adjust,
-    Comparison,
-    build_compare_table,
-    list_compare_columns,
 )
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
@@ -35,6 +35,7 @@ from polars_prcurve.comparison.roc_dominance import (
     build_dominance_table,
     build_roc_crossings_table,
 )
+from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.curves.binormal import BINORMAL_COLUMNS, Smooth, build_binormal_table, read_smooth
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
 from polars_prcurve.curves.operating_points import (
@@ -790,7 +791,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         examples = cast("ScoreTable", table)
         grid = read_eta(eta, table, makes, shared=True)
-        query = build_compare_table(Comparison(examples, grid, asked, uncertainty, long.matched, adjust))
+        shared: Examples = "wide" if long.matched else "by id"
+        query = build_compare_table(Comparison(examples, grid, asked, uncertainty, shared, adjust))
         return self._finish(query)
 
     def ranking(

@@ -119,17 +119,20 @@ def join_group_numbers(
     return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
 
 
-def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
     """Return the rows that count, with GROUP, and with POS and NEG as floats.
 
+    With `whole`, POS and NEG are integers that add up exactly, in a unit of their own for weights.
     -0.0 becomes 0.0, so that equal scores have equal bits.
     """
-    rows = join_group_numbers(table, table.rows, groups)
+    rows = prepare_rows(table, groups) if whole else join_group_numbers(table, table.rows, groups)
     if table.labelled:
-        amounts = {POS: pl.col(LABEL), NEG: ~pl.col(LABEL)}
+        amounts = {POS: pl.col(LABEL).cast(pl.Int64), NEG: (~pl.col(LABEL)).cast(pl.Int64)}
     else:
         amounts = {POS: pl.col(POS), NEG: pl.col(NEG)}
-    rows = rows.with_columns(amount.cast(pl.Float64).alias(name) for name, amount in amounts.items())
+    rows = rows.with_columns(
+        (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
+    )
     rows = rows.filter((pl.col(POS) > 0) | (pl.col(NEG) > 0))
     if table.score_dtype.is_float():
         rows = rows.with_columns(merge_zeros(pl.col(SCORE)).alias(SCORE))

@@ -7,20 +7,25 @@ the variances of both kinds of influence among the examples. Then the variance o
     V / n_pos + W / n_neg
 
 A constant added to all influences changes no variance, so influences are computed up to a constant. All
-examples of one score have equal influence, so a row of the curve stands for all of them: `rise` is its
-share of the positives, `run` its share of the negatives, and `gap` the share of the negatives on rows
-that were left out before it.
+examples of one score have equal influence, and so have all negatives between two scores of positives.
+So a row of the curve stands for all examples down to it: `rise` is the share of the positives on this
+row, `run` the share of the negatives on it, and `gap` the share of the negatives between it and the row
+before.
 
     segments -> influences    a sum along each curve, from the highest score down
              -> centred       less their means
              -> variances     weighted by rise, run and gap
+
+Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
+For that, influences are divided by their SIZE first, the largest one of their curve.
 
 Sources: Hampel 1974; DeLong et al. 1988.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -33,10 +38,12 @@ from polars_prcurve.column_names import (
     N_POS_EFFECTIVE,
     ODDS,
     PAIR,
+    PLACE,
     RISE,
     RUN,
 )
-from polars_prcurve.curves.segment_sums import CurveSegments
+from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import is_at_least
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
@@ -44,19 +51,34 @@ CLASS_SIZE_COLUMNS = {"pos": N_POS_EFFECTIVE, "neg": N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
 
 
-def build_influences(
-    curves: CurveSegments, pairs: pl.LazyFrame, metrics: Mapping[str, CurveMetric]
-) -> Iterator[tuple[str, list[str], pl.LazyFrame]]:
-    """Yield a key, the metrics whose influences go by that key, and a table of their influences.
+class InfluenceTable(NamedTuple):
+    """The influences of metrics that go by one key, less their means."""
 
-    The key is GROUP for metrics that do not depend on prevalence, then PAIR for metrics that do. The
-    table has one row per key and row of the curve, with the columns `<name>_pos`, `<name>_neg` and
-    `<name>_gap`, less their means.
+    key: str
+    """GROUP for metrics that do not depend on prevalence, PAIR for metrics that do."""
+    names: list[str]
+    """The names of the metrics."""
+    frame: pl.LazyFrame
+    """One row per key and score of positives, from the highest down, and for the last score, with
+    `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
+
+
+def build_influences(
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    metrics: Mapping[str, CurveMetric],
+    also: Sequence[str] = (),
+) -> Iterator[InfluenceTable]:
+    """Yield the influences of metrics that do not depend on prevalence, and of metrics that do.
+
+    PLACE and the columns of the segments stay; of those of the pairs, `also` stay.
     """
-    # A row without a rise may have been left out, and its negatives lie between two segments.
     in_group = pl.col(GROUP) == pl.col(GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(FPR_OR_ZERO).shift(1)).otherwise(0.0)
-    segments = curves.segments[False].with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP))
+    # Other metrics may have asked for more rows, whose negatives are then in a gap.
+    segments = curves.segments[False].filter((pl.col(RISE) > 0) | IS_LAST)
+    place = pl.int_range(pl.len()).over(GROUP)
+    segments = segments.with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP), place.alias(PLACE))
     for key, depends_on_eta in ((GROUP, False), (PAIR, True)):
         chosen = {
             name: metric.recipe.influence
@@ -67,10 +89,10 @@ def build_influences(
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS)
+                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *also)
                 frame = at_eta.join(segments, on=GROUP, maintain_order="left_right")
             frame = with_influences(frame, curves.make_rows(pl.col), key, chosen)
-            yield key, list(chosen), subtract_means(frame, key, chosen)
+            yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen))
 
 
 def with_influences(
@@ -100,34 +122,59 @@ def with_influences(
 
 
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
-    """Subtract from each influence its mean over the positives or the negatives of its curve."""
+    """Subtract from each influence its mean over the positives or the negatives of its curve.
+
+    Add `<name>_pos_size` and `<name>_neg_size`, the largest influence of each class before that.
+    """
     names = list(names)
-    means = {
-        f"{name}_{side}_mean": share.sum().over(key)
+    sizes = {
+        f"{name}_{side}_size": pl.max_horizontal(
+            pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares
+        )
         for name in names
-        for side, share in _weigh(name).items()
+        for side, shares in _SHARES.items()
     }
-    class_of = {"pos": "pos", "neg": "neg", "gap": "neg"}  # rows left out in a gap are negatives
+    frame = frame.with_columns(**sizes)
+    means = {
+        f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side))).over(key)
+        * pl.col(f"{name}_{side}_size")
+        for name in names
+        for side in _SHARES
+    }
     return frame.with_columns(**means).with_columns(
         pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
         for name in names
-        for kind, side in class_of.items()
+        for side, shares in _SHARES.items()
+        for kind in shares
     )
 
 
-def compute_variances(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
-    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of centred influences."""
-    squares = {f"{n}_{side}": square for n in names for side, square in _weigh(n, power=2).items()}
-    return frame.select(key, **squares).group_by(key).agg(pl.col(*squares).sum())
+def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
+    key, names, frame = influences
+    squares, variances = {}, {}
+    for name in names:
+        for side in _SHARES:
+            # Less their mean, influences are at most twice as large as before.
+            squares[f"{name}_{side}"] = to_whole_shares(_sum_kinds(name, side, power=2) / 4)
+            size = pl.col(f"{name}_{side}_size").first()
+            variances[f"{name}_{side}"] = sum_shares(pl.col(f"{name}_{side}")) * 4 * size**2
+    sizes = [f"{name}_{side}_size" for name in names for side in _SHARES]
+    return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 
 
-def _weigh(name: str, *, power: int = 1) -> dict[str, pl.Expr]:
-    """Return a row's contribution to the mean among positives, and to the mean among negatives.
+_SHARES = {"pos": {"pos": RISE}, "neg": {"neg": RUN, "gap": FPR_GAP}}
+"""The kinds of influences of each class, with the share of the class that has each on a row."""
 
-    The mean is that of influences, or of their squares with `power=2`.
-    """
-    pos, neg, gap = (pl.col(f"{name}_{kind}").pow(power) for kind in ("pos", "neg", "gap"))
-    return {"pos": pos * pl.col(RISE), "neg": neg * pl.col(RUN) + gap * pl.col(FPR_GAP)}
+
+def _sum_kinds(name: str, side: str, *, power: int = 1) -> pl.Expr:
+    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
+    size = pl.col(f"{name}_{side}_size")
+    terms = (
+        pl.when(size > 0).then((pl.col(f"{name}_{kind}") / size) ** power * pl.col(share)).otherwise(0.0)
+        for kind, share in _SHARES[side].items()
+    )
+    return pl.sum_horizontal(terms)
 
 
 def standard_error(name: str, metric: CurveMetric) -> pl.Expr:

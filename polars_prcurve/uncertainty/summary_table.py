@@ -23,7 +23,7 @@ from polars_prcurve.curves.segment_sums import (
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
+from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
@@ -68,19 +68,15 @@ def build_summary_table(
         curves = build_curves(table, sweep, metrics, with_last=analytic)
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
-    if uncertainty is not None:
-        check_first(table, pairs, *checks)
     if uncertainty is not None and analytic:
-        values = _build_analytic_values(
-            curves, pairs, named, grid.etas_per_group, uncertainty.confidence
-        )
+        values = build_analytic_values(curves, pairs, named, grid.etas_per_group, uncertainty.confidence)
     else:
         values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
     if uncertainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
         bootstrap = Bootstrap(examples, metrics, uncertainty)
-        values = _with_bootstrap_errors(bootstrap, sweep, values)
+        values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
     eta, *others = list_summary_columns(errors=uncertainty is not None)
@@ -90,7 +86,7 @@ def build_summary_table(
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
-def _build_analytic_values(
+def build_analytic_values(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
@@ -102,8 +98,8 @@ def _build_analytic_values(
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric)
     values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
-    for key, names, influences in build_influences(curves, pairs, named):
-        values = values.join(compute_variances(influences, key, names), on=key, how="left")
+    for influences in build_influences(curves, pairs, named):
+        values = values.join(compute_variances(influences), on=influences.key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
     for bind in (bind_errors, bind_least_ends):
         values = values.with_columns(
@@ -118,7 +114,7 @@ def _build_analytic_values(
     )
 
 
-def _with_bootstrap_errors(
+def add_bootstrap_intervals(
     bootstrap: Bootstrap, sweep: SweepTables, values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""

@@ -1,0 +1,290 @@
+"""Comparison: differences of curve metrics between the models of a group.
+
+sweep of each model -> values        as in a summary
+model pairs         -> differences   of values
+                    -> errors        of examples that both models scored (paired_errors), or of a
+                                     sample for each model, where both errors add up in quadrature
+                    -> verdicts      limits, p-values, and whether the sign is certain
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_choice
+from polars_prcurve.column_names import COPY, GROUP, MODEL, ODDS
+from polars_prcurve.comparison.model_checks import check_models
+from polars_prcurve.comparison.model_pairs import (
+    BASE_GROUP,
+    ETA_NUMBER,
+    SIDES,
+    join_models,
+    number_pairs,
+    read_side,
+    side_name,
+)
+from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
+from polars_prcurve.comparison.verdicts import (
+    Adjust,
+    Level,
+    add_flags,
+    add_limits,
+    has_cautious_value,
+)
+from polars_prcurve.curves.rows_per_metric import long_columns
+from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.uncertainty.analytic import (
+    build_helper_metrics,
+    is_reliable_analytic,
+    is_reliable_bootstrap,
+)
+from polars_prcurve.uncertainty.bootstrap import Bootstrap
+from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, standard_error
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
+
+COMPARE_COLUMNS = (
+    "eta",
+    "metric",
+    "model_a",
+    "model_b",
+    "difference",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "reliable",
+    "resolved",
+)
+
+_ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
+
+Examples: TypeAlias = Literal["wide", "by id", "apart"]
+"""Which examples the models of a group share: those of a wide table, where each row is one; those of one
+`id`; or none, because each model has a sample of its own."""
+
+
+def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
+    """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
+    if adjust is not None:
+        read_choice("adjust=", adjust, ["holm"])
+    after = COMPARE_COLUMNS.index("p_value") + 1
+    adjusted = [] if adjust is None else ["p_adjusted"]
+    return (*COMPARE_COLUMNS[:after], *adjusted, *COMPARE_COLUMNS[after:])
+
+
+class Comparison(NamedTuple):
+    """A table of several models per `by` group, and what to compare them by."""
+
+    table: ScoreTable
+    grid: EtaTable
+    metrics: Sequence[CurveMetric]
+    uncertainty: UncertaintyOptions
+    examples: Examples
+    adjust: Adjust = None
+    """How levels are adjusted for several pairs of models."""
+    needs_pairs: bool = True
+    """Whether a table in which no group has two models is refused."""
+
+    @property
+    def analytic(self) -> bool:
+        """Whether errors are from influences; otherwise they are from the bootstrap."""
+        return self.uncertainty.method == "analytic"
+
+    @property
+    def metrics_by_column(self) -> dict[str, CurveMetric]:
+        """The metrics by the names of their columns, with what their errors are computed from."""
+        named = number_metrics(self.metrics)
+        if self.analytic:
+            return named
+        return {name: metric.with_recipe(helpers={}) for name, metric in named.items()}
+
+    @property
+    def metrics_with_errors(self) -> dict[str, CurveMetric]:
+        """The metrics, and their cautious values, by name."""
+        helpers = {
+            f"{name}_cautious": metric.recipe.helpers["cautious"]
+            for name, metric in self.metrics_by_column.items()
+            if has_cautious_value(metric)
+        }
+        return self.metrics_by_column | helpers
+
+    @property
+    def all_metrics(self) -> dict[str, CurveMetric]:
+        """The metrics, and those that their errors and flags are computed from, by name."""
+        measured = self.metrics_by_column
+        for name, metric in self.metrics_by_column.items():
+            if metric.recipe.influence is not None:
+                measured |= build_helper_metrics(name, metric)
+        return measured
+
+
+def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
+    """Return `by` without MODEL, eta, what the eta frame carries, and the rest of its columns."""
+    table, grid, named = comparison.table, comparison.grid, comparison.metrics_by_column
+    apart, analytic = comparison.examples == "apart", comparison.analytic
+    sweep = build_sweep(table, effective=analytic)
+    curves = build_curves(table, sweep, comparison.metrics, with_last=analytic)
+    pairs = number_pairs(curves.build_pairs(grid), table.group_columns)
+    if apart and analytic:
+        values = build_analytic_values(
+            curves,
+            pairs,
+            comparison.metrics_with_errors,
+            grid.etas_per_group,
+            comparison.uncertainty.confidence,
+        )
+    else:
+        values = curves.compute_values(pairs, comparison.all_metrics, etas_per_group=grid.etas_per_group)
+    values = check_models(
+        table,
+        sweep,
+        pairs,
+        values,
+        grid,
+        count_examples=comparison.examples == "by id",
+        needs_pairs=comparison.needs_pairs,
+    )
+    if apart:
+        differences = _subtract_apart(comparison, sweep, values)
+    elif analytic:
+        differences = _subtract_paired(comparison, sweep, curves, pairs, values)
+    else:
+        differences = _subtract_replicates(comparison, sweep, values)
+    level = Level(comparison.uncertainty.confidence, comparison.adjust, [BASE_GROUP, ETA_NUMBER])
+    if apart or analytic:
+        differences = add_limits(differences, named, level)
+    return _to_rows(comparison, add_flags(differences, named, level))
+
+
+def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyFrame) -> pl.LazyFrame:
+    """Return differences of models that have a sample each; both errors add up in quadrature."""
+    if not comparison.analytic:
+        bootstrap = Bootstrap(comparison.table, comparison.metrics, comparison.uncertainty)
+        values = add_bootstrap_intervals(bootstrap, sweep, values)
+    names = list(comparison.metrics_with_errors)
+    errors = [f"{name}_standard_error" for name in names]
+    reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
+    differences = _join_values(comparison, values, names, [*errors, *reliable])
+    differences = differences.with_columns(
+        (read_side("a", error) ** 2 + read_side("b", error) ** 2).sqrt().alias(error) for error in errors
+    )
+    return _with_larger_errors(comparison, differences)
+
+
+def _subtract_paired(
+    comparison: Comparison,
+    sweep: SweepTables,
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    values: pl.LazyFrame,
+) -> pl.LazyFrame:
+    """Return differences of models that scored the same examples, with errors from influences."""
+    table, measured = comparison.table, comparison.all_metrics
+    # Without influences there is no error, and then no flag.
+    values = values.with_columns(
+        (
+            pl.lit(None, dtype=pl.Boolean)
+            if metric.recipe.influence is None
+            else is_reliable_analytic(name, metric)
+        ).alias(f"{name}_reliable")
+        for name, metric in comparison.metrics_by_column.items()
+    )
+    reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
+    sizes = list(CLASS_SIZE_COLUMNS.values())  # the same in both models
+    differences = _join_values(comparison, values, list(measured), reliable, of_group=sizes)
+    rows = build_numbered_rows(table, sweep.groups, whole=True)
+    cells = count_cells(rows, table.group_columns)
+    differences = add_pair_variances(differences, cells, curves, pairs, comparison.metrics_with_errors)
+    differences = differences.with_columns(
+        standard_error(name, metric).alias(f"{name}_standard_error")
+        for name, metric in comparison.metrics_with_errors.items()
+    )
+    return _with_larger_errors(comparison, differences)
+
+
+def _subtract_replicates(
+    comparison: Comparison, sweep: SweepTables, values: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return differences of models that scored the same examples, with errors from replicates."""
+    bootstrap = Bootstrap(comparison.table, comparison.metrics, comparison.uncertainty)
+    differences = _join_values(comparison, values, list(comparison.metrics_by_column), [])
+    differences = add_bootstrap_errors(bootstrap, sweep, values, differences)
+    return differences.with_columns(
+        pl.all_horizontal(
+            is_reliable_bootstrap(name, metric, partial(read_side, side)) for side in SIDES
+        ).alias(f"{name}_reliable")
+        for name, metric in comparison.metrics_by_column.items()
+    )
+
+
+def _join_values(
+    comparison: Comparison,
+    values: pl.LazyFrame,
+    names: Sequence[str],
+    also: Sequence[str],
+    *,
+    of_group: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return one row per model pair, prevalence and group, with `<name>_difference` of `names`.
+
+    Columns of either model, among them `also`, are called by `side_name`. Those `of_group` are the same
+    in both models.
+    """
+    carried = ["eta", ODDS, *comparison.grid.carried, *of_group]
+    joined = join_models(values, comparison.table.group_columns, [*names, *also], carried)
+    models = [pl.col(side_name(MODEL, side)).alias(f"model_{side}") for side in SIDES]
+    if comparison.examples == "wide":  # names of score columns, which are an Enum to keep their order
+        models = [model.cast(pl.String) for model in models]
+    flags = [name for name in also if name.endswith("_reliable")]
+    return joined.with_columns(
+        *models,
+        *((read_side("a", name) - read_side("b", name)).alias(f"{name}_difference") for name in names),
+        *((read_side("a", name) & read_side("b", name)).alias(name) for name in flags),
+    )
+
+
+def _with_larger_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
+    """Make each standard error the larger one of itself and that of its cautious value.
+
+    It is null where the difference is, and 0 where it is nothing but rounding.
+    """
+    changed = {}
+    for name, metric in comparison.metrics_by_column.items():
+        error = pl.col(f"{name}_standard_error")
+        if has_cautious_value(metric):
+            cautious = pl.col(f"{name}_cautious_standard_error")
+            both = error.is_not_null() & cautious.is_not_null()
+            error = pl.when(both).then(pl.max_horizontal(error, cautious))
+        # Equal models have an error of 0. Rounding would leave a tiny one, and with it a p-value.
+        largest = pl.max_horizontal(read_side(side, name) for side in SIDES)
+        exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)
+        known = pl.col(f"{name}_difference").is_not_null()
+        changed[f"{name}_standard_error"] = pl.when(known).then(exact)
+    return differences.with_columns(**changed)
+
+
+def _to_rows(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row per group, prevalence, metric and model pair, with the columns of the result."""
+    named = comparison.metrics_by_column
+    long = differences.join(pl.LazyFrame({COPY: range(len(named))}), how="cross")
+    long = long.sort(BASE_GROUP, ETA_NUMBER, COPY, *(side_name(GROUP, side) for side in SIDES))
+    eta, _, *others = list_compare_columns(comparison.adjust)
+    kinds = {
+        kind: [pl.col(f"{name}_{kind}") for name in named]
+        for kind in others
+        if kind not in ("model_a", "model_b")
+    }
+    long = long.with_columns(long_columns(kinds, [metric.name for metric in comparison.metrics]))
+    return long.with_columns(pl.col(eta).fill_nan(None)).select(
+        *comparison.table.group_columns, eta, *comparison.grid.carried, "metric", *others
+    )

@@ -1,0 +1,117 @@
+"""What is said of a difference: its limits, its p-value, and whether its sign can be relied on.
+
+All is read from columns of one row per model pair: `<name>_difference`, `<name>_standard_error`,
+`<name>_reliable`, and for a metric with a cautious value `<name>_cautious_difference`.
+
+At small prevalences a few false positives decide about average precision, and a sample may lack them by
+chance. So its difference and the error are computed a second time, with half a false positive more at
+every threshold in both models. The larger error counts, and the difference that is nearer to 0. Without
+this, equally good models were told apart in a third of all test sets (eta = 0.001, 50 positives).
+
+Source: Holm 1979 for several pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.normal_distribution import normal_cdf, normal_quantile
+
+Adjust: TypeAlias = Literal["holm"] | None
+
+
+class Level(NamedTuple):
+    """The level of intervals, and for how many pairs at once it holds."""
+
+    confidence: float
+    adjust: Adjust
+    """How it is adjusted for several pairs; None for each pair alone."""
+    family: Sequence[str]
+    """The columns within which pairs are adjusted together."""
+
+    @property
+    def deviations(self) -> pl.Expr:
+        """How many standard errors an interval reaches to either side.
+
+        Adjusted for m pairs, its level is 1 - (1 - confidence) / m.
+        """
+        if self.adjust is None:
+            return pl.lit(z_value(self.confidence))
+        return -normal_quantile((1 - self.confidence) / 2 / pl.len().over(self.family))
+
+
+def has_cautious_value(metric: CurveMetric) -> bool:
+    """Return whether a metric is computed with half a false positive more, too."""
+    return "cautious" in metric.recipe.helpers
+
+
+def add_limits(
+    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
+) -> pl.LazyFrame:
+    """Add `<name>_low`, `_high`, `_p_value`, and `_p_adjusted` if asked, of normal differences.
+
+    The interval leaves out 0 just where the p-value is small.
+    """
+    for name, metric in metrics.items():
+        difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
+        least = most = difference
+        if has_cautious_value(metric):
+            cautious = pl.col(f"{name}_cautious_difference")
+            least, most = pl.min_horizontal(least, cautious), pl.max_horizontal(most, cautious)
+        half, nearer = level.deviations * error, _find_nearer(name, metric)
+        differences = differences.with_columns(
+            pl.when(error.is_not_null()).then(least - half).alias(f"{name}_low"),
+            pl.when(error.is_not_null()).then(most + half).alias(f"{name}_high"),
+            pl.when(error > 0).then(normal_cdf(-(nearer / error).abs()) * 2).alias(f"{name}_p_value"),
+        )
+        if level.adjust is not None:
+            adjusted = adjust_p_values(pl.col(f"{name}_p_value"), level.family)
+            differences = differences.with_columns(adjusted.alias(f"{name}_p_adjusted"))
+    return differences
+
+
+def add_flags(
+    differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
+) -> pl.LazyFrame:
+    """Add `<name>_resolved`: whether the sign of a difference is certain; flags are null without errors.
+
+    A sign is resolved if 0 is outside of an interval that is reliable, or if the difference has twice
+    as many standard errors as that takes: where no interval is reliable, that happened in fewer than
+    0.3 % of test sets of equally good models.
+    """
+    flags = {}
+    for name, metric in metrics.items():
+        error = pl.col(f"{name}_standard_error")
+        outside = (pl.col(f"{name}_low") > 0) | (pl.col(f"{name}_high") < 0)
+        decisive = (_find_nearer(name, metric).abs() >= 2 * level.deviations * error) & (error > 0)
+        known = error.is_not_null() & pl.col(f"{name}_difference").is_not_null()
+        reliable = pl.col(f"{name}_reliable")
+        flags[f"{name}_reliable"] = pl.when(known).then(reliable)
+        flags[f"{name}_resolved"] = pl.when(known).then((outside & reliable) | decisive)
+    return differences.with_columns(**flags)
+
+
+def adjust_p_values(p_value: pl.Expr, family: Sequence[str]) -> pl.Expr:
+    """Return p-values that hold for all tests of a family at once, by Holm's method (1979).
+
+    The i-th least of m p-values is multiplied by m - i + 1, and no adjusted one is less than those
+    before it. Unknown ones are not counted, and stay null.
+    """
+    place, known = p_value.rank("min").over(family), p_value.count().over(family)
+    scaled = (p_value * (known - place + 1)).clip(upper_bound=1.0)
+    return scaled.cum_max().over(family, order_by=p_value)
+
+
+def _find_nearer(name: str, metric: CurveMetric) -> pl.Expr:
+    """Return the difference, or the cautious one if it is nearer to 0; 0 if their signs differ."""
+    difference = pl.col(f"{name}_difference")
+    if not has_cautious_value(metric):
+        return difference
+    cautious = pl.col(f"{name}_cautious_difference")
+    nearer = pl.when(difference.abs() <= cautious.abs()).then(difference).otherwise(cautious)
+    return pl.when(difference * cautious > 0).then(nearer).otherwise(0.0)
