@@ -144,12 +144,12 @@ def test_each_form_of_the_table(
     for engine in ("streaming", "in-memory"):
         query = prc(table.frame.lazy()).compare(models, **options)
         assert query.collect_schema() == found.schema
-        assert_nearly(query.collect(engine=engine), found)
+        assert_same(query.collect(engine=engine), found)
     order = list(range(table.frame.height))
     random.shuffle(order)
     turned = prc(table.frame[order]).compare(models, **options)
     assert_same(turned.select(values.columns), values)
-    assert_nearly(turned, found)
+    assert_same(turned, found)
     long = prc(table.frame).unpivot_scores(models, name="model", score="score", row="id")
     long = long.with_columns(pl.col("model").cast(pl.Enum(models)))
     order = list(range(long.height))
@@ -157,7 +157,7 @@ def test_each_form_of_the_table(
     of_long = prc(long[order]).compare(model="model", id="id", **options)
     of_long = of_long.with_columns(pl.col("model_a", "model_b").cast(pl.String))
     assert_same(of_long.select(values.columns), values)
-    assert_nearly(of_long, found)
+    assert_same(of_long, found)
 
 
 @examples(20)
@@ -174,7 +174,7 @@ def test_swapping_models_turns_the_sign(table: Table, eta: list[float], data: st
         .with_columns(model_a="model_b", model_b="model_a", low=-pl.col("high"), high=-pl.col("low"))
     )
     turned = turned.with_columns(difference=-pl.col("difference"))
-    assert_nearly(turned.select(found.columns), found)
+    assert_same(turned.select(found.columns), found)
     same = prc(frame).compare([a, "again"], **options)
     assert set(same["difference"].drop_nulls()) <= {0.0}
     assert same.select(pl.col("standard_error", "low", "high").drop_nulls().abs().max()).row(0) in (
@@ -204,16 +204,14 @@ def test_prevalences_per_group() -> None:
     assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
         alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(["a", "b"], eta=eta)
-        assert_nearly(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
+        assert_same(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
 
 
 def test_own_prevalence_only_if_all_share_it() -> None:
     alike = pl.concat([pairs(100).with_columns(g=i) for i in (0, 1)])
     own = alike["label"].mean()
     options: dict[str, Any] = {"by": "g"}
-    assert_nearly(
-        alike.prc.compare(["a", "b"], **options), alike.prc.compare(["a", "b"], eta=own, by="g")
-    )
+    assert_same(alike.prc.compare(["a", "b"], **options), alike.prc.compare(["a", "b"], eta=own, by="g"))
     unlike = alike[1:] if alike["label"][0] else alike[:-1]
     unlike = alike.filter((pl.col("g") == 0) | pl.col("label") | (pl.col("a") > 0))
     words = (
@@ -240,7 +238,7 @@ def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
     )
     found = df.prc.compare(["a", "b"], eta=0.1, missing="drop")
     whole = df.filter(~pl.int_range(pl.len()).is_in([7, 70]))
-    assert_nearly(found, whole.prc.compare(["a", "b"], eta=0.1))
+    assert_same(found, whole.prc.compare(["a", "b"], eta=0.1))
     assert_raises(df, "score column 'a or b' is null in 1 row", ["a", "b"], eta=0.1)
 
 
@@ -337,7 +335,7 @@ def test_models_alike_seldom_differ() -> None:
     assert refused["len"].to_list() == [sims, sims]
     assert refused["p_value"].is_between(0.02, 0.08).all()
     outside = found.select("metric", out=(pl.col("low") > 0) | (pl.col("high") < 0))
-    assert_nearly(
+    assert_same(
         outside.group_by("metric")
         .agg(p_value="out")
         .sort("metric")
@@ -370,7 +368,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
     assert not (other["standard_error"] == found["standard_error"]).any()
     assert_same(other["difference"].to_frame(), found["difference"].to_frame())
     first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
-    assert_nearly(first, found.filter(pl.col("g") < 2))
+    assert_same(first, found.filter(pl.col("g") < 2))
     for cells in (1, 1_000, 40_000):
         monkeypatch.setattr(bootstrap, "_MAX_CELLS", cells)
         assert_nearly(df.prc.compare(**options, **AGAIN), found)
@@ -575,7 +573,7 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     plain = df.prc.compare(models, [0.01, 0.1, 0.5])
     found = df.prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
     assert found.columns == [*COLUMNS[:-2], "p_adjusted", *FLAGS]
-    assert_nearly(found.select("difference", "p_value"), plain.select("difference", "p_value"))
+    assert_same(found.select("difference", "p_value"), plain.select("difference", "p_value"))
     for part in found.partition_by("eta", "metric"):
         expected = adjust_by_holm(part["p_value"].to_list())
         assert part["p_adjusted"].to_list() == pytest.approx(expected, rel=1e-12)
@@ -584,7 +582,7 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     assert found.filter(outside != (pl.col("p_value") < 0.005)).is_empty()
     assert found.filter(outside).height > 0
     lazy = df.lazy().prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
-    assert_nearly(lazy.collect(engine="streaming"), found)
+    assert_same(lazy.collect(engine="streaming"), found)
 
 
 def test_holm_leaves_out_pairs_without_a_p_value() -> None:

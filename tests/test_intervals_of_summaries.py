@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -217,7 +220,7 @@ def test_intervals_hold_the_value_and_widen(
         | pl.col("reliable").is_null()
     ).is_empty()
     # Sums of floats, in the order in which an engine adds.
-    assert_nearly(found.select("standard_error"), wider.select("standard_error"))
+    assert_same(found.select("standard_error"), wider.select("standard_error"))
     assert (wider["low"].drop_nulls() <= found["low"].drop_nulls() * (1 + 1e-12)).all()
     assert (wider["high"].drop_nulls() >= found["high"].drop_nulls() * (1 - 1e-12)).all()
 
@@ -234,9 +237,9 @@ def test_values_are_those_without_confidence(
     found = prc(table.frame).summary(eta, metrics=asked, confidence=0.9, **options)
     assert_same(without_errors(found), plain)
     alone = prc(table.frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **options)
-    assert_nearly(found.filter(pl.col("metric") != "it"), alone)
+    assert_same(found.filter(pl.col("metric") != "it"), alone)
     turned = prc(table.frame.reverse()).summary(eta, metrics=asked, confidence=0.9, **options)
-    assert_nearly(turned, found)
+    assert_same(turned, found)
 
 
 @examples(15)
@@ -250,7 +253,38 @@ def test_engines_and_doors_agree(
     query = prc(table.frame.lazy()).summary(eta, **asked)
     assert query.collect_schema() == eager.schema
     for engine in ("streaming", "in-memory"):
-        assert_nearly(query.collect(engine=engine), eager)
+        assert_same(query.collect(engine=engine), eager)
+
+
+BITS = """
+import numpy as np, polars as pl, polars_prcurve
+rng = np.random.default_rng(1)
+label = rng.random(60_000) < 0.1
+df = pl.DataFrame({"label": label, "w": rng.random(60_000)})
+df = df.with_columns(a=rng.normal(size=60_000) + label, b=rng.normal(size=60_000) + label)
+for weight in (None, "w"):
+    one = df.prc.summary([0.01, 0.3], score="a", weight=weight, confidence=0.9)
+    two = df.prc.compare(["a", "b"], eta=[0.01, 0.3], weight=weight)
+    errors = pl.concat([one["standard_error"], two["standard_error"]]).drop_nulls()
+    print([error.hex() for error in errors])
+"""
+
+
+@pytest.mark.slow
+def test_standard_errors_have_the_same_bits_with_any_number_of_threads() -> None:
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", BITS],
+            env={**os.environ, "POLARS_MAX_THREADS": str(n), "POLARS_ENGINE_AFFINITY": engine},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in (1, 2, 7)
+        for engine in ("streaming", "in-memory")
+    }
+    assert len(printed) == 1
+    assert "0x" in printed.pop()
 
 
 @examples(15)
@@ -262,7 +296,7 @@ def test_only_the_ranks_of_scores_matter(table: Table, eta: list[float | None]) 
         prc(frame).summary(eta, metrics=ANALYTIC, confidence=0.9, **table.package)
         for frame in (table.frame, table.frame.with_columns(score=rank))
     )
-    assert_nearly(same, found)
+    assert_same(same, found)
 
 
 @examples(20)
@@ -273,10 +307,10 @@ def test_equal_weights_are_none(table: Table, eta: list[float | None], weight: f
     found = prc(table.frame).summary(eta, **asked, **table.package).drop("n_pos", "n_neg")
     weighted = prc(table.frame.with_columns(w=pl.lit(weight)))
     same = weighted.summary(eta, **asked, **{**table.package, "weight": "w"})
-    assert_nearly(same.drop("n_pos", "n_neg"), found)
+    assert_same(same.drop("n_pos", "n_neg"), found)
     counted = prc(table.frame).counts(**table.package)
     of_counts = prc(counted).summary(eta, **asked, by=table.by, counts=("n_pos", "n_neg"))
-    assert_nearly(of_counts.drop("n_pos", "n_neg"), found)
+    assert_same(of_counts.drop("n_pos", "n_neg"), found)
 
 
 def test_prevalences_per_group() -> None:
@@ -290,7 +324,7 @@ def test_prevalences_per_group() -> None:
         assert_nearly(rows.drop("g", "note"), alone)
     own = df.prc.summary(by="g", confidence=0.9)
     listed = own.group_by("g").agg(pl.col("eta").first())
-    assert_nearly(own, df.prc.summary(listed, by="g", confidence=0.9))
+    assert_same(own, df.prc.summary(listed, by="g", confidence=0.9))
 
 
 def moderate(n: int, *, groups: int = 1, seed: int = 0) -> pl.DataFrame:
@@ -370,7 +404,7 @@ def test_rows_repeated_in_a_cluster_tell_nothing_new() -> None:
     repeated = pl.concat([df] * 4)
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc", "auprg"], "cluster": "c"}
     once, again = (d.prc.summary(0.1, **options, **AGAIN) for d in (df, repeated))
-    assert_nearly(again.drop("n_pos", "n_neg", "reliable"), once.drop("n_pos", "n_neg", "reliable"))
+    assert_same(again.drop("n_pos", "n_neg", "reliable"), once.drop("n_pos", "n_neg", "reliable"))
     as_if_independent = repeated.prc.summary(0.1, metrics=options["metrics"], **AGAIN)
     ratio = once["standard_error"] / as_if_independent["standard_error"]
     assert ratio.is_between(1.4, 2.8).all()  # 2, from 60 replicates each
