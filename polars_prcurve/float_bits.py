@@ -19,6 +19,13 @@ def merge_zeros(value: pl.Expr) -> pl.Expr:
     return pl.when(value == 0).then(0.0).otherwise(value)
 
 
+def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
+    """Return the least power of two above a float >= 0: division by it is exact, in any engine."""
+    # The exponent is in the bits above the lowest 52. One engine divides by a column of one value as it
+    # stands, another multiplies by its reciprocal, which is exact for powers of two alone.
+    return ((value.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
+
+
 def is_at_least(value: pl.Expr, target: float) -> pl.Expr:
     """Whether a value reaches a target, or would if it were not rounded.
 

@@ -126,8 +126,8 @@ def _build_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.Lazy
         column = f"{name}_{of_class}"
         size = pl.max_horizontal(read_side(side, f"{column}_size") for side in SIDES)
         # Less their means, influences are at most twice the size, and differences four times.
-        square = pl.when(size > 0).then(((a - b) / size) ** 2 / 16 * pl.col(share)).otherwise(0.0)
-        squares |= {column: to_whole_shares(square), f"{column}_size": size}
+        share_of_square = ((a - b) / size) ** 2 / 16 * pl.col(share)
+        squares |= {column: to_whole_shares(share_of_square), f"{column}_size": size}
         variances[column] = sum_shares(pl.col(column)) * 16 * pl.col(f"{column}_size").first() ** 2
     return joined.select(*keys, **squares).group_by(keys).agg(**variances)
 

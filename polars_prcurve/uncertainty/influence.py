@@ -17,7 +17,7 @@ before.
              -> variances     weighted by rise, run and gap
 
 Means and variances are sums of shares, which do not depend on the order of the rows (see `exact_sums`).
-For that, influences are divided by their SIZE first, the largest one of their curve.
+For that, influences are first divided by a power of two, their size, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988.
 """
@@ -44,7 +44,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import is_at_least
+from polars_prcurve.float_bits import is_at_least, round_up_to_power_of_two
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
 CLASS_SIZE_COLUMNS = {"pos": N_POS_EFFECTIVE, "neg": N_NEG_EFFECTIVE}
@@ -124,12 +124,13 @@ def with_influences(
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
     """Subtract from each influence its mean over the positives or the negatives of its curve.
 
-    Add `<name>_pos_size` and `<name>_neg_size`, the largest influence of each class before that.
+    Add `<name>_pos_size` and `<name>_neg_size`, a power of two just above the largest influence of each
+    class before that.
     """
     names = list(names)
     sizes = {
-        f"{name}_{side}_size": pl.max_horizontal(
-            pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares
+        f"{name}_{side}_size": round_up_to_power_of_two(
+            pl.max_horizontal(pl.col(f"{name}_{kind}").abs().max().over(key) for kind in shares)
         )
         for name in names
         for side, shares in _SHARES.items()
@@ -171,7 +172,7 @@ def _sum_kinds(name: str, side: str, *, power: int = 1) -> pl.Expr:
     """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
     size = pl.col(f"{name}_{side}_size")
     terms = (
-        pl.when(size > 0).then((pl.col(f"{name}_{kind}") / size) ** power * pl.col(share)).otherwise(0.0)
+        (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share)
         for kind, share in _SHARES[side].items()
     )
     return pl.sum_horizontal(terms)
@@ -187,7 +188,11 @@ def standard_error(name: str, metric: CurveMetric) -> pl.Expr:
     if influence is None:
         return pl.lit(None, dtype=pl.Float64)
     sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
-    parts = [pl.col(f"{name}_{side}") / (size - influence.ddof) for side, size in sizes.items()]
-    error = (parts[0] + parts[1]).sqrt()
+    # Sizes that differ by row for all Polars knows: it multiplies by the reciprocal of a single number.
+    of_pos, of_neg = (
+        pl.col(f"{name}_{side}") / (size - influence.ddof + pl.col(f"{name}_{side}") * 0.0)
+        for side, size in sizes.items()
+    )
+    error = (of_pos + of_neg).sqrt()
     several = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
     return pl.when(several & error.is_finite()).then(error)
