@@ -415,6 +415,36 @@ def test_every_metric_by_bootstrap() -> None:
     assert_same(analytic.select(COLUMNS[:5]), found.select(COLUMNS[:5]))
 
 
+# Examples of their own ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_groups_are_compared_as_a_ranking_does(weight: str | None) -> None:
+    df = pairs(300, 3, gain=0.4).with_columns(w=1 + pl.int_range(pl.len()) % 3)
+    how: dict[str, Any] = {"model": "g", "weight": weight, "score": "a"}
+    for metric in ("average_precision", "roc_auc", metrics.precision_at_recall(0.5)):
+        found = df.prc.compare(eta=[0.1, 0.4], metrics=metric, paired=False, **how)
+        assert found["model_a"].to_list() == [0, 0, 1] * 2
+        assert found["model_b"].to_list() == [1, 2, 2] * 2
+        own = df.prc.summary([0.1, 0.4], by="g", metrics=metric, score="a", weight=weight)
+        value = {(r["eta"], r["g"]): r["value"] for r in own.to_dicts()}
+        lead = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.95, **how)
+        known = {(r["eta"], r["model"]): r for r in lead.to_dicts()}
+        for row in found.to_dicts():
+            a, b = ((row["eta"], row[f"model_{side}"]) for side in "ab")
+            assert row["difference"] == value[a] - value[b]
+            if known[a]["behind"] == 0:
+                assert (row["low"], row["high"]) == (known[b]["low"], known[b]["high"])
+            if known[b]["behind"] == 0:
+                assert (-row["high"], -row["low"]) == (known[a]["low"], known[a]["high"])
+            assert (row["low"] > 0 or row["high"] < 0) is (row["p_value"] < 0.05)
+
+
+def test_one_group_cannot_be_compared() -> None:
+    with pytest.raises(PrcError, match="no group has two"):
+        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1)
+
+
 # Arguments ------------------------------------------------------------------------------------
 
 DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
@@ -428,6 +458,10 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ({}, "pass scores=, two columns or more; or model= and id="),
         ({"model": "g"}, "pass scores=.* or model= and id="),
         ({"id": "g"}, "pass scores=.* or model= and id="),
+        ({"scores": ["a", "b"], "paired": False}, "examples of their own; pass model="),
+        ({"model": "g", "id": "label", "paired": False}, "leave out scores= and id="),
+        ({"paired": False}, "pass model=, the column that names them"),
+        ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),
         ({"scores": ["a", "b"], "model": "g"}, "leave out model=, id= and score="),
         ({"scores": ["a", "b"], "id": "g"}, "leave out model=, id= and score="),
         ({"scores": ["a", "b"], "score": "a"}, "leave out model=, id= and score="),

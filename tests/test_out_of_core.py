@@ -15,7 +15,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.support.queries import POINTS, QUERIES, assert_same
+from tests.support.comparing import assert_same
+from tests.support.queries import POINTS, QUERIES
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,7 +47,7 @@ def sink_all(folder: Path) -> list[str]:
         df.write_parquet(folder / "rows.parquet", row_group_size=1_000)
         with spilled(Path(os.environ["POLARS_OOC_SPILL_DIR"])) as files:
             call(pl.scan_parquet(folder / "rows.parquet").prc).sink_parquet(folder / "out.parquet")
-        assert_same(name, pl.read_parquet(folder / "out.parquet"), call(df.prc))
+        assert_same(pl.read_parquet(folder / "out.parquet"), call(df.prc))
         if files:
             used.append(name)
     return used

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.support.queries import QUERIES, assert_same
+from tests.support.comparing import assert_same
+from tests.support.queries import QUERIES
 from tests.support.tiers import slow_unless
 
 SLOW = {"curve, with bands of every metric"}
@@ -27,8 +28,8 @@ def test_both_engines_and_both_doors_give_the_same_table(name: str, tmp_path: Pa
     df.write_parquet(tmp_path / "rows.parquet", row_group_size=50)
     scanned = call(pl.scan_parquet(tmp_path / "rows.parquet").prc)
     for engine in ("streaming", "in-memory"):
-        assert_same(name, query.collect(engine=engine), eager)
-        assert_same(name, scanned.collect(engine=engine), eager)
+        assert_same(query.collect(engine=engine), eager)
+        assert_same(scanned.collect(engine=engine), eager)
     assert not any(column.startswith("_prc_") for column in eager.columns)
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.namespace.frame import FramePrc
+from tests.support.comparing import assert_same
 from tests.support.plain_calls import PLAIN
-from tests.support.queries import POINTS, QUERIES, assert_same
+from tests.support.queries import POINTS, QUERIES
 from tests.support.tiers import slow_unless
 
 C = ("n_pos", "n_neg")
@@ -78,7 +79,7 @@ def test_rows_of_weight_0_change_no_query(name: str, lazy: bool) -> None:
     frame, call = QUERIES[name]
     plain, found = (call(WeightedDoor(frame, added=added, lazy=lazy)) for added in (False, True))
     assert plain.height > 0
-    assert_same(name, found, plain)
+    assert_same(found, plain)
 
 
 EAGER = [
@@ -98,7 +99,7 @@ def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
     plain, found = (
         getattr(WeightedDoor(frame, added=added, lazy=False), name)(**given) for added in (False, True)
     )
-    assert_same(name, found, plain)
+    assert_same(found, plain)
 
 
 def test_rows_of_weight_0_draw_no_replicate() -> None:

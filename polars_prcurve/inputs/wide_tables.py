@@ -68,12 +68,23 @@ def read_model_table(
     score: Column,
     model: Column | None,
     id: Columns,
+    paired: bool,
     drop: bool,
 ) -> ModelTable:
     """Return the table of models as given, or made from the score columns `scores`; raise if unclear."""
+    if not paired:
+        if scores is not None or model is None or list_columns("id=", id):
+            raise PrcError(
+                "paired=False is for models that have examples of their own; pass model=, the column "
+                "that names them, and leave out scores= and id="
+            )
+        return ModelTable(frame, score, model, None, matched=False)
     if scores is None:
         if model is None or not list_columns("id=", id):
-            raise PrcError("pass scores=, two columns or more; or model= and id= of a long table")
+            raise PrcError(
+                "pass scores=, two columns or more; or model= and id= of a long table; or model= and "
+                "paired=False if the models did not score the same examples"
+            )
         return ModelTable(frame, score, model, id, matched=False)
     long, score_name = pair_scores(frame.lazy(), scores, drop=drop)
     default_score = isinstance(score, str) and score == "score"  # an expression has no truth value

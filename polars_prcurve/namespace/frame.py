@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import read_flag
 from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.comparison.compare_table import (
     Comparison,
@@ -692,6 +693,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         *,
         model: Column | None = None,
         id: Columns = None,
+        paired: bool = True,
         metrics: str | CurveMetric | Sequence[str | CurveMetric] = ("average_precision", "roc_auc"),
         confidence: float = 0.95,
         adjust: Adjust = None,
@@ -706,7 +708,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         missing: Missing = "raise",
     ) -> F:
-        """Differences between models on the same examples, with intervals and p-values.
+        """Differences between models, or between groups, with intervals and p-values.
 
         Parameters
         ----------
@@ -717,6 +719,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         model, id
             For a long table, in place of `scores`: the column that names the model, and the column or
             columns that tell the examples of a group apart. Each example has one row per model.
+        paired
+            Whether the models scored the same examples. With False each value of the column `model` has
+            examples of its own, such as countries or months, and `id` is left out. Both errors then add
+            up in quadrature.
         metrics
             Curve metrics. `average_precision` and `roc_auc` have an analytic error; for other metrics
             it is null, and the bootstrap gives one.
@@ -770,8 +776,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         makes = list_compare_columns(adjust)
         if adjust is not None and method != "analytic":
             raise PrcError('adjust= is for method="analytic"; leave it out of a bootstrap')
+        paired = read_flag("paired=", paired)
+        drop = is_dropping(missing)
         long = wide_tables.read_model_table(
-            self._frame, scores, score=score, model=model, id=id, drop=is_dropping(missing)
+            self._frame, scores, score=score, model=model, id=id, paired=paired, drop=drop
         )
         table = read_input(
             long.frame,
@@ -791,7 +799,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         examples = cast("ScoreTable", table)
         grid = read_eta(eta, table, makes, shared=True)
-        shared: Examples = "wide" if long.matched else "by id"
+        shared: Examples = "apart" if not paired else "wide" if long.matched else "by id"
         query = build_compare_table(Comparison(examples, grid, asked, uncertainty, shared, adjust))
         return self._finish(query)
 
