@@ -24,6 +24,7 @@ from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_precision
 from polars_prcurve.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.prevalence.prior_shift import shift_prior
+from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.uncertainty.subsampling import subsampled_precision
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "eta_for_f_beta",
     "eta_for_precision",
     "eta_from_ratio",
+    "eta_from_sample",
     "eta_grid",
     "max_width",
     "metrics",

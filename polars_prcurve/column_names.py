@@ -10,6 +10,7 @@ import polars as pl
 from polars import selectors
 
 COUNT_COLUMNS = ("score", "n_pos", "n_neg")
+ETA_LOW, ETA_HIGH, ETA_CONFIDENCE = "eta_low", "eta_high", "eta_confidence"
 SWEEP_COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
 
 RESERVED = "_prc_"
@@ -54,9 +55,11 @@ BINORMAL_SHIFT = "_prc_binormal_shift"  # (mu_pos - mu_neg) / sigma_neg
 
 PAIR = "_prc_pair"  # number of the pair
 HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the group, null otherwise
+ETA_ROW = "_prc_eta_row"  # number of a row of the grid, which orders equal prevalences
 IS_OWN_ETA = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
 POS_FACTOR = "_prc_pos_factor"  # positives times this and negatives times NEG_FACTOR have prevalence eta
 NEG_FACTOR = "_prc_neg_factor"
+ETA_LIMITS = "_prc_eta_low", "_prc_eta_high"  # the interval of eta, just inside 0 and 1
 ODDS = "_prc_odds"  # negatives per positive, (1 - eta) / eta
 CHECK = "_prc_check"  # the sentence of a check that is broken, in a query that is about to stop
 COPY = "_prc_copy"  # number of a repeated row, such as one per metric

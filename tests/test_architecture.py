@@ -74,6 +74,7 @@ RUNS_QUERIES = {
     "inputs.column_reader",
     "curves.group_thresholds",
     "prevalence.eta_table",
+    "prevalence.uncertain_eta",
     "report.reduced_table",
 }
 DOORS = ("namespace", "cli")

@@ -77,8 +77,11 @@ def build_curve_table(
     Metrics have a column each, or, in a `long` table, a row each. With `smooth`, recall and fpr are
     those of a binormal model, and counts are null.
     """
+    if smooth:
+        grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
+    bands = bands and bands.mark_uncertain_eta(grid.uncertain)
     frame = build_eta_sweep(
         grid,
         table,

@@ -94,6 +94,7 @@ def build_points_table(
 
     Its columns are `by`, eta, what the eta frame carries, and the rest of `list_points_columns`.
     """
+    bands = bands and bands.mark_uncertain_eta(grid.uncertain)
     frame, groups = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [SCORE] if isinstance(table, ScoreTable) else []

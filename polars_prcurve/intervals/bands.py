@@ -11,6 +11,10 @@ metric rises or falls with each of them throughout. Two bands follow from that:
                 a scale where the metric is unbounded (Zou and Donner 2008). The band has the level it
                 names. This is the default.
 
+Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
+third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
+both ends counts for the low end of the band, and the higher for the high end.
+
 The threshold is taken as fixed. If it is chosen to reach a certain recall, the sample moves the
 threshold too, and precision is less certain than the band says.
 
@@ -21,13 +25,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_POS_EFFECTIVE, RESERVED
+from polars_prcurve.column_names import (
+    ETA_HIGH,
+    ETA_LIMITS,
+    ETA_LOW,
+    N_NEG_EFFECTIVE,
+    N_POS_EFFECTIVE,
+    RESERVED,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.intervals.rates import (
@@ -46,6 +57,7 @@ _LIMIT_COLUMNS = {
 }
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
+_ESTIMATE = f"{RESERVED}estimate"
 _SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
 
 
@@ -56,6 +68,17 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
+    uncertain_eta: bool = False
+    """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
+
+    def mark_uncertain_eta(self, uncertain: bool) -> BandOptions:
+        """Return the options for prevalences that are estimates, or exact."""
+        if uncertain and self.band != "mover":
+            raise PrcError(
+                f'band="{self.band}" works at an eta; pass its ends as two eta, or band="mover", which '
+                "carries the error of eta"
+            )
+        return replace(self, uncertain_eta=uncertain)
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
@@ -97,8 +120,10 @@ def with_bands(
             # Polars may hold it as one number, and would multiply by its reciprocal.
             for name, end in bands.limits_by_name(rate, pl.col(rate), pl.col(size) + pl.col(rate) * 0.0)
         )
+    if bands.uncertain_eta:
+        frame = with_eta_limits(frame)
     for metric in metrics:
-        frame = _with_band(frame, metric, bands.band)
+        frame = _with_band(frame, metric, bands)
     return frame
 
 
@@ -116,36 +141,21 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
     return least, (1 - least[0], 1 - least[1])
 
 
-def _with_band(frame: pl.LazyFrame, metric: PointMetric, band: BandKind) -> pl.LazyFrame:
-    """Add the band of one metric to rows that have the limits of recall and fpr."""
-    eta, name = pl.col("eta"), metric.name
-
-    def evaluate(recall: str, fpr: str) -> pl.Expr:
-        return metric.from_columns(pl.col(recall), pl.col(fpr), eta)
-
-    recalls, fprs = _LIMIT_COLUMNS["recall"], _LIMIT_COLUMNS["fpr"]
-    ends = [evaluate(recalls[t], fprs[f]) for t, f in find_corners(metric)]
-    if band == "mover":
-        # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-        names = [f"{RESERVED}{part}" for part in ("estimate", "low_t", "low_f", "high_t", "high_f")]
-        parts = [evaluate("recall", "fpr")]
-        for t, f in find_corners(metric):
-            parts += [evaluate(recalls[t], "fpr"), evaluate("recall", fprs[f])]
-        scaled = (
-            _to_unbounded(part, metric.range).alias(n) for part, n in zip(parts, names, strict=True)
-        )
-        frame = frame.with_columns(scaled)
-        estimate, *others = map(pl.col, names)
-        low = estimate - _combine_distances(estimate, others[:2])
-        high = estimate + _combine_distances(estimate, others[2:])
+def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> pl.LazyFrame:
+    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
+    etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
+    ends = _build_corners(metric, etas)
+    if bands.band == "mover":
+        frame, scaled = _with_scaled_ends(frame, metric, etas)
         # On this scale an estimate at a bound of the metric is infinite, and no distance from it is
         # defined. The corner takes the place of the end.
         ends = [
-            pl.when(estimate.is_finite() & end.is_not_nan())
-            .then(_from_unbounded(end, metric.range))
+            pl.when(pl.col(_ESTIMATE).is_finite() & end.is_not_nan())
+            .then(from_unbounded(end, metric.range))
             .otherwise(corner)
-            for corner, end in zip(ends, (low, high), strict=True)
+            for corner, end in zip(ends, scaled, strict=True)
         ]
+    name = metric.name
     value, (low, high) = pl.col(name), (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
     sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
@@ -155,13 +165,71 @@ def _with_band(frame: pl.LazyFrame, metric: PointMetric, band: BandKind) -> pl.L
     )
 
 
-def _combine_distances(estimate: pl.Expr, ends: Iterable[pl.Expr]) -> pl.Expr:
-    """Return the root of the sum of squared distances from the estimate to two ends."""
-    one, other = (estimate - end for end in ends)
-    return (one * one + other * other).sqrt()
+def _evaluate(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
+    """Return a metric at the rates and the prevalence of these columns."""
+    return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
 
 
-def _to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
+def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return the least and the greatest value over all ends of the rates, and of `etas` if given."""
+    recalls, fprs = _LIMIT_COLUMNS["recall"], _LIMIT_COLUMNS["fpr"]
+    least, greatest = (
+        [_evaluate(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
+
+
+def _with_scaled_ends(
+    frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]
+) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
+    """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
+    recalls, fprs = _LIMIT_COLUMNS["recall"], _LIMIT_COLUMNS["fpr"]
+    parts = {_ESTIMATE: _evaluate(metric, "recall", "fpr")}
+    for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
+        parts[f"{RESERVED}{side}_t"] = _evaluate(metric, recalls[t], "fpr")
+        parts[f"{RESERVED}{side}_f"] = _evaluate(metric, "recall", fprs[f])
+    at_etas = {f"{RESERVED}at{eta}": _evaluate(metric, "recall", "fpr", eta) for eta in etas}
+    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
+    frame = frame.with_columns(
+        to_unbounded(part, metric.range).alias(name) for name, part in (parts | at_etas).items()
+    )
+    estimate, *ends = map(pl.col, parts)
+    below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
+    if etas:
+        more = measure_eta_distances(estimate, [pl.col(name) for name in at_etas])
+        below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
+    return frame, (estimate - combine_distances(below), estimate + combine_distances(above))
+
+
+def with_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact.
+
+    An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
+    """
+    low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
+    inside = (
+        pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
+        pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
+    )
+    return frame.with_columns(
+        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(ETA_LIMITS, inside, strict=True)
+    )
+
+
+def measure_eta_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+    """Return how far the values at the ends of eta are below and above the estimate, at least 0."""
+    below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
+    return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
+
+
+def combine_distances(distances: Iterable[pl.Expr]) -> pl.Expr:
+    """Return the root of the sum of squared distances."""
+    first, *others = (distance * distance for distance in distances)
+    return sum(others, first).sqrt()
+
+
+def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
     """Return the logit of a value between two bounds, or the log of its distance from the only bound."""
     low, high = bounds
     below, above = _drop_rounding(value - low, low), _drop_rounding(high - value, high)
@@ -180,8 +248,8 @@ def _drop_rounding(distance: pl.Expr, bound: float) -> pl.Expr:
     return distance if bound == 0 else pl.when(distance < _ROUNDING).then(0.0).otherwise(distance)
 
 
-def _from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
-    """Return the value between the bounds that `_to_unbounded` takes to `value`."""
+def from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
+    """Return the value between the bounds that `to_unbounded` takes to `value`."""
     low, high = bounds
     if math.isinf(high):
         return low + value.exp()

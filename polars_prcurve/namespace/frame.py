@@ -283,7 +283,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             group's own prevalence in this table, and may be among several. Or pass a frame with a column
             `eta` and any of the `by` columns, for a prevalence per group (null means the own one).
             Its further columns are carried along. It raises if this table has a column of their name,
-            or if a group has no row in the frame.
+            or if a group has no row in the frame. Rows that differ in one of them have a result each.
+            A prevalence that is itself an estimate has its interval in the columns `eta_low` and
+            `eta_high`, and its level in `eta_confidence` (else it is that of `confidence`), as
+            `eta_from_sample` returns them. All three stand after `eta`, and every interval carries the
+            error of `eta`. Null in both ends: this eta is exact.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
@@ -353,7 +357,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             rates=rates,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes)
+        grid = read_eta(eta, table, makes, confidence=confidence)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -490,7 +494,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             per=per,
             maximize=maximize,
         )
-        grid = read_eta(eta, table, makes)
+        grid = read_eta(eta, table, makes, confidence=confidence)
         query = build_points_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -566,7 +570,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
           The order of the rows does not change a bit of it.
-        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. The analytic
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. With an
+          interval of `eta`, they carry its error, too. The analytic
           `low` and `high` are null, too, where the value is 0 or 1. With weights, a class counts as
           `sum(w)**2 / sum(w**2)` examples.
         - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
@@ -610,7 +615,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes)
+        grid = read_eta(eta, table, makes, confidence=confidence)
         query = build_summary_table(
             table if uncertainty is None else table.require_example_counts(),
             grid,
@@ -798,7 +803,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             missing=missing,
         )
         examples = cast("ScoreTable", table)
-        grid = read_eta(eta, table, makes, shared=True)
+        grid = read_eta(eta, table, makes, shared=True).require_exact("compare()")
         shared: Examples = "apart" if not paired else "wide" if long.matched else "by id"
         query = build_compare_table(Comparison(examples, grid, asked, uncertainty, shared, adjust))
         return self._finish(query)
@@ -916,7 +921,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             example=id,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, shared=True)
+        grid = read_eta(eta, table, makes, shared=True).require_exact("ranking()")
         ranked_by = read_ranking_metric(
             default_curve_metric(rates) if metric is None else metric,
             table,
@@ -1427,7 +1432,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         query = build_subsample_table(
             table,
-            read_eta(eta, table, SUBSAMPLE_COLUMNS),
+            read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
             n_repeats=n_repeats,
             seed=seed,
             thresholds=thresholds,

@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_prcurve.column_names import (
     COPY,
+    ETA_ROW,
     GROUP,
     HAS_ETA_ROW,
     IS_OWN_ETA,
@@ -32,6 +33,12 @@ from polars_prcurve.inputs.group_frames import (
 )
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.uncertain_eta import (
+    UNCERTAIN_ETA_COLUMNS,
+    has_uncertain_eta,
+    uncertain_eta_troubles,
+    with_uncertain_eta,
+)
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
 
@@ -48,6 +55,8 @@ class EtaTable:
     """The number of prevalences of each group; None if groups may differ in it."""
     shared: bool = False
     """Whether the own prevalences of groups have to be equal, because models are compared at them."""
+    uncertain: bool = False
+    """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
     copies: int = 1
     """The number of rows per prevalence, which are numbered in COPY."""
 
@@ -56,16 +65,33 @@ class EtaTable:
         """Whether each group gets one row, because there is one prevalence and one copy."""
         return self.etas_per_group == 1 and self.copies == 1
 
+    def require_exact(self, what: str) -> EtaTable:
+        """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry."""
+        if self.uncertain:
+            raise PrcError(
+                f"{what} works at an eta; pass its ends as two eta (the eta= frame has eta_low and "
+                "eta_high, which make no interval here)"
+            )
+        return self
 
-def read_eta(eta: Eta, table: InputTable, makes: Iterable[str], *, shared: bool = False) -> EtaTable:
+
+def read_eta(
+    eta: Eta,
+    table: InputTable,
+    makes: Iterable[str],
+    *,
+    shared: bool = False,
+    confidence: float | None = None,
+) -> EtaTable:
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
     `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
-    no own prevalence, because they hold no counts. `shared` is as in `EtaTable`.
+    no own prevalence, because they hold no counts. `shared` is as in `EtaTable`. `confidence` is the
+    level of the intervals of the result, which those of prevalences must have, too.
     """
     has_own = isinstance(table, ScoreTable)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own)
+        grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
         check_forgotten_groups("eta", grid.carried, table.schema)
         return replace(grid, shared=shared)
     values = read_eta_list(eta)
@@ -83,6 +109,7 @@ def _read_eta_frame(
     by: Mapping[str, pl.DataType],
     makes: set[str],
     has_own: bool,
+    confidence: float | None,
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
     schema = eta.lazy().collect_schema()
@@ -90,33 +117,45 @@ def _read_eta_frame(
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(f"an eta= frame needs a numeric column 'eta'; it has {described}")
     keys = read_group_keys("eta", schema, by)
-    carried = tuple(name for name in schema if name not in by and name != "eta")
+    uncertain = has_uncertain_eta(schema, keys)
+    own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
+    carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
         if is_pattern(name):
             raise PrcError(
                 f"the eta= frame carries a column {name!r}, which Polars reads as a pattern; rename it"
             )
-        if name in makes or name.startswith(RESERVED):
+        if name in makes or name in by or name.startswith(RESERVED):
             raise PrcError(
                 f"the eta= frame carries a column {name!r}, and the result has a column of that name; "
                 "rename it"
             )
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
-    checked = stop_if_broken(checked, _eta_frame_checks(keys, has_own))
+    troubles = uncertain_eta_troubles(confidence) if uncertain else []
+    if uncertain:
+        checked = with_uncertain_eta(checked, schema, confidence)
+    checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
     etas_per_group = None
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
         etas_per_group = None if keys else eta.height
-    return EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
+    grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
+    return replace(grid, uncertain=uncertain)
 
 
-def _eta_frame_checks(keys: tuple[str, ...], has_own: bool) -> list[Check]:
-    """Return the checks of the values in a user's frame."""
+def _eta_frame_checks(
+    columns: tuple[str, ...], has_own: bool, others: Iterable[tuple[pl.Expr, str]]
+) -> list[Check]:
+    """Return the checks of the values in a user's frame: of eta, of its rows, and the `others`.
+
+    Rows that differ in any of the `columns` are not repeats: each has a result of its own.
+    """
     value = pl.col("eta")
     outside = value.is_nan() | ~value.is_between(0, 1)
     troubles = [
         (outside, "holds an eta outside [0, 1] (expected shares, not percent)"),
-        (pl.struct(*keys, "eta").is_duplicated(), "repeats a group and eta"),
+        *others,
+        (pl.struct(columns).is_duplicated(), "repeats a group and eta"),
     ]
     if not has_own:
         troubles.append((value.is_null(), f"holds a null ({_NO_OWN})"))
@@ -134,25 +173,28 @@ def join_etas(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors.
 
-    If not `checked`, a caller has to make the `eta_row_checks`, for which HAS_ETA_ROW is there.
+    Equal prevalences of a group come in the order of the grid. If not `checked`, a caller has to make
+    the `eta_row_checks`, for which HAS_ETA_ROW is there.
     """
+    etas = grid.frame.with_row_index(ETA_ROW)
     if grid.keys:
-        etas = grid.frame.with_columns(pl.lit(True).alias(HAS_ETA_ROW))
+        etas = etas.with_columns(pl.lit(True).alias(HAS_ETA_ROW))
         pairs = join_groups(groups, etas, grid.keys, how="left")
         if checked:
             pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
     else:
-        pairs = groups.join(grid.frame, how="cross")
+        pairs = groups.join(etas, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
     pairs = pairs.with_columns(
         eta.fill_null(n_pos / (n_pos + n_neg)),
         *class_factors(eta, own, n_pos, n_neg),
         own.alias(IS_OWN_ETA),
     )
+    order = [GROUP, "eta", NEG_FACTOR, ETA_ROW]
     if grid.copies > 1:
         pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
-        return pairs.sort(GROUP, "eta", NEG_FACTOR, COPY)
-    return pairs.sort(GROUP, "eta", NEG_FACTOR)
+        return pairs.sort(*order, COPY)
+    return pairs.sort(order)
 
 
 def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:

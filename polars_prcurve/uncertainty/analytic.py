@@ -40,6 +40,11 @@ class IntervalExprs(NamedTuple):
     """Whether the sample is large enough for the limits, as simulations showed."""
 
 
+def has_analytic_interval(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric is known without resampling."""
+    return metric.recipe.influence is not None or metric.recipe.at_recall is not None
+
+
 def build_helper_metrics(name: str, metric: CurveMetric) -> dict[str, CurveMetric]:
     """Return the other metrics, by name, that the interval of a metric is computed from."""
     if metric.recipe.at_recall is not None:

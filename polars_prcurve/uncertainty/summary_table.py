@@ -8,6 +8,7 @@ sweep -> curves     segments of all groups
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import cast
 
 import polars as pl
@@ -34,6 +35,7 @@ from polars_prcurve.uncertainty.analytic import (
     is_reliable_bootstrap,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
+from polars_prcurve.uncertainty.eta_error import with_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
@@ -58,6 +60,8 @@ def build_summary_table(
     With `smooth`, the metrics are those of a binormal model that is fitted to each group.
     """
     named = number_metrics(metrics)
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
+        grid = grid.require_exact(option) if given else grid
     analytic = uncertainty is not None and uncertainty.method == "analytic"
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in metrics)
     sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
@@ -69,7 +73,7 @@ def build_summary_table(
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
-        values = build_analytic_values(curves, pairs, named, grid.etas_per_group, uncertainty.confidence)
+        values = _build_values_with_errors(curves, pairs, named, grid, uncertainty.confidence)
     else:
         values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
@@ -84,6 +88,29 @@ def build_summary_table(
     of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
     columns = long_columns(of_metrics, [metric.name for metric in metrics])
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
+
+
+def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
+    return uncertainty is not None and uncertainty.method == "bootstrap"
+
+
+def _build_values_with_errors(
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    grid: EtaTable,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the metrics at each pair with their errors, which carry that of an uncertain eta."""
+    build = partial(
+        build_analytic_values, curves, etas_per_group=grid.etas_per_group, confidence=confidence
+    )
+    values = build(pairs, named)
+    if not grid.uncertain:
+        return values
+    return with_eta_errors(
+        values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
+    )
 
 
 def build_analytic_values(

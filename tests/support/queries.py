@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve import metrics
+from polars_prcurve import eta_from_sample, metrics
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS
 
@@ -24,6 +24,14 @@ DF = pl.DataFrame(
 COUNTS = DF.prc.counts(by="g")
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
 ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
+_SAMPLES = DF.select(pl.col("g").unique().sort()).with_row_index("k")
+UNCERTAIN = pl.concat(
+    [
+        eta_from_sample(_SAMPLES.with_columns(n=50, market=pl.lit(m)), confidence=0.9)
+        for m in ("north", "east")
+    ]
+).with_columns(pl.when(pl.col("g") != "g3").then(name).alias(name) for name in ("eta_low", "eta_high"))
+"""Prevalences of each group, twice, 0 and exact ones among them."""
 EVERY = list(POINT_METRICS)
 AREAS = [
     *(metric for metric in CURVE_METRICS.values() if not metric.recipe.on_hull),
@@ -95,6 +103,20 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "curve, with bands of every metric": (
         DF,
         lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY, confidence=0.9, long=True),
+    ),
+    "curve, uncertain eta": (DF, lambda p: p.curve(UNCERTAIN, by=["g", "h"])),
+    "curve, uncertain eta, with bands": (
+        DF,
+        lambda p: p.curve(UNCERTAIN, by="g", metrics=["mcc", "lift", "npv"], confidence=0.9, long=True),
+    ),
+    "points, uncertain eta, with bands": (
+        DF,
+        lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **TARGETS),
+    ),
+    "summary, uncertain eta": (DF, lambda p: p.summary(UNCERTAIN, by="g", metrics=AREAS)),
+    "summary, uncertain eta, with errors": (
+        DF,
+        lambda p: p.summary(UNCERTAIN, by="g", metrics=ERRORS, confidence=0.9),
     ),
     "points, weighted, with bands": (
         DF,

@@ -1,0 +1,214 @@
+"""Prevalences that are estimates themselves: a value, its interval, and the level of the interval.
+
+k of n                            -> eta_from_sample    the four columns of an eta= frame
+columns of a user's eta= frame    -> read_eta_columns   the three beside eta, checked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import check_texts, read_numbers
+from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW
+from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.intervals.rates import check_confidence, compute_limits
+from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
+
+UNCERTAIN_ETA_COLUMNS = (ETA_LOW, ETA_HIGH, ETA_CONFIDENCE)
+"""The columns that stand after eta in every result, if an eta= frame has them."""
+
+_SAME_LEVEL = 1e-9
+"""Levels that differ by less are one level, which was computed in two ways."""
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+@overload
+def eta_from_sample(sample: F, /, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
+@overload
+def eta_from_sample(
+    sample: ArrayLike | None = None,
+    /,
+    n: ArrayLike | None = None,
+    confidence: float = 0.95,
+    *,
+    k: ArrayLike | None = None,
+) -> pl.DataFrame: ...
+
+
+def eta_from_sample(
+    sample: Any = None, /, n: Any = None, confidence: float = 0.95, *, k: Any = None
+) -> Any:
+    """Return the prevalence of a sample, `k` positives among `n` examples, with its interval.
+
+    Where the model will run, somebody looked at n examples at random, and k of them were positive. The
+    result is a frame that every `eta=` takes, and intervals then carry the error of the prevalence, too.
+
+    Parameters
+    ----------
+    sample
+        Either `eta_from_sample(k, n)`, the positives and the examples, as numbers or sequences of
+        numbers. Or `eta_from_sample(frame, k="k", n="n")`, a frame with these two columns and others,
+        such as those of groups.
+    k, n
+        0 <= k <= n, and n > 0. Of a frame, the names of its columns.
+    confidence
+        The level of the interval: pass the same to the method that takes the frame.
+
+    Returns
+    -------
+    One row per sample, in their order: of a frame, its other columns, and
+
+    - `eta`: Float64, k / n
+    - `eta_low`, `eta_high`: Float64, the interval of Wilson 1927, as `rate_interval` has it
+    - `eta_confidence`: Float64, the level
+
+    The interval is for examples that were drawn at random, independently of each other.
+
+    Examples
+    --------
+    >>> eta_from_sample(3, 200)
+    shape: (1, 4)
+    ┌───────┬──────────┬──────────┬────────────────┐
+    │ eta   ┆ eta_low  ┆ eta_high ┆ eta_confidence │
+    │ ---   ┆ ---      ┆ ---      ┆ ---            │
+    │ f64   ┆ f64      ┆ f64      ┆ f64            │
+    ╞═══════╪══════════╪══════════╪════════════════╡
+    │ 0.015 ┆ 0.005113 ┆ 0.043181 ┆ 0.95           │
+    └───────┴──────────┴──────────┴────────────────┘
+    """
+    level = check_confidence(confidence)
+    if isinstance(sample, pl.DataFrame | pl.LazyFrame):
+        query = _add_eta(sample.lazy(), "k" if k is None else k, "n" if n is None else n, level)
+        return run_query(query) if isinstance(sample, pl.DataFrame) else query
+    if (sample is None) == (k is None) or n is None:
+        raise PrcError(
+            "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
+        )
+    counts = _read_counts(k if sample is None else sample, n)
+    return run_query(_add_eta(counts, "k", "n", level))
+
+
+def _read_counts(k: object, n: object) -> pl.LazyFrame:
+    """Return numbers or sequences of numbers as columns k and n."""
+    import numpy as np
+
+    numbers = [read_numbers(name, value) for name, value in (("k", k), ("n", n))]
+    if any(array.ndim > 1 for array in numbers):
+        raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
+    if len({array.size for array in numbers if array.ndim == 1}) > 1:
+        sizes = " and ".join(str(array.size) for array in numbers)
+        raise PrcError(f"k and n of eta_from_sample differ in length: {sizes}; pass one n for each k")
+    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, numbers))
+    return pl.LazyFrame({"k": k_values, "n": n_values})
+
+
+def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
+    """Return the frame with the four columns in place of k and n; the query stops at wrong counts."""
+    check_texts(k=k, n=n)
+    schema = frame.collect_schema()
+    for name, column in (("k", k), ("n", n)):
+        if column not in schema or not schema[column].is_numeric():
+            described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+            raise PrcError(
+                f"eta_from_sample needs numeric columns {k!r} and {n!r}; the frame has {described} "
+                f"(name the column of {name} with {name}=)"
+            )
+    others = [name for name in schema if name not in (k, n)]
+    for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
+        if name in others:
+            raise PrcError(
+                f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
+            )
+    positives, examples = pl.col(k).cast(pl.Float64), pl.col(n).cast(pl.Float64)
+    possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
+    wrong = (~possible).fill_null(True).sum()
+    text = compose_sentence(
+        f"eta_from_sample needs 0 <= {k} <= {n} and {n} > 0, and no nulls; ",
+        wrong.cast(pl.String),
+        " row(s) do not satisfy this",
+    )
+    checked = stop_if_broken(frame, [Check(wrong > 0, text)])
+    low, high = compute_limits(positives, examples, level, "wilson")
+    return checked.select(
+        *others,
+        (positives / examples).alias("eta"),
+        low.alias(ETA_LOW),
+        high.alias(ETA_HIGH),
+        pl.lit(level).alias(ETA_CONFIDENCE),
+    )
+
+
+# The columns of a user's frame ----------------------------------------------------------------
+
+
+def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) -> bool:
+    """Return whether an eta= frame holds intervals of its prevalences; raise if half of one is missing.
+
+    A group column of the name of one of the three is no interval.
+    """
+    found = [name for name in UNCERTAIN_ETA_COLUMNS if name in schema and name not in keys]
+    for name in found:
+        if not (schema[name].is_numeric() or schema[name] == pl.Null):
+            raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
+    if found:
+        for name in (ETA_LOW, ETA_HIGH):
+            if name not in found:
+                raise PrcError(
+                    f"the eta= frame has a column {found[0]!r} and no {name!r}; an eta that is an "
+                    f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
+                )
+    return bool(found)
+
+
+def with_uncertain_eta(
+    frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
+) -> pl.LazyFrame:
+    """Return the frame with the three columns as Float64; null where eta is exact.
+
+    Without a column eta_confidence, the level is that of `confidence=`.
+    """
+    low, high = (pl.col(name).cast(pl.Float64) for name in (ETA_LOW, ETA_HIGH))
+    level = pl.lit(confidence, dtype=pl.Float64)
+    if ETA_CONFIDENCE in schema:
+        level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
+    is_exact = low.is_null() & high.is_null()
+    return frame.with_columns(
+        low.alias(ETA_LOW), high.alias(ETA_HIGH), pl.when(~is_exact).then(level).alias(ETA_CONFIDENCE)
+    )
+
+
+def uncertain_eta_troubles(confidence: float | None) -> list[tuple[pl.Expr, str]]:
+    """Return what may be wrong with a row of an eta= frame, and how a sentence says it."""
+    eta, low, high, level = map(pl.col, ("eta", *UNCERTAIN_ETA_COLUMNS))
+    has_end = low.is_not_null() | high.is_not_null()
+    outside = low.is_nan() | high.is_nan() | ~((low >= 0) & (low <= eta) & (eta <= high) & (high <= 1))
+    troubles = [
+        (
+            low.is_null() != high.is_null(),
+            f"holds one of {ETA_LOW} and {ETA_HIGH} and not the other (null in both: eta is exact)",
+        ),
+        (
+            has_end & eta.is_null(),
+            f"holds {ETA_LOW} and {ETA_HIGH} beside a null eta (a group's own prevalence has none)",
+        ),
+        (outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
+        (
+            level.is_nan() | (level <= 0) | (level >= 1),
+            f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)",
+        ),
+    ]
+    if confidence is not None:
+        troubles.append(
+            (
+                (level - confidence).abs() > _SAME_LEVEL,
+                f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)",
+            )
+        )
+    return troubles

@@ -1,0 +1,123 @@
+"""The error of a prevalence that is itself an estimate, in the intervals of curve metrics.
+
+The metrics and their intervals are computed three times, at eta and at both ends of its interval. The
+error of the sample is the interval at eta. That of eta is how far the value moves to either end. Both
+are added in quadrature, on a scale where the metric is unbounded, as in the bands of point metrics.
+
+Source: Zou and Donner 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    ETA_LIMITS,
+    ETA_LOW,
+    IS_OWN_ETA,
+    ODDS,
+    PAIR,
+    RESERVED,
+)
+from polars_prcurve.intervals.bands import (
+    combine_distances,
+    from_unbounded,
+    measure_eta_distances,
+    to_unbounded,
+    with_eta_limits,
+)
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
+from polars_prcurve.prevalence.eta_table import class_factors
+from polars_prcurve.uncertainty.analytic import has_analytic_interval
+
+_ENDS = ("at_low", "at_high")
+_MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
+_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in _ENDS]
+
+
+def with_eta_errors(
+    values: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    *,
+    sizes: tuple[pl.Expr, pl.Expr],
+    build_values: Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame],
+    confidence: float,
+) -> pl.LazyFrame:
+    """Let the intervals of metrics carry the error of eta.
+
+    `values` has one row per pair, and `build_values` makes such rows of pairs at other prevalences: the
+    metrics, and `<name>_standard_error`, `_low`, `_high`, `_reliable`. `sizes` are the positives and
+    negatives of a group.
+    """
+    moved = {
+        name: metric
+        for name, metric in named.items()
+        if metric.depends_on_eta and has_analytic_interval(metric)
+    }
+    pairs = with_eta_limits(pairs)
+    for limit, end in zip(ETA_LIMITS, _ENDS, strict=True):
+        at_end = build_values(_move_pairs(pairs, limit, sizes), moved).select(
+            PAIR,
+            *(
+                pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}")
+                for n in moved
+                for kind in ("", "_low", "_high")
+            ),
+        )
+        values = values.join(at_end, on=PAIR, how="left")
+    for name, metric in moved.items():
+        values = _carry_eta_error(values, name, metric, z_value(confidence))
+    return values
+
+
+def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
+    """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
+    pairs = pairs.with_columns(pl.col(eta).alias("eta"))
+    return pairs.with_columns(
+        *class_factors(pl.col("eta"), pl.col(IS_OWN_ETA), *sizes),
+        odds_against(pl.col("eta")).alias(ODDS),
+    )
+
+
+def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: float) -> pl.LazyFrame:
+    """Widen the interval of one metric, whose values and intervals at both ends of eta are there.
+
+    Where the value is at a bound, which is infinitely far on the scale, the end of the interval is the
+    outermost of those at the ends of eta. An exact eta changes nothing, not even the last bit.
+    """
+    value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
+    at_ends = [pl.col(f"{name}_{end}") for end in _ENDS]
+    columns = dict(
+        zip((_MIDDLE, _LEAST, _MOST, *_SCALED_ENDS), (value, low, high, *at_ends), strict=True)
+    )
+    frame = frame.with_columns(
+        to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns.items()
+    )
+    middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
+    below, above = measure_eta_distances(middle, [pl.col(scaled) for scaled in _SCALED_ENDS])
+    ends = {
+        "low": middle - combine_distances([middle - least, below]),
+        "high": middle + combine_distances([most - middle, above]),
+    }
+    inside = middle.is_finite()
+    changed = {
+        "standard_error": combine_distances(
+            [pl.col(f"{name}_standard_error"), (at_ends[1] - at_ends[0]) / (2 * z)]
+        )
+    }
+    for side, outermost in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+        corners = [pl.col(f"{name}_{end}_{side}") for end in _ENDS]
+        known = pl.all_horizontal(end.is_not_null() for end in (value, *corners))
+        corner = pl.when(known).then(outermost(value, *corners))
+        changed[side] = pl.when(inside).then(from_unbounded(ends[side], metric.range)).otherwise(corner)
+    has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
+    changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(has_interval).then(False))
+    is_exact = pl.col(ETA_LOW).is_null()
+    return frame.with_columns(
+        pl.when(is_exact).then(f"{name}_{kind}").otherwise(expr).alias(f"{name}_{kind}")
+        for kind, expr in changed.items()
+    )
