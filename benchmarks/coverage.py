@@ -325,7 +325,7 @@ ASKED = (
 )
 NOMINAL_BANDS = (("mover", "wilson"), ("mover", "jeffreys"), ("rectangle", "wilson"))
 GUARANTEES = (("rectangle", "clopper_pearson"), ("rectangle", "hoeffding"))
-NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare"]
+NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare", "uncertain_eta"]
 
 
 def of_summary(asked: Asked, cell: Cell, sets: pl.DataFrame, simulations: int) -> Iterator[Coverage]:
@@ -426,6 +426,147 @@ def rejected(cell: Cell, simulations: int) -> Iterator[Rejected]:
             where = (cell.model.name, cell.n_pos, cell.n_neg, str(at))
             share = part.select((pl.col("p_value") < 0.05).fill_null(value=False).mean()).item()
             yield Rejected(str(metric), *where, part.height, share)
+
+
+# Prevalences that are estimates ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Field:
+    """A test set, with recall and fpr of a threshold, and a sample of n from the field."""
+
+    n_pos: int
+    n_neg: int
+    recall: float
+    fpr: float
+    eta: float
+    n: int
+
+    @property
+    def row(self) -> list[Any]:
+        return [self.n_pos, self.n_neg, f"{self.recall:g}", f"{self.fpr:g}", f"{self.eta:g}", self.n]
+
+
+FIELDS = [
+    Field(50, 2000, 0.7, 0.01, 0.1, 50),
+    Field(50, 2000, 0.7, 0.01, 0.1, 500),
+    Field(200, 2000, 0.5, 0.02, 0.01, 500),
+    Field(200, 20_000, 0.8, 0.005, 0.001, 10_000),
+    Field(1000, 20_000, 0.8, 0.005, 0.1, 200),
+    Field(1000, 20_000, 0.8, 0.005, 0.3, 100),
+    Field(200, 2000, 0.5, 0.02, 0.01, 100),
+    Field(200, 2000, 0.5, 0.02, 0.005, 100),
+    Field(50, 5000, 0.9, 0.02, 0.05, 200),
+    Field(20, 500, 0.6, 0.04, 0.2, 40),
+    Field(100, 1000, 0.8, 0.05, 0.02, 300),
+    Field(300, 300, 0.9, 0.3, 0.8, 50),
+    Field(30, 300, 0.9, 0.1, 0.5, 60),
+    Field(500, 50_000, 0.6, 0.0005, 0.0005, 20_000),
+    Field(40, 4000, 0.95, 0.2, 0.02, 50),
+    Field(5000, 50_000, 0.7, 0.01, 0.02, 1000),
+]
+"""The last six are beside those of the formula sheet."""
+OF_A_POINT = (
+    "precision",
+    "f1",
+    "lift",
+    "npv",
+    "accuracy",
+    "mcc",
+    "cohen_kappa",
+    "predicted_positive_rate",
+)
+AREAS_IN_FIELDS = [(200, 2000, 0.1, 200), (200, 2000, 0.1, 2000), (50, 2000, 0.1, 100)]
+AREAS_IN_FIELDS += [(200, 20_000, 0.01, 1000), (200, 20_000, 0.01, 10_000), (1000, 5000, 0.3, 100)]
+AREAS_IN_FIELDS += [(100, 1000, 0.02, 200), (300, 300, 0.5, 50)]
+
+
+def field_samples(rng: np.random.Generator, eta: float, n: int, simulations: int) -> pl.DataFrame:
+    samples = {"simulation": np.arange(simulations), "k": rng.binomial(n, eta, simulations)}
+    return polars_prcurve.eta_from_sample(pl.DataFrame(samples | {"n": [n] * simulations}))
+
+
+def field_points(number: int, field: Field, simulations: int) -> list[Any]:
+    """The coverage of each metric of a point, and that of precision with eta as if it were known."""
+    rng = np.random.default_rng([SEED, 3, number])
+    drawn = {
+        name: np.stack([hits, size - hits], axis=1).ravel()
+        for name, size, rate in (
+            ("n_pos", field.n_pos, field.recall),
+            ("n_neg", field.n_neg, field.fpr),
+        )
+        for hits in [rng.binomial(size, rate, simulations)]
+    }
+    both = {"simulation": np.arange(simulations).repeat(2), "score": np.tile([1, 0], simulations)}
+    etas = field_samples(rng, field.eta, field.n, simulations)
+
+    def cover(etas: pl.DataFrame) -> list[float]:
+        found = pl.DataFrame(both | drawn).prc.operating_points(
+            etas,
+            threshold=1,
+            metrics=OF_A_POINT,
+            confidence=CONFIDENCE,
+            by="simulation",
+            counts=("n_pos", "n_neg"),
+        )
+        truths = {
+            name: getattr(metrics, name)(field.recall, field.fpr, field.eta) for name in OF_A_POINT
+        }
+        holds = (
+            ((pl.col(f"{name}_low") <= truth) & (pl.col(f"{name}_high") >= truth)).mean().alias(name)
+            for name, truth in truths.items()
+        )
+        return list(found.select(holds).row(0))
+
+    fixed = cover(etas.select("simulation", "eta"))[0]
+    none_found = (etas["eta"] == 0).mean()
+    return [*field.row, percent(none_found), percent(fixed), *map(percent, cover(etas))]
+
+
+def field_areas(cell: Cell, eta: float, n: int, simulations: int) -> Iterator[list[Any]]:
+    """The coverage of areas, and with eta as if it were known."""
+    rng = np.random.default_rng([SEED, 4, MODELS.index(cell.model), cell.n_pos, cell.n_neg, n])
+    sets, etas = test_sets(cell, simulations), field_samples(rng, eta, n, simulations)
+    for asked in ASKED:
+        if asked.method == "analytic" and asked.depends_on_eta:
+            found = [
+                covered(
+                    "uncertain eta",
+                    cell,
+                    f"{eta:g}",
+                    sets.prc.summary(
+                        given,
+                        metrics=asked.metric,
+                        confidence=CONFIDENCE,
+                        by="simulation",
+                        counts=("n_pos", "n_neg"),
+                    ),
+                    asked.truth(cell.model, eta),
+                )
+                for given in (etas.select("simulation", "eta"), etas)
+            ]
+            name = getattr(asked.metric, "name", asked.metric)
+            shares = [found[0].coverage, found[1].coverage, found[1].of_reliable]
+            shares += [found[1].reliable, found[1].none]
+            where = [cell.model.name, cell.n_pos, cell.n_neg, f"{eta:g}", n]
+            yield [name, *where, *map(percent, shares)]
+
+
+def uncertain_etas(simulations: int) -> Iterator[str]:
+    heads = ["P", "N", "recall", "fpr", "eta", "n", "k = 0, %", "eta as fixed", *OF_A_POINT]
+    rows = [field_points(i, field, 10 * simulations) for i, field in enumerate(FIELDS)]
+    yield f"### points at an uncertain eta, {10 * simulations} test sets a cell\n\n" + table(heads, rows)
+    rows = [
+        row
+        for name in ("beta", "mixture", "five levels")
+        for n_pos, n_neg, eta, n in AREAS_IN_FIELDS
+        for model in MODELS
+        if model.name == name
+        for row in field_areas(Cell(model, n_pos, n_neg), eta, n, simulations)
+    ]
+    heads = ["metric", "model", "P", "N", "eta", "n", "eta as fixed", "coverage", "of reliable"]
+    heads += ["reliable", "no interval"]
+    yield f"### areas at an uncertain eta, {simulations} test sets a cell\n\n" + table(heads, rows)
 
 
 # What it says ---------------------------------------------------------------------------------
@@ -543,6 +684,8 @@ def main() -> None:
         print(
             "### compare: equally good models told apart\n\n" + table(heads, (one.row for one in tests))
         )
+    for text in uncertain_etas(given.simulations) if "uncertain_eta" in given.only else ():
+        print(text)
     if found:
         print(verdict_of_methods(found), verdict_of_cells(found), outside(found), sep="\n")
     print(f"{perf_counter() - start:.0f} seconds")
