@@ -325,7 +325,7 @@ ASKED = (
 )
 NOMINAL_BANDS = (("mover", "wilson"), ("mover", "jeffreys"), ("rectangle", "wilson"))
 GUARANTEES = (("rectangle", "clopper_pearson"), ("rectangle", "hoeffding"))
-NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare", "uncertain_eta"]
+NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare", "uncertain_eta", "maxima"]
 
 
 def of_summary(asked: Asked, cell: Cell, sets: pl.DataFrame, simulations: int) -> Iterator[Coverage]:
@@ -465,7 +465,7 @@ FIELDS = [
     Field(40, 4000, 0.95, 0.2, 0.02, 50),
     Field(5000, 50_000, 0.7, 0.01, 0.02, 1000),
 ]
-"""The last six are beside those of the formula sheet."""
+"""The last six are beside those of the formulas."""
 OF_A_POINT = (
     "precision",
     "f1",
@@ -567,6 +567,89 @@ def uncertain_etas(simulations: int) -> Iterator[str]:
     heads = ["metric", "model", "P", "N", "eta", "n", "eta as fixed", "coverage", "of reliable"]
     heads += ["reliable", "no interval"]
     yield f"### areas at an uncertain eta, {simulations} test sets a cell\n\n" + table(heads, rows)
+
+
+# What was maximized ---------------------------------------------------------------------------
+
+MAXIMA = [
+    ("beta", 20, 200, 0.1),
+    ("mixture", 50, 2000, 0.1),
+    ("beta", 50, 500, 0.5),
+    ("t3, shift 2", 50, 2000, 0.1),
+    ("mixture", 200, 2000, 0.1),
+    ("beta", 200, 2000, 0.01),
+    ("five levels", 50, 1000, 0.1),
+    ("t3, shift 2", 1000, 5000, 0.1),
+    ("normal, d' = 1", 30, 300, 0.1),
+    ("normal, d' = 2", 100, 100, 0.5),
+    ("normal, d' = 3", 100, 10_000, 0.01),
+    ("normal, d' = 3", 20, 2000, 0.001),
+    ("five levels", 500, 5000, 0.01),
+]
+"""Population, positives, negatives and prevalence. The last five are beside those of the formulas."""
+
+
+def placed_sets(cell: Cell, simulations: int) -> pl.DataFrame:
+    """Examples whose score is minus the true fpr of a threshold there; of levels, minus their number."""
+    rng = cell.rng(5)
+    if cell.model.levels is not None:
+        shares = dict(zip(("n_pos", "n_neg"), cell.model.levels, strict=True))
+        sizes = {"n_pos": cell.n_pos, "n_neg": cell.n_neg}
+        n = len(shares["n_pos"])
+        drawn = {k: rng.multinomial(sizes[k], shares[k], simulations).ravel() for k in sizes}
+        score = -np.tile(np.arange(n), simulations).astype(float)
+        return pl.DataFrame({"simulation": np.arange(simulations).repeat(n), "score": score} | drawn)
+    pos = cell.model.fpr_at(rng.random((simulations, cell.n_pos)))
+    score = -np.concatenate([pos, rng.random((simulations, cell.n_neg))], axis=1)
+    label = np.tile(np.arange(score.shape[1]) < cell.n_pos, simulations)
+    number = np.arange(simulations).repeat(score.shape[1])
+    return pl.DataFrame(
+        {"simulation": number, "score": score.ravel(), "n_pos": 1 * label, "n_neg": 1 * ~label}
+    )
+
+
+def true_rates(model: Model, score: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Recall and fpr in the population, at thresholds of `placed_sets`."""
+    if model.levels is None:
+        return model.recall_at(-score), -score
+    levels = (-score).astype(int)
+    positive, negative = (np.cumsum(side).clip(0, 1)[levels] for side in model.levels)
+    return positive, negative
+
+
+def maximum_rows(cell: Cell, eta: float, simulations: int) -> Iterator[list[Any]]:
+    """The error of what a maximum promises, and the coverage of its interval, plain and corrected."""
+    sets = placed_sets(cell, simulations)
+    for target, metric in (("f1", "f1"), ("mcc", "mcc"), ("f1", "precision")):
+        asked: dict[str, Any] = {"maximize": target, "metrics": metric, "confidence": CONFIDENCE}
+        asked |= {"by": "simulation", "counts": ("n_pos", "n_neg")}
+        plain = sets.prc.operating_points(eta, **asked)
+        found = sets.prc.operating_points(eta, **asked, method="bootstrap", n_resamples=200, seed=SEED)
+        truth = getattr(metrics, metric)(*true_rates(cell.model, found["threshold"].to_numpy()), eta)
+        held = [
+            one.select(
+                below=(pl.col(f"{metric}_high") < truth).mean(),
+                above=(pl.col(f"{metric}_low") > truth).mean(),
+            ).row(0)
+            for one in (plain, found)
+        ]
+        errors = [float((found[name] - truth).mean()) for name in (metric, f"{metric}_corrected")]
+        none = found[f"{metric}_low"].is_null().mean()
+        where = [cell.model.name, cell.n_pos, cell.n_neg, f"{eta:g}", target, metric]
+        shares = [share for low, high in held for share in (1 - low - high, high)]
+        yield [*where, *(f"{error:.3f}" for error in errors), *map(percent, (*shares, none))]
+
+
+def maxima(simulations: int) -> str:
+    heads = ["model", "P", "N", "eta", "maximized", "metric", "too high by", "corrected"]
+    heads += ["plain", "too high", "shifted", "too high", "no interval"]
+    by_name = {model.name: model for model in MODELS}
+    rows = [
+        row
+        for name, n_pos, n_neg, eta in MAXIMA
+        for row in maximum_rows(Cell(by_name[name], n_pos, n_neg), eta, simulations)
+    ]
+    return f"### maxima, {simulations} test sets a cell\n\n" + table(heads, rows)
 
 
 # What it says ---------------------------------------------------------------------------------
@@ -686,6 +769,8 @@ def main() -> None:
         )
     for text in uncertain_etas(given.simulations) if "uncertain_eta" in given.only else ():
         print(text)
+    if "maxima" in given.only:
+        print(maxima(given.simulations))
     if found:
         print(verdict_of_methods(found), verdict_of_cells(found), outside(found), sep="\n")
     print(f"{perf_counter() - start:.0f} seconds")

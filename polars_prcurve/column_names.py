@@ -64,6 +64,10 @@ ODDS = "_prc_odds"  # negatives per positive, (1 - eta) / eta
 CHECK = "_prc_check"  # the sentence of a check that is broken, in a query that is about to stop
 COPY = "_prc_copy"  # number of a repeated row, such as one per metric
 
+# One row per operating point of the greatest value of a metric
+IS_MAXIMIZED = "_prc_is_maximized"  # Boolean, true for such a row, null for other targets
+OPTIMISM = "_prc_optimism"  # and the number of a metric: by how much its value is too good there
+
 # One row per distinct score -------------------------------------------------------------------
 
 CUM_POS = "_prc_cum_pos"  # positives at this score and above, plus those of all groups before

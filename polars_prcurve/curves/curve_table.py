@@ -27,7 +27,7 @@ from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 
 def list_curve_columns(
-    metrics: Sequence[PointMetric], *, long: bool, bands: bool = False
+    metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None = None
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
     columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands))
@@ -52,11 +52,14 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
             )
 
 
-def list_metric_columns(metrics: Sequence[PointMetric], *, long: bool, bands: bool) -> list[str]:
-    """Return the columns of metrics and the ends of their bands, without those that a sweep has."""
+def list_metric_columns(
+    metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None
+) -> list[str]:
+    """Return the columns of metrics and of their bands, without those that a sweep has."""
+    kinds = [] if bands is None else bands.list_kinds()
     if read_flag("long=", long):
-        return ["metric", "value", *(["low", "high"] if bands else [])]
-    ends = ["", "_low", "_high"] if bands else [""]
+        return ["metric", "value", *kinds]
+    ends = ["", *(f"_{kind}" for kind in kinds)]
     names = (f"{metric.name}{end}" for metric in metrics for end in ends)
     return [name for name in names if name not in SWEEP_COLUMNS]
 
@@ -81,7 +84,8 @@ def build_curve_table(
         grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
-    bands = bands and bands.mark_uncertain_eta(grid.uncertain)
+    if bands is not None and grid.uncertain:
+        bands = bands.mark_uncertain_eta()
     frame = build_eta_sweep(
         grid,
         table,
@@ -92,7 +96,7 @@ def build_curve_table(
     if smooth and isinstance(table, ScoreTable):
         frame = with_binormal_rates(frame, table)
     frame = with_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    eta, *others = list_curve_columns(metrics, long=long, bands=bands is not None)
+    eta, *others = list_curve_columns(metrics, long=long, bands=bands)
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 
@@ -120,7 +124,7 @@ def with_metrics(
     frame = with_bands(frame.with_columns(values), metrics, bands, table)
     if not long:
         return frame
-    ends = {"value": "", "low": "_low", "high": "_high"}
+    ends = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
     columns = {kind: [pl.col(m.name + end) for m in metrics] for kind, end in ends.items()}
     return frame.with_columns(long_columns(columns, names))
 

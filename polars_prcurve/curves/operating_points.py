@@ -50,7 +50,8 @@ from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-_TARGET_NUMBER = f"{RESERVED}turn"
+TARGET_NUMBER = f"{RESERVED}turn"
+"""The number of a target, in the order of the arguments."""
 _REQUEST = f"{RESERVED}request"
 SAMPLE_SIZE_COLUMNS = (
     "criterion",
@@ -68,7 +69,11 @@ _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
 
 
 def list_points_columns(
-    metrics: Sequence[PointMetric], *, per: float | None, long: bool, bands: bool = False
+    metrics: Sequence[PointMetric],
+    *,
+    per: float | None,
+    long: bool,
+    bands: BandOptions | None = None,
 ) -> tuple[str, ...]:
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
@@ -89,18 +94,21 @@ def build_points_table(
     per: float | None = None,
     bands: BandOptions | None = None,
     long: bool = False,
+    optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return the result of `operating_points`: one row per group, prevalence and target.
 
     Its columns are `by`, eta, what the eta frame carries, and the rest of `list_points_columns`.
+    `optimism` has a row per pair and target that maximizes, for `bands` that are corrected.
     """
-    bands = bands and bands.mark_uncertain_eta(grid.uncertain)
+    if bands is not None and grid.uncertain:
+        bands = bands.mark_uncertain_eta()
     frame, groups = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [SCORE] if isinstance(table, ScoreTable) else []
     rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
-    pairs = join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
+    pairs = build_points_pairs(groups, grid, table)
     requests = _build_requests(pairs, targets)
     chosen = _choose_rows(requests, pairs, rows, targets, table)
     points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
@@ -110,17 +118,24 @@ def build_points_table(
         points = _fill_given_thresholds(points, targets, table)
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
+    if optimism is not None:
+        points = points.join(optimism, on=[PAIR, TARGET_NUMBER], how="left")
     if long:
         points = points.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross")
     of_groups = _frame_targets(targets)
     order = [*([THRESHOLD_ROW] if of_groups else []), *([COPY] if long else [])]
-    points = points.sort(PAIR, _TARGET_NUMBER, *order)
-    more = [of.missing_row_check(pl.col(_TARGET_NUMBER) == number) for number, of in of_groups.items()]
+    points = points.sort(PAIR, TARGET_NUMBER, *order)
+    more = [of.missing_row_check(pl.col(TARGET_NUMBER) == number) for number, of in of_groups.items()]
     points = check_at_end(table, points, *late_checks(table, grid), *more)
     points = with_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
-    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands is not None)
+    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands)
     return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
+    """Return one row per group and prevalence, numbered in PAIR."""
+    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
 
 
 def build_sample_size_table(
@@ -198,7 +213,7 @@ def _build_requests(pairs: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFr
 
 
 def _number_targets(numbers: Sequence[int]) -> pl.LazyFrame:
-    return pl.LazyFrame({_TARGET_NUMBER: numbers}, schema={_TARGET_NUMBER: pl.Int64})
+    return pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
 
 
 def _choose_rows(
@@ -228,7 +243,7 @@ def _choose_rows(
         requests = requests.join(choices, on=_REQUEST, how="left")
     numbers = (chosen_row(pl.col(name)) for name in named)
     return requests.with_columns(
-        pick_by_number(_TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
+        pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
 
 
@@ -247,8 +262,8 @@ def _target_columns(targets: Sequence[Target]) -> list[pl.Expr]:
     given = (target.value for target in targets)
     values = (v if v is None or isinstance(v, pl.Expr) else pl.lit(float(v)) for v in given)
     return [
-        pick_by_number(_TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
-        pick_by_number(_TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
+        pick_by_number(TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
+        pick_by_number(TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
     ]
 
 
@@ -260,7 +275,7 @@ def _fill_given_thresholds(
     A target threshold above all scores meets no row; nothing is flagged there.
     """
     least_scores = (target.least_score for target in targets)
-    threshold = pick_by_number(_TARGET_NUMBER, least_scores, pl.col(SCORE))
+    threshold = pick_by_number(TARGET_NUMBER, least_scores, pl.col(SCORE))
     given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     n_pos, n_neg = class_counts(table)
     zero = pl.lit(0, dtype=table.count_dtype)

@@ -52,6 +52,8 @@ class Target:
     depends_on_eta: bool = False
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
+    maximized: PointMetric | None = None
+    """The metric whose best value is the target, if that is what it is."""
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
@@ -188,7 +190,8 @@ def _build_best_target(metric: PointMetric) -> Target:
         # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
         return rising_code(rows.value(metric) * sign).cast(pl.Int128) * 2**64 - rows.column(ROW_NUMBER)
 
-    return Target(f"maximize({metric.name})", None, choice, metric.depends_on_eta)
+    name = f"maximize({metric.name})"
+    return Target(name, None, choice, metric.depends_on_eta, maximized=metric)
 
 
 def _to_list(name: str, given: Any) -> list[Any]:

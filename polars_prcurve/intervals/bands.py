@@ -35,8 +35,10 @@ from polars_prcurve.column_names import (
     ETA_HIGH,
     ETA_LIMITS,
     ETA_LOW,
+    IS_MAXIMIZED,
     N_NEG_EFFECTIVE,
     N_POS_EFFECTIVE,
+    OPTIMISM,
     RESERVED,
 )
 from polars_prcurve.errors import PrcError
@@ -68,17 +70,23 @@ class BandOptions:
     confidence: float
     interval: RateMethod
     band: BandKind
+    corrected: bool = False
+    """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
-    def mark_uncertain_eta(self, uncertain: bool) -> BandOptions:
-        """Return the options for prevalences that are estimates, or exact."""
-        if uncertain and self.band != "mover":
+    def list_kinds(self) -> list[str]:
+        """Return what is beside the value of a metric; in columns, its name stands before."""
+        return [*(["corrected"] if self.corrected else []), "low", "high"]
+
+    def mark_uncertain_eta(self) -> BandOptions:
+        """Return the options for prevalences that are estimates."""
+        if self.band != "mover":
             raise PrcError(
                 f'band="{self.band}" works at an eta; pass its ends as two eta, or band="mover", which '
                 "carries the error of eta"
             )
-        return replace(self, uncertain_eta=uncertain)
+        return replace(self, uncertain_eta=True)
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
@@ -89,16 +97,26 @@ class BandOptions:
 
 
 def read_band_options(
-    confidence: float | None, interval: RateMethod, band: BandKind, metrics: Iterable[PointMetric]
+    confidence: float | None,
+    interval: RateMethod,
+    band: BandKind,
+    metrics: Iterable[PointMetric],
+    *,
+    corrected: bool = False,
 ) -> BandOptions | None:
-    """Return the options for bands, or None if `confidence` is None; raise if a metric has no band."""
+    """Return the options for bands, or None if `confidence` is None; raise if a metric has no band.
+
+    With `corrected`, the band of a value that was maximized is that of the corrected value.
+    """
     read_choice("band=", band, ("mover", "rectangle"))
     check_rate_method(interval, "interval=")
     if confidence is None:
         return None
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
-    return BandOptions(check_confidence(confidence), interval, band)
+    if corrected and band != "mover":
+        raise PrcError(f'what is corrected has the band "mover"; got band="{band}"')
+    return BandOptions(check_confidence(confidence), interval, band, corrected)
 
 
 def with_bands(
@@ -122,8 +140,10 @@ def with_bands(
         )
     if bands.uncertain_eta:
         frame = with_eta_limits(frame)
-    for metric in metrics:
+    for number, metric in enumerate(metrics):
         frame = _with_band(frame, metric, bands)
+        if bands.corrected:
+            frame = _with_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
     return frame
 
 
@@ -200,6 +220,28 @@ def _with_scaled_ends(
         more = measure_eta_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
     return frame, (estimate - combine_distances(below), estimate + combine_distances(above))
+
+
+def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
+    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too.
+
+    Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
+    there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
+    a bound has no band.
+    """
+    name, moved = metric.name, pl.col(IS_MAXIMIZED).fill_null(False)
+    value, corrected = pl.col(name), pl.col(name) - optimism
+    start, end = to_unbounded(value, metric.range), to_unbounded(corrected, metric.range)
+    columns = {f"{name}_corrected": corrected}
+    for side, outer in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
+        limit = pl.col(f"{name}_{side}")
+        shifted = from_unbounded(to_unbounded(limit, metric.range) + (end - start), metric.range)
+        inside = corrected.is_between(*metric.range)
+        at_bound = pl.when(limit.is_not_null() & inside).then(outer(limit, corrected))
+        known = pl.when(end.is_finite()).then(shifted)
+        new = pl.when(start.is_infinite()).then(at_bound).otherwise(known)
+        columns[f"{name}_{side}"] = pl.when(moved).then(new).otherwise(limit)
+    return frame.with_columns(**columns)
 
 
 def with_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:

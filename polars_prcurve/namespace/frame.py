@@ -72,6 +72,7 @@ from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.sweep.row_choice import Thresholds
 from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
+from polars_prcurve.uncertainty.optimism import build_optimism_table
 from polars_prcurve.uncertainty.options import ErrorMethod, read_uncertainty
 from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
@@ -343,7 +344,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         asked = find_point_metrics(metrics)
         bands = read_band_options(confidence, interval, band, asked)
         read_smooth(smooth, confidence=confidence, rates=rates)
-        makes = list_curve_columns(asked, long=long, bands=bands is not None)
+        makes = list_curve_columns(asked, long=long, bands=bands)
         table = read_input(
             self._frame,
             makes=makes,
@@ -389,6 +390,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
+        method: ErrorMethod = "analytic",
+        n_resamples: int = 1000,
+        seed: int | None = None,
         per: float | None = None,
         long: bool = False,
         by: Columns = None,
@@ -432,6 +436,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             Point metrics to show.
         confidence, interval, band
             As in `curve`. The threshold is found in this table and then taken as fixed.
+        method
+            `"bootstrap"` corrects what was maximized, and needs a DataFrame. The greatest value of a
+            metric is too good for its threshold, because chance helped to choose it. This optimism is
+            estimated and taken away (Harrell et al. 1996), and the interval is for what the threshold
+            does when it is used. Other targets have the bands of `"analytic"`.
+        n_resamples, seed
+            The number of replicates of the bootstrap, and a seed that makes them repeatable.
         per
             A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
         long
@@ -448,7 +459,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `target`: Float64, the number given; null for `maximize`
         - the columns of `sweep`
         - the columns `metrics`: Float64, null where undefined
-        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`
+        - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`; with
+          `method="bootstrap"`, before these two `<metric>_corrected`, Float64: the metric less its
+          optimism, null unless the row was found by `maximize`
         - with `per`, `alerts`, `true_alerts`, `missed`: Float64, expected numbers among `per` events
 
         Examples
@@ -468,8 +481,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └───────────┴────────┴───────────┴────────┴───────────┴────────┘
         """
         asked = find_point_metrics(metrics)
-        bands = read_band_options(confidence, interval, band, asked)
-        makes = list_points_columns(asked, per=per, long=long, bands=bands is not None)
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
+        bands = read_band_options(confidence, interval, band, asked, corrected=method == "bootstrap")
+        makes = list_points_columns(asked, per=per, long=long, bands=bands)
         table = read_input(
             self._frame,
             makes=makes,
@@ -495,14 +509,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             maximize=maximize,
         )
         grid = read_eta(eta, table, makes, confidence=confidence)
+        table = table if bands is None else table.require_example_counts()
+        optimism = build_optimism_table(table, grid, targets, asked, uncertainty)
         query = build_points_table(
-            table if bands is None else table.require_example_counts(),
-            grid,
-            targets,
-            asked,
-            per=per,
-            bands=bands,
-            long=long,
+            table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
         return self._finish(query)
 

@@ -133,7 +133,7 @@ class Bootstrap(NamedTuple):
         if not samples:  # an empty block, from which the errors get their columns
             nothing = np.empty((n, 0, len(self.metrics)))
             yield SampleBlock(pairs, ReplicateValues(nothing[0], nothing, np.empty(0)))
-        with _show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
+        with show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _batch_samples(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
@@ -142,7 +142,7 @@ class Bootstrap(NamedTuple):
                     pl.col(_CURVE) - first
                 )
                 values = []
-                for size in _split_replicates(n, sum(lengths)):
+                for size in split_replicates(n, sum(lengths)):
                     drawn = [s.draw(random, size) for s, random in zip(block, streams, strict=True)]
                     pos, neg = (np.concatenate(side, axis=1) for side in zip(*drawn, strict=True))
                     curves = self._build_curves(pos, neg, lengths)
@@ -244,13 +244,18 @@ class Bootstrap(NamedTuple):
                 for i, name in enumerate(number_metrics(self.metrics))
             }
             tables.append(pl.DataFrame(keys | columns, nan_to_null=True))
-        if n_dropped > 0:
-            warnings.warn(
-                f"a metric is undefined in up to {n_dropped} of {n} bootstrap replicates, such as those "
-                "without a positive; intervals use the other replicates",
-                stacklevel=2,
-            )
+        warn_of_dropped(n_dropped, n)
         return pl.concat(tables).lazy()
+
+
+def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
+    """Warn if a metric is undefined in some replicates."""
+    if n_dropped > 0:
+        warnings.warn(
+            f"a metric is undefined in up to {n_dropped} of {n_replicates} bootstrap replicates, such "
+            "as those without a positive; intervals use the other replicates",
+            stacklevel=3,
+        )
 
 
 def _correct_percentiles(
@@ -328,7 +333,7 @@ def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> Iterator[lis
         yield block
 
 
-def _split_replicates(n_replicates: int, n_cells: int) -> list[int]:
+def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     """Return how many replicates to draw at a time, for at most _MAX_CELLS cells or one replicate."""
     step = max(1, _MAX_CELLS // max(1, n_cells))
     rest = n_replicates % step
@@ -336,7 +341,7 @@ def _split_replicates(n_replicates: int, n_cells: int) -> list[int]:
 
 
 @contextmanager
-def _show_progress(total: int) -> Iterator[Callable[[int], None]]:
+def show_progress(total: int) -> Iterator[Callable[[int], None]]:
     """Show on a terminal which share of `total` is done, once a second has passed."""
     done, start = 0, monotonic()
     shown = False

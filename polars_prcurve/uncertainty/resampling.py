@@ -38,6 +38,11 @@ class Sample(Protocol):
         """The effective numbers of positives and of negatives that are drawn independently."""
         ...
 
+    @property
+    def counts(self) -> DrawnCounts:
+        """The positives and negatives of the sample itself, as one row."""
+        ...
+
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
         """Draw from where the streams stand."""
         ...
@@ -56,6 +61,10 @@ class CellSample(NamedTuple):
     @property
     def sizes(self) -> tuple[float, float]:
         return float(self.pos.sum()), float(self.neg.sum())
+
+    @property
+    def counts(self) -> DrawnCounts:
+        return self.pos[None], self.neg[None]
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
         return _draw_counts(streams[0], self.pos, replicates), _draw_counts(
@@ -83,6 +92,14 @@ class UnitSample(NamedTuple):
         import numpy as np
 
         pos, neg = (_effective_size(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
+        return pos, neg
+
+    @property
+    def counts(self) -> DrawnCounts:
+        import numpy as np
+
+        n_cells = sum(self.lengths)
+        pos, neg = (np.bincount(self.cell, side, n_cells)[None] for side in (self.pos, self.neg))
         return pos, neg
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:

@@ -1,0 +1,170 @@
+"""Optimism: by how much the greatest value of a metric is too good, because it was looked for.
+
+The threshold of the best value suits the sample at hand, its chance included. Where it is used later,
+the metric is lower. In each bootstrap replicate the best threshold is found anew, and the value there
+is compared with that of the same threshold in the sample. The mean of these differences is the optimism,
+and the value less its optimism is the corrected one.
+
+Source: Harrell et al. 1996.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from polars_prcurve.column_names import GROUP, IS_MAXIMIZED, OPTIMISM, PAIR
+from polars_prcurve.curves.operating_points import TARGET_NUMBER, build_points_pairs
+from polars_prcurve.curves.targets import Target
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.best_and_at_target import best
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
+from polars_prcurve.sweep.sweep_table import build_sweep
+from polars_prcurve.uncertainty.bootstrap import (
+    Bootstrap,
+    show_progress,
+    split_replicates,
+    warn_of_dropped,
+)
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.resampling import DrawnCounts, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_ARRAYS = 16
+"""Arrays of all cells and replicates that a metric takes: fewer replicates at once keep them small."""
+
+
+def build_optimism_table(
+    table: InputTable,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    uncertainty: UncertaintyOptions | None,
+) -> pl.LazyFrame | None:
+    """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER.
+
+    There is a row for each pair and target that maximizes. Without two examples of a class it is null.
+    Return None unless the method is the bootstrap.
+    """
+    if uncertainty is None or uncertainty.method != "bootstrap":
+        return None
+    maximized = {
+        number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
+    }
+    if not maximized:
+        raise PrcError(
+            'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
+        )
+    grid = grid.require_exact('method="bootstrap"')
+    bootstrap = Bootstrap(cast("ScoreTable", table), [best(m) for m in maximized.values()], uncertainty)
+    sweep = build_sweep(table)
+    pairs = build_points_pairs(sweep.groups, grid, table)
+    pairs = check_at_end(table, pairs.sort(PAIR), *late_checks(table, grid))
+    found = bootstrap.collect_query(pairs.select(GROUP, PAIR, "eta"))
+    groups = found[GROUP].unique().sort()
+    samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
+    rows = _measure_samples(samples, found, maximized, metrics, uncertainty)
+    names = [f"{OPTIMISM}{number}" for number in range(len(metrics))]
+    schema: dict[str, Any] = {PAIR: found.schema[PAIR], TARGET_NUMBER: pl.Int64}
+    schema |= dict.fromkeys(names, pl.Float64)
+    every = pl.DataFrame(rows, schema=schema, orient="row")
+    return every.lazy().with_columns(pl.lit(True).alias(IS_MAXIMIZED), pl.col(names).fill_nan(None))
+
+
+def _measure_samples(
+    samples: Sequence[Sample],
+    pairs: pl.DataFrame,
+    maximized: Mapping[int, PointMetric],
+    metrics: Sequence[PointMetric],
+    uncertainty: UncertaintyOptions,
+) -> list[list[float]]:
+    """Return PAIR, the number of a target, and the optimism of each metric, for all of them in a row.
+
+    `samples` are those of the groups of `pairs`, in their order. NaN where the optimism is not known.
+    """
+    import numpy as np
+
+    n, rows, n_dropped = uncertainty.n_resamples, [], 0
+    # The seeds of `summary`, so that replicates of best(metric) are the same.
+    seeds = np.random.SeedSequence(uncertainty.seed).spawn(len(samples))
+    parts = pairs.partition_by(GROUP, maintain_order=True)
+    with show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
+        for sample, seed, part in zip(samples, seeds, parts, strict=True):
+            etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
+            differences = []
+            for size in split_replicates(n, _ARRAYS * sum(sample.lengths)):
+                drawn = sample.draw(streams, size)
+                differences.append(
+                    [
+                        compare_with_sample(drawn, sample.counts, eta, metric, metrics)
+                        for eta in etas
+                        for metric in maximized.values()
+                    ]
+                )
+                advance(size * sum(sample.lengths))
+            every = np.concatenate(differences, axis=1)  # axes: pair and target, replicate, metric
+            undefined = np.isnan(every)
+            known = (~undefined).sum(axis=1)
+            with np.errstate(invalid="ignore"):
+                means = np.where(undefined, 0, every).sum(axis=1) / known
+            if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
+                means[:] = np.nan
+            n_dropped = max(n_dropped, int((n - known)[~np.isnan(means)].max(initial=0)))
+            keys = [[pair, number] for pair in part[PAIR] for number in maximized]
+            rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
+    warn_of_dropped(n_dropped, n)
+    return rows
+
+
+def compare_with_sample(
+    drawn: DrawnCounts,
+    counts: DrawnCounts,
+    eta: float | None,
+    maximized: PointMetric,
+    metrics: Sequence[PointMetric],
+) -> NDArray[np.float64]:
+    """Return each metric at the best row of each replicate, less its value at that row of the sample.
+
+    `counts` are the positives and negatives of the sample by row, and `drawn` those of its replicates.
+    Of equally good rows the first counts. NaN where a metric is undefined.
+    """
+    import numpy as np
+
+    sign = 1.0 if maximized.higher_is_better() else -1.0
+    with np.errstate(all="ignore"):
+        recall, fpr = map(_accumulate, drawn)
+        values = sign * _evaluate(maximized, recall, fpr, eta)
+        best_row = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
+        replicate = np.arange(len(values))
+        of_replicate = recall[replicate, best_row], fpr[replicate, best_row]
+        of_sample = _accumulate(counts[0])[0, best_row], _accumulate(counts[1])[0, best_row]
+        found = [_evaluate(m, *of_replicate, eta) - _evaluate(m, *of_sample, eta) for m in metrics]
+    differences = np.stack(found, axis=1)
+    differences[np.isnan(values).all(axis=1)] = np.nan
+    return differences
+
+
+def _accumulate(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the share of each row and the rows above it; NaN if there is nothing to count."""
+    sums = counts.cumsum(axis=1, dtype=float)
+    shares: NDArray[np.float64] = sums / sums[:, -1:]
+    return shares
+
+
+def _evaluate(
+    metric: PointMetric, recall: NDArray[np.float64], fpr: NDArray[np.float64], eta: float | None
+) -> NDArray[np.float64]:
+    """Return a metric at rates that may be undefined, and at eta, which is so in an empty group."""
+    import numpy as np
+
+    at = metric.choose_eta(np.nan if eta is None else eta)
+    return np.asarray(metric.from_rates(recall, fpr, np.float64(at)))
