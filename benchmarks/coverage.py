@@ -552,6 +552,39 @@ def field_areas(cell: Cell, eta: float, n: int, simulations: int) -> Iterator[li
             yield [name, *where, *map(percent, shares)]
 
 
+OWN_SAMPLES = [(500, 0.1, 0.7, 0.03), (2000, 0.02, 0.6, 0.01), (200, 0.3, 0.8, 0.1)]
+OWN_SAMPLES += [(20_000, 0.005, 0.7, 0.004)]
+"""Test sets that are random samples of the field: their size, eta, recall and fpr."""
+
+
+def own_sample(number: int, simulations: int) -> Iterator[list[Any]]:
+    """The coverage with the own prevalence of a random test set, as a number and with its interval."""
+    n, eta, recall, fpr = OWN_SAMPLES[number]
+    rng = np.random.default_rng([SEED, 6, number])
+    k = rng.binomial(n, eta, simulations)
+    drawn = {"n_pos": (k, recall), "n_neg": (n - k, fpr)}
+    sides = {}
+    for name, (sizes, rate) in drawn.items():
+        hits = rng.binomial(sizes, rate)
+        sides[name] = np.stack([hits, sizes - hits], axis=1).ravel()
+    both = {"simulation": np.arange(simulations).repeat(2), "score": np.tile([1, 0], simulations)}
+    sample = pl.DataFrame({"simulation": np.arange(simulations), "k": k, "n": [n] * simulations})
+    for metric in ("precision", "f1", "npv", "predicted_positive_rate"):
+        truth, shares = getattr(metrics, metric)(recall, fpr, eta), []
+        for given in (None, polars_prcurve.eta_from_sample(sample)):
+            found = pl.DataFrame(both | sides).prc.operating_points(
+                given,
+                threshold=1,
+                metrics=metric,
+                confidence=CONFIDENCE,
+                by="simulation",
+                counts=("n_pos", "n_neg"),
+            )
+            holds = (pl.col(f"{metric}_low") <= truth) & (pl.col(f"{metric}_high") >= truth)
+            shares.append(found.select(holds.mean()).item())
+        yield [n, f"{eta:g}", f"{recall:g}", f"{fpr:g}", metric, *map(percent, shares)]
+
+
 def uncertain_etas(simulations: int) -> Iterator[str]:
     heads = ["P", "N", "recall", "fpr", "eta", "n", "k = 0, %", "eta as fixed", *OF_A_POINT]
     rows = [field_points(i, field, 10 * simulations) for i, field in enumerate(FIELDS)]
@@ -564,6 +597,9 @@ def uncertain_etas(simulations: int) -> Iterator[str]:
         if model.name == name
         for row in field_areas(Cell(model, n_pos, n_neg), eta, n, simulations)
     ]
+    own = [row for i in range(len(OWN_SAMPLES)) for row in own_sample(i, 10 * simulations)]
+    heads = ["n", "eta", "recall", "fpr", "metric", "eta=None", "eta_from_sample"]
+    yield f"### random test sets, {10 * simulations} a cell\n\n" + table(heads, own)
     heads = ["metric", "model", "P", "N", "eta", "n", "eta as fixed", "coverage", "of reliable"]
     heads += ["reliable", "no interval"]
     yield f"### areas at an uncertain eta, {simulations} test sets a cell\n\n" + table(heads, rows)
