@@ -30,11 +30,12 @@ F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 @overload
-def eta_from_sample(sample: F, /, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
+def eta_from_sample(sample: F, *, k: str = "k", n: str = "n", confidence: float = 0.95) -> F: ...
+
+
 @overload
 def eta_from_sample(
     sample: ArrayLike | None = None,
-    /,
     n: ArrayLike | None = None,
     confidence: float = 0.95,
     *,
@@ -43,7 +44,7 @@ def eta_from_sample(
 
 
 def eta_from_sample(
-    sample: Any = None, /, n: Any = None, confidence: float = 0.95, *, k: Any = None
+    sample: Any = None, n: Any = None, confidence: float = 0.95, *, k: Any = None
 ) -> Any:
     """Return the prevalence of a sample, `k` positives among `n` examples, with its interval.
 

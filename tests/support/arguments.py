@@ -60,6 +60,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "eta_for_f_beta": {**RATES, "value": 0.3},
     "eta_for_precision": {**RATES, "precision": 0.3},
     "eta_from_ratio": {"ratio": "1:9"},
+    "eta_from_sample": {"k": 3, "n": 10},
     "eta_grid": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},
