@@ -70,7 +70,7 @@ class EtaTable:
         if self.uncertain:
             raise PrcError(
                 f"{what} works at an eta; pass its ends as two eta (the eta= frame has eta_low and "
-                "eta_high, which make no interval here)"
+                "eta_high, whose error it does not carry)"
             )
         return self
 
