@@ -104,17 +104,17 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.curve([0.5, None, 0.01], by="g", metrics=EVERY, confidence=0.9, long=True),
     ),
-    "curve, uncertain eta": (DF, lambda p: p.curve(UNCERTAIN, by=["g", "h"])),
-    "curve, uncertain eta, with bands": (
+    "curve, uncertain eta frame": (DF, lambda p: p.curve(UNCERTAIN, by=["g", "h"])),
+    "curve, uncertain eta frame, with bands": (
         DF,
         lambda p: p.curve(UNCERTAIN, by="g", metrics=["mcc", "lift", "npv"], confidence=0.9, long=True),
     ),
-    "points, uncertain eta, with bands": (
+    "points, uncertain eta frame, with bands": (
         DF,
         lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **TARGETS),
     ),
-    "summary, uncertain eta": (DF, lambda p: p.summary(UNCERTAIN, by="g", metrics=AREAS)),
-    "summary, uncertain eta, with errors": (
+    "summary, uncertain eta frame": (DF, lambda p: p.summary(UNCERTAIN, by="g")),
+    "summary, uncertain eta frame, with errors": (
         DF,
         lambda p: p.summary(UNCERTAIN, by="g", metrics=ERRORS, confidence=0.9),
     ),
