@@ -165,7 +165,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         LONG,
         lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),
     ),
-    "compare, of groups": (DF, lambda p: p.compare(model="h", paired=False, eta=ETAS, by="g")),
+    "compare, of groups": (DF, lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g")),
     "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
     "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
     "ranking, own": (DF, lambda p: p.ranking(model="h", metric="roc_auc")),
