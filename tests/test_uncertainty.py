@@ -314,7 +314,7 @@ def test_what_has_no_bands() -> None:
         ),
         ({"metrics": metrics.f1.alias("")}, "has no name"),
         ({"metrics": own}, "a bootstrap"),
-        ({"band": "box"}, 'band= is "mover" or "rectangle"'),
+        ({"band": "box"}, 'band= is "mover", "rectangle" or "simultaneous"'),
         ({"interval": "wald"}, ONE_METHOD),
         ({"confidence": 95}, "confidence= takes a level between 0 and 1"),
         ({"rates": ("p", "q"), "eta": 0.1}, "rates= holds no counts"),

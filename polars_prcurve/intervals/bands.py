@@ -11,14 +11,19 @@ metric rises or falls with each of them throughout. Two bands follow from that:
                 a scale where the metric is unbounded (Zou and Donner 2008). The band has the level it
                 names. This is the default.
 
+Both take the threshold as fixed. If it is chosen to reach a certain recall, the sample moves the
+threshold too, and precision is less certain than the band says. A third band holds at all thresholds at
+once, and so at a chosen one, too:
+
+    simultaneous  The rectangle again, over intervals of a local level: all intervals of a class hold at
+                once with the square root of the level. The rates hold, and so all metrics at all
+                prevalences do. See `local_levels`.
+
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
 both ends counts for the low end of the band, and the higher for the high end.
 
-The threshold is taken as fixed. If it is chosen to reach a certain recall, the sample moves the
-threshold too, and precision is less certain than the band says.
-
-Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
+Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -43,6 +48,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.intervals.local_levels import compute_simultaneous_limits
 from polars_prcurve.intervals.rates import (
     BETA_METHODS,
     RateMethod,
@@ -52,7 +58,7 @@ from polars_prcurve.intervals.rates import (
 )
 from polars_prcurve.metrics.point_metric import PointMetric
 
-BandKind: TypeAlias = Literal["mover", "rectangle"]
+BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 _LIMIT_COLUMNS = {
     "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
     "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
@@ -90,10 +96,19 @@ class BandOptions:
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
-        level = math.sqrt(self.confidence) if self.band == "rectangle" else self.confidence
-        return zip(
-            _LIMIT_COLUMNS[rate], compute_limits(value * size, size, level, self.interval), strict=True
-        )
+        level = self.confidence if self.band == "mover" else math.sqrt(self.confidence)
+        if self.band == "simultaneous":
+            ends = compute_simultaneous_limits(value * size, size, level)
+        else:
+            ends = compute_limits(value * size, size, level, self.interval)
+        return zip(_LIMIT_COLUMNS[rate], ends, strict=True)
+
+    @property
+    def needs_numbers(self) -> str:
+        """The option that Polars has no expression for, or an empty text."""
+        if self.band == "simultaneous":
+            return f'band="{self.band}"'
+        return f'interval="{self.interval}"' if self.interval in BETA_METHODS else ""
 
 
 def read_band_options(
@@ -103,13 +118,16 @@ def read_band_options(
     metrics: Iterable[PointMetric],
     *,
     corrected: bool = False,
+    weight: object = None,
 ) -> BandOptions | None:
     """Return the options for bands, or None if `confidence` is None; raise if a metric has no band.
 
     With `corrected`, the band of a value that was maximized is that of the corrected value.
     """
-    read_choice("band=", band, ("mover", "rectangle"))
+    read_choice("band=", band, get_args(BandKind))
     check_rate_method(interval, "interval=")
+    if band == "simultaneous":
+        _check_simultaneous(confidence, interval, weight)
     if confidence is None:
         return None
     for metric in metrics:
@@ -119,17 +137,34 @@ def read_band_options(
     return BandOptions(check_confidence(confidence), interval, band, corrected)
 
 
+def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: object) -> None:
+    """Raise if an argument does not go with `band="simultaneous"`."""
+    if confidence is None:
+        raise PrcError('band="simultaneous" needs a level; pass confidence=, such as 0.95')
+    if interval != "wilson":
+        raise PrcError(
+            f'band="simultaneous" has intervals of its own; leave out interval=; got {interval!r}'
+        )
+    if weight is not None:
+        raise PrcError(
+            'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, '
+            "or pass numbers of examples as counts="
+        )
+
+
 def with_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    if bands.interval in BETA_METHODS:
-        rows = table.collect(frame, f'interval="{bands.interval}"')
-        frame = rows.with_columns(
-            pl.Series(name, end).fill_nan(None)
-            for rate, size in _SIZE_COLUMNS.items()
-            for name, end in bands.limits_by_name(rate, rows[rate].to_numpy(), rows[size].to_numpy())
-        ).lazy()
+    if bands.needs_numbers:
+        rows = table.collect(frame, bands.needs_numbers)
+        for rate, size in _SIZE_COLUMNS.items():
+            # A rate is the same at every prevalence, and at every threshold between two of its examples.
+            once = rows.select(rate, size).unique()
+            ends = bands.limits_by_name(rate, once[rate].to_numpy(), once[size].to_numpy())
+            once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
+            rows = rows.join(once, on=[rate, size], how="left", nulls_equal=True, maintain_order="left")
+        frame = rows.lazy()
     else:
         frame = frame.with_columns(
             end.fill_nan(None).alias(name)

@@ -154,20 +154,24 @@ def _build_beta_limits(more: float) -> Callable[[Numeric, Numeric, float], tuple
     """
 
     def compute_ends(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-        import numpy as np
-
-        tail = (1 - confidence) / 2
-        special = _load_scipy_special()
-        low = special.betaincinv(k + more, n - k + (1 - more), tail)
-        # The complement: 1 - tail would round if the tail is small.
-        high = special.betainccinv(k + (1 - more), n - k + more, tail)
-        known = np.where(n > 0, 0.0, np.nan)
-        return np.where(k == 0, 0.0, low) + known, np.where(k == n, 1.0, high) + known
+        return compute_beta_limits(k, n, (1 - confidence) / 2, more)
 
     return compute_ends
 
 
-def _load_scipy_special() -> Any:
+def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
+    """Return the limits that miss with the probability `tail` on either side; see above for `more`."""
+    import numpy as np
+
+    special = load_scipy_special()
+    low = special.betaincinv(k + more, n - k + (1 - more), tail)
+    # The complement: 1 - tail would round if the tail is small.
+    high = special.betainccinv(k + (1 - more), n - k + more, tail)
+    known = np.where(n > 0, 0.0, np.nan)
+    return np.where(k == 0, 0.0, low) + known, np.where(k == n, 1.0, high) + known
+
+
+def load_scipy_special() -> Any:
     """Import `scipy.special` where it is first needed, since SciPy is an extra."""
     try:
         from scipy import special  # type: ignore[import-untyped]

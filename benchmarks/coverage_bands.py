@@ -1,0 +1,160 @@
+"""How often bands of point metrics hold the truth, and how much a test set of a certain size can tell.
+
+    python benchmarks/coverage_bands.py [--simulations N] [--only NAME ...]
+
+`coverage.py` has the populations, and the coverage of areas. Here thresholds are asked:
+
+    everywhere   all thresholds of a test set at once
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+from coverage import CONFIDENCE, MODELS, Cell, percent, precision, table
+
+PER_BATCH = 1_000_000
+"""Rows of the tables that are asked at once."""
+EVERYWHERE_SIZES = ((20, 20), (20, 200), (50, 500), (200, 200), (200, 2_000), (1_000, 20_000))
+EVERYWHERE_ETA = 0.1
+WIDTHS_AT = (0.3, 0.5, 0.7)
+
+
+# All thresholds at once -----------------------------------------------------------------------
+
+
+def whole_sets(cell: Cell, simulations: range, rng: np.random.Generator) -> pl.DataFrame:
+    """Counts by score of whole test sets, with the true rates of the scores of either class.
+
+    A score is drawn as the rate of its own class that it flags. `true_recall` is of rows with
+    positives, `true_fpr` of rows with negatives; where scores tie, both are of every row.
+    """
+    number = len(simulations)
+    if cell.model.levels is not None:
+        shares = cell.model.levels
+        n_pos, n_neg = (
+            rng.multinomial(size, share, size=number).ravel()
+            for size, share in zip((cell.n_pos, cell.n_neg), shares, strict=True)
+        )
+        true_recall, true_fpr = (np.tile(np.cumsum(share), number) for share in shares)
+        levels = len(shares[0])
+        drawn = {"score": np.tile(-np.arange(levels), number), "n_pos": n_pos, "n_neg": n_neg}
+        of = {"simulation": np.repeat(np.array(simulations), levels)}
+        frame = pl.DataFrame(of | drawn | {"true_recall": true_recall, "true_fpr": true_fpr})
+        return frame.filter((pl.col("n_pos") > 0) | (pl.col("n_neg") > 0))
+    recalls, fprs = rng.random((number, cell.n_pos)), rng.random((number, cell.n_neg))
+    at = cell.model.fpr_at(recalls)
+    pos = pl.DataFrame({"true_recall": recalls.ravel(), "true_fpr": at.ravel(), "n_pos": 1, "n_neg": 0})
+    pos = pos.with_columns(
+        simulation=np.repeat(np.array(simulations), cell.n_pos), score=-pl.col("true_fpr")
+    )
+    neg = pl.DataFrame({"true_fpr": fprs.ravel(), "n_pos": 0, "n_neg": 1})
+    neg = neg.with_columns(
+        simulation=np.repeat(np.array(simulations), cell.n_neg), score=-pl.col("true_fpr")
+    )
+    return pl.concat([pos, neg], how="diagonal")
+
+
+def everywhere(cell: Cell, simulations: int) -> Iterator[list[Any]]:
+    """Which share of test sets have bands that hold at all thresholds."""
+    rng = cell.rng(3)
+    step = max(1, PER_BATCH // (cell.n_pos + cell.n_neg))
+    parts = []
+    for first in range(0, simulations, step):
+        sets = whole_sets(cell, range(first, min(first + step, simulations)), rng)
+        parts.append(held_everywhere(sets, tied=cell.model.levels is not None))
+    found = pl.concat(parts)
+    shares = found.select(pl.col("rates", "rectangle", "mover").mean()).row(0)
+    widths = [
+        found[f"{band} {recall}"].mean()
+        for band, recall in product(("simultaneous", "mover"), WIDTHS_AT)
+    ]
+    yield [
+        *(cell.model.name, cell.n_pos, cell.n_neg, found.height),
+        *map(percent, shares),
+        *("" if width is None else f"{width:.2f}" for width in widths),
+    ]
+
+
+def held_everywhere(sets: pl.DataFrame, *, tied: bool) -> pl.DataFrame:
+    """Return one row per test set: whether its bands hold everywhere, and how wide they are."""
+    asked: dict[str, Any] = {"by": "simulation", "counts": ("n_pos", "n_neg"), "confidence": CONFIDENCE}
+    names = ["precision", "recall", "fpr"]
+    wide = sets.prc.curve(EVERYWHERE_ETA, metrics=names, band="simultaneous", **asked)
+    mover = sets.prc.curve(EVERYWHERE_ETA, **asked).select("precision_low", "precision_high")
+    truth = sets.select("simulation", pl.col("score").alias("threshold"), "true_recall", "true_fpr")
+    rows = pl.concat([wide, mover.select(pl.all().name.prefix("mover_"))], how="horizontal")
+    rows = rows.join(truth, on=["simulation", "threshold"], how="left", maintain_order="left")
+    # Between two scores counts stay, and the true rate grows up to that of the next score; where all
+    # scores tie, it does not.
+    ends = {rate: pl.col(f"{rate}_high") for rate in ("recall", "fpr")}
+    before = {
+        f"{rate}_before": end if tied else end.shift().over("simulation") for rate, end in ends.items()
+    }
+    true = precision(pl.col("true_recall"), pl.col("true_fpr"), EVERYWHERE_ETA)
+    rows = rows.with_columns(true=true, **before)
+    holds = {
+        "rates": pl.all_horizontal(
+            check
+            for rate in ("recall", "fpr")
+            for check in (
+                (pl.col(f"{rate}_low") <= pl.col(f"true_{rate}")).fill_null(value=True),
+                (pl.col(f"{rate}_before") >= pl.col(f"true_{rate}")).fill_null(value=True),
+            )
+        ),
+        "rectangle": pl.col("true").is_between("precision_low", "precision_high"),
+        "mover": pl.col("true").is_between("mover_precision_low", "mover_precision_high"),
+    }
+    widths = {
+        f"{band} {recall}": (pl.col(f"{prefix}precision_high") - pl.col(f"{prefix}precision_low"))
+        .filter(pl.col("recall") >= recall)
+        .first()
+        for (band, prefix), recall in product((("simultaneous", ""), ("mover", "mover_")), WIDTHS_AT)
+    }
+    held = {name: holds.fill_null(value=True).all() for name, holds in holds.items()}
+    return rows.group_by("simulation", maintain_order=True).agg(**held, **widths)
+
+
+EVERYWHERE_HEADS = (
+    *("model", "P", "N", "sets", "rates hold", "simultaneous precision", "default precision"),
+    *(f"{band} width at {recall}" for band, recall in product(("simultaneous", "default"), WIDTHS_AT)),
+)
+
+
+def of_everywhere(simulations: int) -> Iterator[str]:
+    rows: list[list[Any]] = []
+    for model, (n_pos, n_neg) in product(MODELS, EVERYWHERE_SIZES):
+        rows += everywhere(Cell(model, n_pos, n_neg), simulations)
+    title = f"### All thresholds at once, {percent(CONFIDENCE)} %, eta {EVERYWHERE_ETA}\n\n"
+    yield title + table(EVERYWHERE_HEADS, rows)
+    for number, name in ((4, "rates"), (5, "simultaneous precision"), (6, "default precision")):
+        shares = [float(row[number]) for row in rows]
+        yield f"{name}: {min(shares)} .. {max(shares)} %, {len(shares)} cells\n"
+
+
+# The command ----------------------------------------------------------------------------------
+
+PARTS: dict[str, Callable[[int], Iterator[str]]] = {"everywhere": of_everywhere}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="What bands and sizes are worth, in simulation.")
+    parser.add_argument("--simulations", type=int, default=500, help="test sets a cell")
+    names = {"nargs": "+", "choices": list(PARTS), "default": list(PARTS), "metavar": "NAME"}
+    parser.add_argument("--only", **names, help=f"any of {', '.join(PARTS)}")
+    given = parser.parse_args(arguments)
+    start = perf_counter()
+    for name in given.only:
+        for text in PARTS[name](given.simulations):
+            print(text, flush=True)
+    print(f"{perf_counter() - start:.0f} seconds")
+
+
+if __name__ == "__main__":
+    main()
