@@ -5,6 +5,7 @@
 `coverage.py` has the populations, and the coverage of areas. Here thresholds are asked:
 
     everywhere   all thresholds of a test set at once
+    sizes        how many test sets of the size that `sample_size` asks for are narrow enough
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from coverage import CONFIDENCE, MODELS, Cell, percent, precision, table
+from coverage import CONFIDENCE, MODELS, SEED, Cell, percent, precision, table
 
 PER_BATCH = 1_000_000
 """Rows of the tables that are asked at once."""
@@ -138,9 +139,69 @@ def of_everywhere(simulations: int) -> Iterator[str]:
         yield f"{name}: {min(shares)} .. {max(shares)} %, {len(shares)} cells\n"
 
 
+# Sizes ----------------------------------------------------------------------------------------
+
+SIZE_POINTS = tuple(product((0.3, 0.6, 0.9, 0.98), (0.0005, 0.01, 0.1)))
+SIZE_ETAS = (None, 0.001, 0.01, 0.1, 0.5)
+DELTAS = (0.05, 0.1, 0.3)
+ASSURANCES = (0.5, 0.8, 0.95)
+DRAWS_PER_SET = 40
+
+
+def of_sizes(simulations: int) -> Iterator[str]:
+    """The share of test sets, of the sizes asked for, whose band is at most delta wide."""
+    draws, rng = DRAWS_PER_SET * simulations, np.random.default_rng([SEED, 4])
+    points = pl.DataFrame(SIZE_POINTS, schema=["recall", "fpr"], orient="row")
+    points = points.with_row_index("point").with_columns(pl.col("point").cast(pl.Int64))
+    found = []
+    for delta, assurance, eta in product(DELTAS, ASSURANCES, SIZE_ETAS):
+        needed = points.prc.sample_size(
+            delta, eta=eta, assurance=assurance, fpr=1.0, by="point", rates=("recall", "fpr")
+        )
+        found += [
+            (delta, assurance, eta, *row, kept_width(row, eta, delta, draws, rng))
+            for row in needed.select("recall", "fpr", "n_pos_needed", "n_neg_needed").rows()
+        ]
+    heads = ("assurance", "cells", "narrow enough, %: least", "mean", "greatest", "the worst cell")
+    names = ("delta", "assurance", "eta", "recall", "fpr", "P", "N", "share")
+    rows = []
+    for assurance in ASSURANCES:
+        of = sorted((one for one in found if one[1] == assurance), key=lambda one: one[-1])
+        shares = [one[-1] for one in of]
+        worst = ", ".join(f"{name} {value}" for name, value in zip(names, of[0], strict=True))
+        ends = (shares[0], float(np.mean(shares)), shares[-1])
+        rows.append([assurance, len(of), *map(percent, ends), worst])
+    yield f"### Sizes, {draws} test sets a cell\n\n" + table(heads, rows)
+
+
+def kept_width(
+    row: tuple[Any, ...], eta: float | None, delta: float, draws: int, rng: np.random.Generator
+) -> float:
+    """Return the share of drawn test sets whose band of precision is at most delta wide."""
+    recall, fpr, n_pos, n_neg = row
+    drawn = pl.DataFrame(
+        {"n_pos": rng.binomial(int(n_pos), recall, draws), "n_neg": rng.binomial(int(n_neg), fpr, draws)}
+    )
+    drawn = drawn.group_by("n_pos", "n_neg").len("times").with_row_index("set").with_columns(score=1)
+    rest = {"n_pos": int(n_pos) - pl.col("n_pos"), "n_neg": int(n_neg) - pl.col("n_neg"), "score": 0}
+    sets = pl.concat(
+        [drawn, drawn.with_columns(**{k: pl.lit(v) if k == "score" else v for k, v in rest.items()})]
+    )
+    asked: dict[str, Any] = {"threshold": 1, "by": "set", "counts": ("n_pos", "n_neg")}
+    if eta is None:
+        narrow = sets.prc.resolution(delta, **asked).select("set", narrow=pl.col("eta") == 0)
+    else:
+        bands = sets.prc.operating_points(eta, metrics="precision", confidence=CONFIDENCE, **asked)
+        width = pl.col("precision_high") - pl.col("precision_low")
+        narrow = bands.select("set", narrow=width <= delta)
+    both = narrow.join(drawn.select("set", "times"), on="set")
+    held = both.filter(pl.col("narrow").fill_null(value=False))["times"].sum()
+    return float(held / draws)
+
+
 # The command ----------------------------------------------------------------------------------
 
-PARTS: dict[str, Callable[[int], Iterator[str]]] = {"everywhere": of_everywhere}
+PARTS: dict[str, Callable[[int], Iterator[str]]] = {"everywhere": of_everywhere, "sizes": of_sizes}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -387,19 +387,18 @@ def test_resolution(method: Any, weight: str | None) -> None:
     df = pl.DataFrame({"score": rng.normal(size=3_000), "label": rng.random(3_000) < 0.3})
     df = df.with_columns(score=pl.col("score") + 2 * pl.col("label"), w=rng.lognormal(size=3_000))
     asked: Any = {"recall": [0.05, 0.5, 0.9], "fpr": [0.0, 0.2], "threshold": 99.0, "weight": weight}
-    points = df.prc.operating_points(
-        0.5, metrics=["recall", "fpr"], confidence=0.9, interval=method, band="mover", **asked
-    )
     grid = np.geomspace(1e-9, 1 - 1e-9, 2_001)
+    points = df.prc.operating_points(
+        grid.tolist(), metrics="precision", confidence=0.9, interval=method, **asked
+    ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
     for delta in (0.05, 0.3, 0.9):
         found = df.prc.resolution(delta, confidence=0.9, method=method, **asked)
-        assert found["threshold"].to_list() == points["threshold"].to_list()
-        for eta, point in zip(found["eta"], points.to_dicts(), strict=True):
-            upper = metrics.precision(point["recall_high"], point["fpr_low"], grid)
-            lower = metrics.precision(point["recall_low"], point["fpr_high"], grid)
-            wide = np.asarray(upper - lower) > delta
+        for row in found.to_dicts():
+            of_target = points.filter(criterion=row["criterion"], target=row["target"])
+            assert of_target["threshold"].unique().to_list() == [row["threshold"]]
+            wide, eta = of_target["width"].to_numpy() > delta, row["eta"]
             if eta is None:
-                assert point["recall_low"] == 0
+                assert of_target["precision_low"].fill_null(0).max() == 0
             elif eta == 0:
                 assert not wide.any()
             else:
@@ -462,35 +461,6 @@ def test_sizes_of_numbers_arrays_and_columns(method: Any) -> None:
         df = pl.DataFrame({"p": [*rates, 0.0, None]})
         found = df.select(sample_size(pl.col("p"), 0.2, 0.9, method)).to_series().to_list()
         assert found == [*one_by_one, None, None]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_sizes_for_targets(method: Any) -> None:
-    rng = np.random.default_rng(8)
-    df = pl.DataFrame({"score": rng.normal(size=400), "label": rng.random(400) < 0.2})
-    df = df.with_columns(g=pl.int_range(400) % 3 == 0, score=pl.col("score") + pl.col("label"))
-    nothing = pl.DataFrame({"score": [1.0], "label": [False], "g": [None]}, schema=df.schema)
-    df = pl.concat([df, nothing])
-    asked: Any = {"recall": [0.5, 0.8], "fpr": 0.1, "threshold": 99.0, "by": "g"}
-    found = df.prc.sample_size(0.2, confidence=0.9, method=method, **asked)
-    points = df.prc.operating_points(**asked)
-    same = ["g", "criterion", "target", "threshold", "recall", "fpr"]
-    assert found.columns == [*same, "n_pos", "n_neg", "n_pos_needed", "n_neg_needed"]
-    assert_same(found.select(same), points.select(same))
-    for row, point in zip(found.to_dicts(), points.to_dicts(), strict=True):
-        for rate, size, counts in (("recall", "n_pos", ("tp", "fn")), ("fpr", "n_neg", ("fp", "tn"))):
-            known = [point[name] for name in counts]
-            assert row[size] == (None if None in known else sum(known))
-            needed = sample_size(row[rate], 0.2, 0.9, method) if row[rate] else None
-            assert row[f"{size}_needed"] == needed
-    lazy = prc(df.lazy())
-    if method in ("jeffreys", "clopper_pearson"):
-        with pytest.raises(PrcError, match="needs a DataFrame"):
-            lazy.sample_size(0.2, method=method, **asked)
-        return
-    query = lazy.sample_size(0.2, confidence=0.9, method=method, **asked)
-    for engine in ("streaming", "in-memory"):
-        assert_same(query.collect(engine=engine), found)
 
 
 @pytest.mark.parametrize("method", [*METHODS, "wald"])

@@ -11,7 +11,6 @@ once per group.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -40,9 +39,9 @@ from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row, read_events
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.intervals.bands import BandOptions
+from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
 from polars_prcurve.intervals.rates import BETA_METHODS
-from polars_prcurve.intervals.sample_sizes import SizeMethod, sample_size
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
@@ -139,30 +138,24 @@ def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) 
 
 
 def build_sample_size_table(
-    table: InputTable,
-    targets: Sequence[Target],
-    delta: float,
-    confidence: float,
-    method: SizeMethod,
+    table: InputTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
 ) -> pl.LazyFrame:
-    """Return the result of `sample_size`: `by`, then SAMPLE_SIZE_COLUMNS, one row per group and target.
+    """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target.
 
-    They tell the rates at the target, the numbers of examples, and the numbers needed for `delta`.
+    They tell the rates at the target, the numbers of examples, and the numbers needed for `delta` at
+    each prevalence of `grid`, or, without a grid, at all prevalences.
     """
-    points = build_eta_free_points(table, targets, [])
-    needed: dict[str, Any] = {"n_pos_needed": "recall", "n_neg_needed": "fpr"}
-    if method in BETA_METHODS:
-        collected = table.collect(points, f'method="{method}"')
-        points = collected.lazy()
-        for name, rate in needed.items():
-            # Each distinct rate is solved once; a rate of 0 or null needs no number of examples.
-            rates = collected[rate].filter(collected[rate] > 0).unique()
-            sizes = pl.Series(sample_size(rates.to_numpy(), delta, confidence, method), dtype=pl.Float64)
-            needed[name] = collected[rate].replace_strict(rates, sizes, default=None)
+    if grid is None:
+        points, of_eta = build_eta_free_points(table, targets, []), []
     else:
-        for name, rate in needed.items():
-            needed[name] = sample_size(pl.col(rate), delta, confidence, method)
-    return points.with_columns(**needed).select(*table.by, *SAMPLE_SIZE_COLUMNS)
+        points = _with_class_counts(build_points_table(table, grid, targets, []))
+        of_eta = ["eta", *grid.carried]
+    if options.method in BETA_METHODS:
+        rows = table.collect(points, f'method="{options.method}"')
+        points = with_needed_sizes(rows, options, at_eta=grid is not None).lazy()
+    else:
+        points = with_needed_sizes(points, options, at_eta=grid is not None)
+    return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
 
 
 def build_resolution_table(
@@ -173,10 +166,9 @@ def build_resolution_table(
     They tell the rates at the target, the numbers of examples, and the lowest prevalence at which these
     suffice for `delta`.
     """
-    rates = [point.recall, point.fpr]
-    points = build_eta_free_points(table, targets, rates, bands=bands)
-    ends = (pl.col(f"{rate.name}_{end}") for rate in rates for end in ("low", "high"))
-    eta = smallest_eta(*ends, delta=delta)
+    # The band of recall / fpr has the ends that the band of precision has at every prevalence.
+    points = build_eta_free_points(table, targets, [point.lr_pos], bands=bands)
+    eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
     return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
 
 
@@ -190,7 +182,10 @@ def build_eta_free_points(
     """Return operating points with n_pos and n_neg, where targets and metrics do not depend on eta."""
     # Points are built at some prevalence; any will do.
     grid = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
-    points = build_points_table(table, grid, targets, metrics, bands=bands)
+    return _with_class_counts(build_points_table(table, grid, targets, metrics, bands=bands))
+
+
+def _with_class_counts(points: pl.LazyFrame) -> pl.LazyFrame:
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 

@@ -272,18 +272,15 @@ def check_delta(delta: float) -> None:
     read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
-def smallest_eta(
-    recall_low: pl.Expr, recall_high: pl.Expr, fpr_low: pl.Expr, fpr_high: pl.Expr, *, delta: float
-) -> pl.Expr:
+def smallest_eta(least: pl.Expr, inverse: pl.Expr, *, delta: float) -> pl.Expr:
     """Return the lowest prevalence above which the band of precision is nowhere wider than `delta`.
 
-    Return 0 where the band is never wider, and null where it is wider up to eta = 1. With the odds
-    r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The result is
-    the larger root of this quadratic.
+    `least` is the low end L of the ratio recall / fpr, and `inverse` is 1 / U, since the high end U may
+    be infinite. Return 0 where the band is never wider, and null where it is wider up to eta = 1. With
+    the odds r = eta / (1 - eta) the width is delta where r U / (1 + r U) - r L / (1 + r L) = delta. The
+    result is the larger root of this quadratic.
     """
     check_delta(delta)
-    # L and 1 / U, since U itself is infinite if fpr_low is 0.
-    least, inverse = recall_low / fpr_high, fpr_low / recall_high
     product = least * inverse
     half = (1 - product) - delta * (1 + product)
     square = half * half - 4 * delta * delta * product
@@ -291,4 +288,4 @@ def smallest_eta(
     above = half + square.sqrt()
     eta = above / (above + 2 * delta * least)
     never_wider = (square < 0) | (half < 0)
-    return pl.when(never_wider).then(0.0).when(recall_low > 0).then(eta).fill_nan(None)
+    return pl.when(never_wider).then(0.0).when(least > 0).then(eta).fill_nan(None)

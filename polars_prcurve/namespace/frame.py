@@ -54,8 +54,8 @@ from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dro
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import read_input, read_posteriors
 from polars_prcurve.intervals.bands import BandKind, BandOptions, read_band_options
+from polars_prcurve.intervals.needed_sizes import read_size_options
 from polars_prcurve.intervals.rates import RateMethod, check_confidence, check_rate_method
-from polars_prcurve.intervals.sample_sizes import SizeMethod
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import (
     default_curve_metric,
@@ -1244,11 +1244,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         self,
         delta: float = 0.1,
         *,
+        eta: Eta = None,
+        assurance: float = 0.8,
         threshold: Any = None,
         recall: TargetValues = None,
         fpr: TargetValues = None,
         confidence: float = 0.95,
-        method: SizeMethod = "wilson",
+        method: RateMethod = "wilson",
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -1260,32 +1262,41 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
 
-        With the numbers needed, the band of precision between the intervals of recall and fpr is at no
-        prevalence wider than `delta`, if both rates stay as they are here (Brabec et al. 2020,
+        With the numbers needed, a share `assurance` of test sets has a band of precision that is at most
+        `delta` wide, if both rates stay as they are here. It is the default band of `curve` (Zou and
+        Donner 2008), at the prevalence `eta` or, without `eta`, at all prevalences (Brabec et al. 2020,
         section 5).
 
         Parameters
         ----------
         delta
             The width of the whole band, upper minus lower precision.
+        eta
+            The prevalence at which the band must be this narrow, as in `curve`, except that None is all
+            prevalences. For the own one pass `[None]`.
+        assurance
+            The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         threshold, recall, fpr
             Targets, one or several, as in `operating_points`.
         confidence, method
-            The interval of recall and of fpr, as for the function `sample_size`. `"clopper_pearson"` and
-            `"jeffreys"` need a DataFrame.
+            The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+            need a DataFrame.
 
         Returns
         -------
-        One row per `by` group and target:
+        One row per `by` group, prevalence and target:
 
+        - with `eta`, `eta`: Float64, and what an eta frame carries
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
         - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table
-        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where the rate is 0 or null
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
+          classes share the burden: either rate alone would be known about equally well. More of one
+          class than needed makes up for fewer of the other.
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> needed = df.prc.sample_size(recall=0.5, fpr=0.5)
+        >>> needed = df.prc.sample_size(eta=0.5, recall=0.5, fpr=0.5)
         >>> needed.select("criterion", "recall", "fpr", "n_pos", "n_pos_needed", "n_neg_needed")
         shape: (2, 6)
         ┌───────────┬────────┬─────┬───────┬──────────────┬──────────────┐
@@ -1297,9 +1308,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 18.0         ┆ 381.0        │
         └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
         """
+        makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
         table = read_input(
             self._frame,
-            makes=SAMPLE_SIZE_COLUMNS,
+            makes=makes,
             may_collect=self._may_collect,
             by=by,
             score=score,
@@ -1311,7 +1323,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             missing=missing,
         )
         targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
-        query = build_sample_size_table(table, targets, delta, confidence, method)
+        grid = None if eta is None else read_eta(eta, table, makes)
+        options = read_size_options(delta, confidence, method, assurance)
+        query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query)
 
     def resolution(
@@ -1336,8 +1350,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Parameters
         ----------
         delta
-            The width of the band of precision between the intervals of recall and fpr, upper minus
-            lower.
+            The width of the default band of `curve`, upper minus lower precision.
         threshold, recall, fpr
             Targets, one or several, as in `operating_points`.
         confidence, method
@@ -1351,7 +1364,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
         - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table
         - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is
-          so at all prevalences, null if the interval of recall reaches down to 0.
+          so at all prevalences, null if the interval of recall reaches down to 0. `sample_size` asks
+          for the same band.
 
         Examples
         --------

@@ -123,6 +123,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
     ),
     "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
+    "sizes, at etas": (DF, lambda p: p.sample_size(by="g", eta=[0.5, None, 0.01], recall=0.5)),
     "resolution": (DF, lambda p: p.resolution(by="g", recall=[0.5, 0.9], weight="w")),
     "points": (DF, lambda p: p.operating_points(by=["g", "h"], **TARGETS)),
     "points, grid": (DF, lambda p: p.operating_points([0.5, 0.01], by="g", **TARGETS, per=1e6)),

@@ -1,0 +1,190 @@
+"""How many positives and negatives make the band of precision as narrow as asked, in most test sets.
+
+The band is that of `bands`, with distances in quadrature. On the logit scale precision is
+logit(eta) + log(recall / fpr). So its two distances do not depend on prevalence, and neither do the ends
+L and U of the ratio recall / fpr. At one prevalence the width of the band is the difference of the
+precisions of both ends. Over all prevalences it is at most (sqrt(U) - sqrt(L)) / (sqrt(U) + sqrt(L)), as
+`precision_width` has it (Brabec et al. 2020).
+
+A test set of some size finds more or fewer true and false positives than are expected. Either number is
+moved up and down by z binomial standard deviations and half an example. The greater growth of the
+logarithm of the width is the distance of that number, and both distances are added in quadrature. The
+sum with the expected logarithm is about the quantile `assurance` = Phi(z) of all test sets, and must not
+exceed the logarithm of `delta`.
+
+Both classes share the burden: their sizes stand in the proportion in which either rate alone would be
+known to `delta` (see `sample_sizes`). One factor of both is found by halving.
+
+Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from statistics import NormalDist
+from typing import TypeVar
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.intervals.precision_width import check_delta
+from polars_prcurve.intervals.rates import (
+    BETA_METHODS,
+    RateMethod,
+    check_confidence,
+    check_rate_method,
+    compute_limits,
+)
+from polars_prcurve.intervals.sample_sizes import SizeMethod, sample_size
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+_RATES = ("recall", "fpr")
+_NEEDED = {"recall": "n_pos_needed", "fpr": "n_neg_needed"}
+_MOVES = ("at", "fewer", "more")
+_PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
+"""The moves of true and of false positives at which the width is computed."""
+_LEAST, _GREATEST = f"{RESERVED}least_log_factor", f"{RESERVED}greatest_log_factor"
+_LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
+"""Between which the factor is looked for."""
+_HALVINGS = 36
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """What is asked of a test set: how narrow its band is, at which level, and how surely."""
+
+    delta: float
+    confidence: float
+    method: RateMethod
+    assurance: float
+
+
+def read_size_options(
+    delta: float, confidence: float, method: RateMethod, assurance: float
+) -> SizeOptions:
+    """Return the options, checked."""
+    check_delta(delta)
+    check_rate_method(method)
+    level = check_confidence(confidence)
+    expected = "a share of test sets from 0.5 to below 1, such as 0.8"
+    share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
+    return SizeOptions(delta, level, method, share)
+
+
+def with_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
+    """Add `n_pos_needed` and `n_neg_needed` to rows of recall and fpr, and with `at_eta` of eta.
+
+    They are null where a rate is 0 or null. Methods that need beta quantiles need a DataFrame.
+    """
+    # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
+    alone: SizeMethod = "hoeffding" if options.method == "hoeffding" else "wilson"
+    for rate in _RATES:
+        size = sample_size(pl.col(rate), options.delta, options.confidence, alone)
+        frame = frame.with_columns(size.alias(_name(rate, "alone")))
+    frame = frame.with_columns(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items())
+    # Each step binds its values as columns: the tree of one expression would be too large.
+    for _ in range(_HALVINGS):
+        frame = frame.with_columns(_compute_sizes()).with_columns(_move_hits(options.assurance))
+        frame = _with_limits(frame, options).with_columns(_compute_ratios())
+        frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve(options))
+    factor = pl.col(_GREATEST).exp()
+    sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
+    known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
+    return frame.with_columns(
+        pl.when(known).then(size).alias(_NEEDED[rate]) for rate, size in sizes.items()
+    )
+
+
+def _name(*parts: str) -> str:
+    return RESERVED + "_".join(parts)
+
+
+def _compute_sizes() -> list[pl.Expr]:
+    """Return the sizes in the middle of the range that is left."""
+    factor = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp()
+    return [(pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES]
+
+
+def _move_hits(assurance: float) -> list[pl.Expr]:
+    """Return the expected true and false positives, and numbers below and above them."""
+    z, moved = NormalDist().inv_cdf(assurance), []
+    for rate in _RATES:
+        share, size = pl.col(rate), pl.col(_name(rate, "size"))
+        hits = share * size
+        step = (hits * (1 - share)).sqrt() * z + 0.5
+        places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
+        moved += [value.alias(_name(rate, move)) for move, value in zip(_MOVES, places, strict=True)]
+    return moved
+
+
+def _with_limits(frame: F, options: SizeOptions) -> F:
+    """Add the ends of the intervals of both rates, at each of the moved numbers."""
+    for rate, move in product(_RATES, _MOVES):
+        hits, size = _name(rate, move), _name(rate, "size")
+        names = (_name(rate, move, "low"), _name(rate, move, "high"))
+        if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
+            numbers = (frame[hits].to_numpy(), frame[size].to_numpy())
+            ends = compute_limits(*numbers, options.confidence, options.method)
+            frame = frame.with_columns(
+                pl.Series(name, end).fill_nan(None) for name, end in zip(names, ends, strict=True)
+            )
+        else:
+            columns = (pl.col(hits), pl.col(size))
+            exprs = compute_limits(*columns, options.confidence, options.method)
+            frame = frame.with_columns(end.alias(name) for name, end in zip(names, exprs, strict=True))
+    return frame
+
+
+def _compute_ratios() -> list[pl.Expr]:
+    """Return the ends of the ratio recall / fpr, by distances in quadrature."""
+    ratios = []
+    for t, f in _PLACES:
+        recall, fpr = (
+            pl.col(_name(rate, move)) / pl.col(_name(rate, "size"))
+            for rate, move in zip(_RATES, (t, f), strict=True)
+        )
+        recall_low, recall_high = (pl.col(_name("recall", t, end)) for end in ("low", "high"))
+        fpr_low, fpr_high = (pl.col(_name("fpr", f, end)) for end in ("low", "high"))
+        down = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
+        up = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
+        # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
+        nothing = (recall == 0) | (fpr == 0)
+        low = pl.when(nothing).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
+        high = pl.when(nothing).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
+        ratios += [low.alias(_name(t, f, "low")), high.alias(_name(t, f, "high"))]
+    return ratios
+
+
+def _compute_log_widths(*, at_eta: bool) -> list[pl.Expr]:
+    """Return the logarithms of the widths of the band of precision, at eta or where it is widest."""
+    widths = []
+    odds = pl.col("eta") / (1 - pl.col("eta"))
+    for t, f in _PLACES:
+        low, high = (pl.col(_name(t, f, end)) for end in ("low", "high"))
+        if at_eta:
+            width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
+        else:
+            root = (low / high).sqrt()
+            width = (1 - root) / (1 + root)
+        widths.append(width.log().alias(_name(t, f, "log_width")))
+    return widths
+
+
+def _halve(options: SizeOptions) -> list[pl.Expr]:
+    """Return the half of the range in which the factor is."""
+    width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
+    of_recall, of_fpr = (
+        pl.max_horizontal(one - width, other - width).clip(0.0) for one, other in (moved[:2], moved[2:])
+    )
+    reached = width + (of_recall**2 + of_fpr**2).sqrt()
+    # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
+    enough = (width == -math.inf) | ((reached <= math.log(options.delta)) & reached.is_not_nan())
+    middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
+    return [
+        pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),
+        pl.when(enough).then(middle).otherwise(_GREATEST).alias(_GREATEST),
+    ]
