@@ -41,9 +41,11 @@ ONE_METHOD = r'is "wilson", "clopper_pearson", "jeffreys"'
 
 def in_quadrature(metric: metrics.PointMetric, recall: Any, fpr: Any, eta: float) -> tuple[float, float]:
     """The band from (low, estimate, high) of both rates, by numbers: the definition."""
-    low, high = metric.range
+    low, high = (-math.inf, math.inf) if metric.is_linear else metric.range
 
     def scaled(value: float) -> float:
+        if metric.is_linear:
+            return value
         if high - value < 1e-12:  # what rounding may have left
             return math.inf
         if value == low or (low == -1 and value + 1 < 1e-12):
@@ -55,6 +57,8 @@ def in_quadrature(metric: metrics.PointMetric, recall: Any, fpr: Any, eta: float
         return math.log((value - low) / (high - value))
 
     def back(value: float) -> float:
+        if metric.is_linear:
+            return value
         if math.isinf(high):
             return math.exp(value)
         if math.isinf(low):

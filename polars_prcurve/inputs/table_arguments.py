@@ -48,6 +48,7 @@ def read_input(
     model: Any = NO_MODEL,
     example: Columns = None,
     matched: bool = False,
+    posteriors: bool = False,
     missing: Missing = "raise",
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
@@ -55,7 +56,8 @@ def read_input(
     `makes` are the names that the result adds to `by`. `made_from` is the user's table, if `frame` is
     another one with the same groups, such as a long one made from a wide one. `may_collect` is as in
     `InputTable`. An `example` is left out as a whole if a value is missing in one of its rows, unless
-    its rows are `matched`: made from one row, they share the label and have scores.
+    its rows are `matched`: made from one row, they share the label and have scores. Scores that are
+    `posteriors` lie in [0, 1].
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     groups, by_dtypes = reader.read_by(by, makes)
@@ -70,7 +72,7 @@ def read_input(
         _refuse("rates", cluster=cluster, counts=counts, weight=weight, pos_label=pos_label)
         points = _read_rates(reader, _check_pair("rates", rates, "recall and of fpr"))
         return RateTable(**reader.input_fields(by_dtypes, groups, points), model_name=model_name)
-    scores = _read_score(reader, score)
+    scores = _read_score(reader, score, posteriors=posteriors)
     if counts is not None:
         _refuse("counts", cluster=cluster, weight=weight, pos_label=pos_label)
         amounts = _read_counts(reader, _check_pair("counts", counts, "positives and of negatives"))
@@ -182,10 +184,8 @@ def read_posteriors(
     """Return a table of probabilities without labels, whose only column is SCORE, a Float64."""
     reader = ColumnReader(frame, missing, may_collect=True)
     groups, by_dtypes = reader.read_by(by, makes)
-    scores = _read_score(reader, score)
-    value = scores.value.cast(pl.Float64)
-    reader.add_checks(value_checks.posterior_checks(reader.tallies.count, scores.what, value))
-    return InputTable(**reader.input_fields(by_dtypes, groups, {SCORE: value}))
+    scores = _read_score(reader, score, posteriors=True)
+    return InputTable(**reader.input_fields(by_dtypes, groups, {SCORE: scores.value.cast(pl.Float64)}))
 
 
 def _check_pair(argument: str, given: Any, what: str) -> tuple[Column, Column]:
@@ -216,11 +216,14 @@ def _number_fields(values: Sequence[pl.Expr]) -> list[pl.Expr]:
     return [value.alias(str(number)) for number, value in enumerate(values)]
 
 
-def _read_score(reader: ColumnReader, score: Column) -> ReadColumn:
+def _read_score(reader: ColumnReader, score: Column, *, posteriors: bool) -> ReadColumn:
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
     reader.handle_missing(given)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
+    if posteriors:
+        value = given.value.cast(pl.Float64)
+        reader.add_checks(value_checks.posterior_checks(reader.tallies.count, given.what, value))
     return given
 
 

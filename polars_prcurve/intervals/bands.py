@@ -8,8 +8,8 @@ metric rises or falls with each of them throughout. Two bands follow from that:
                 root of the level, the band has at least the level. It is too wide, since both rates are
                 seldom wrong at once.
     mover       The distances from the estimate to the end of either interval are added in quadrature, on
-                a scale where the metric is unbounded (Zou and Donner 2008). The band has the level it
-                names. This is the default.
+                a scale where the metric is unbounded (Zou and Donner 2008), and of net benefit, which is
+                linear in both rates, as they are. The band has the level it names. This is the default.
 
 Both take the threshold as fixed. If it is chosen to reach a certain recall, the sample moves the
 threshold too, and precision is less certain than the band says. A third band holds at all thresholds at
@@ -206,7 +206,7 @@ def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> 
         # defined. The corner takes the place of the end.
         ends = [
             pl.when(pl.col(_ESTIMATE).is_finite() & end.is_not_nan())
-            .then(from_unbounded(end, metric.range))
+            .then(from_unbounded(end, _scale_bounds(metric)))
             .otherwise(corner)
             for corner, end in zip(ends, scaled, strict=True)
         ]
@@ -223,6 +223,11 @@ def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> 
 def _evaluate(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
     """Return a metric at the rates and the prevalence of these columns."""
     return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
+
+
+def _scale_bounds(metric: PointMetric) -> tuple[float, float]:
+    """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
+    return (-math.inf, math.inf) if metric.is_linear else metric.range
 
 
 def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
@@ -247,7 +252,7 @@ def _with_scaled_ends(
     at_etas = {f"{RESERVED}at{eta}": _evaluate(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame = frame.with_columns(
-        to_unbounded(part, metric.range).alias(name) for name, part in (parts | at_etas).items()
+        to_unbounded(part, _scale_bounds(metric)).alias(name) for name, part in (parts | at_etas).items()
     )
     estimate, *ends = map(pl.col, parts)
     below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
@@ -266,11 +271,12 @@ def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     """
     name, moved = metric.name, pl.col(IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
-    start, end = to_unbounded(value, metric.range), to_unbounded(corrected, metric.range)
+    bounds = _scale_bounds(metric)
+    start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
     columns = {f"{name}_corrected": corrected}
     for side, outer in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
         limit = pl.col(f"{name}_{side}")
-        shifted = from_unbounded(to_unbounded(limit, metric.range) + (end - start), metric.range)
+        shifted = from_unbounded(to_unbounded(limit, bounds) + (end - start), bounds)
         inside = corrected.is_between(*metric.range)
         at_bound = pl.when(limit.is_not_null() & inside).then(outer(limit, corrected))
         known = pl.when(end.is_finite()).then(shifted)
@@ -307,8 +313,13 @@ def combine_distances(distances: Iterable[pl.Expr]) -> pl.Expr:
 
 
 def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
-    """Return the logit of a value between two bounds, or the log of its distance from the only bound."""
+    """Return the logit of a value between two bounds, or the log of its distance from the only bound.
+
+    Without a bound the value stays as it is.
+    """
     low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
     below, above = _drop_rounding(value - low, low), _drop_rounding(high - value, high)
     if math.isinf(high):
         return below.log()
@@ -328,6 +339,8 @@ def _drop_rounding(distance: pl.Expr, bound: float) -> pl.Expr:
 def from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
     """Return the value between the bounds that `to_unbounded` takes to `value`."""
     low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
     if math.isinf(high):
         return low + value.exp()
     if math.isinf(low):

@@ -94,6 +94,10 @@ class PointMetric(Metric):
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
 
+    is_linear: bool = field(default=False, kw_only=True)
+    """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the
+    value itself, whatever its range is."""
+
     def __post_init__(self) -> None:
         if self.ties is None and not self.depends_on_eta:
             object.__setattr__(self, "ties", never_tie)

@@ -153,12 +153,18 @@ def net_benefit(threshold_probability: float) -> PointMetric:
     p = read_number("threshold_probability", threshold_probability, "a number in [0, 1)")
     if not 0 <= p < 1:
         raise PrcError(f"threshold_probability must lie in [0, 1); got {p}")
+    return build_net_benefit(f"net_benefit({p:g})", p / (1 - p))
+
+
+def build_net_benefit(name: str, weight: Cell) -> PointMetric:
+    """Return the net benefit where a false positive costs `weight` true ones, a number or a column."""
     return PointMetric(
-        f"net_benefit({p:g})",
-        lambda tp, fn, fp, tn: (tp - fp * (p / (1 - p))) / (tp + fn + fp + tn),
+        name,
+        lambda tp, fn, fp, tn: (tp - fp * weight) / (tp + fn + fp + tn),
         range=(float("-inf"), 1.0),
         source="Vickers and Elkin 2006",
-        ties=lambda a, b: [r * p / (1 - p) for r in _tie_accuracy(a, b)],
+        ties=lambda a, b: [odds * weight for odds in _tie_accuracy(a, b)],
+        is_linear=True,
     )
 
 

@@ -39,6 +39,11 @@ from polars_prcurve.comparison.roc_dominance import (
 from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.curves.binormal import BINORMAL_COLUMNS, Smooth, build_binormal_table, read_smooth
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
+from polars_prcurve.curves.decision_curves import (
+    PROBABILITIES,
+    build_decision_table,
+    list_decision_columns,
+)
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
     SAMPLE_SIZE_COLUMNS,
@@ -299,7 +304,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             need a DataFrame.
         band
             `"mover"` holds the level on average. `"rectangle"` holds at least the level, but is wider.
-            Both hold at one fixed threshold; in 23 to 86 % of test sets the default band holds at all of
+            Both hold at one fixed threshold; in 22 to 86 % of test sets the default band holds at all of
             them. `"simultaneous"` holds at all thresholds and prevalences at once with at least the
             level, and is wider still (Berk and Jones 1979). It has an `interval` of its own, needs a
             DataFrame and SciPy, and does not take weights.
@@ -522,6 +527,88 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
         return self._finish(query)
+
+    def decision_curve(
+        self,
+        eta: Eta = None,
+        *,
+        probabilities: Sequence[float] = PROBABILITIES,
+        eta_train: float | None = None,
+        confidence: float | None = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> F:
+        """Net benefit at each risk at which a user would act, beside that of acting always.
+
+        Who acts at a risk of `p` accepts `(1 - p) / p` false positives for a true one. The net benefit
+        of flagging all posteriors of at least `p` is `eta*recall - (1-eta)*fpr * p/(1-p)`, in true
+        positives per event (Vickers and Elkin 2006). Acting never has a net benefit of 0. Scores are
+        posteriors in [0, 1].
+
+        Parameters
+        ----------
+        eta
+            The prevalence where the model will run, a number or several. Posteriors are moved to it, as
+            by `shift_prior`. None takes each group's own prevalence and the posteriors as they stand.
+        probabilities
+            The risks at which users act, numbers in [0, 1).
+        eta_train
+            The prevalence at which the scores are posteriors, between 0 and 1. It is needed with `eta`.
+            The column `threshold` shows each risk as a posterior at `eta_train`.
+        confidence
+            A level, such as 0.95: adds an interval of net benefit at each threshold, from Wilson's
+            intervals of recall and fpr, by distances in quadrature (Zou and Donner 2008).
+
+        Returns
+        -------
+        One row per `by` group, prevalence and probability, in this order:
+
+        - `eta`: Float64, a group's own prevalence filled in
+        - `threshold_probability`: Float64, the risk
+        - the columns of `sweep`
+        - `net_benefit`: Float64, null without a class, except at the group's own prevalence
+        - `treat_all`: Float64, the net benefit of flagging everybody, `eta - (1-eta) * p/(1-p)`
+        - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
+        >>> curve = df.prc.decision_curve(probabilities=[0.2, 0.5])
+        >>> curve.select("threshold_probability", "tp", "fp", "net_benefit", "treat_all")
+        shape: (2, 5)
+        ┌───────────────────────┬─────┬─────┬─────────────┬───────────┐
+        │ threshold_probability ┆ tp  ┆ fp  ┆ net_benefit ┆ treat_all │
+        │ ---                   ┆ --- ┆ --- ┆ ---         ┆ ---       │
+        │ f64                   ┆ i64 ┆ i64 ┆ f64         ┆ f64       │
+        ╞═══════════════════════╪═════╪═════╪═════════════╪═══════════╡
+        │ 0.2                   ┆ 2   ┆ 1   ┆ 0.4375      ┆ 0.375     │
+        │ 0.5                   ┆ 1   ┆ 1   ┆ 0.0         ┆ 0.0       │
+        └───────────────────────┴─────┴─────┴─────────────┴───────────┘
+        """
+        bands = read_band_options(confidence, "wilson", "mover", [])
+        table = cast(
+            "ScoreTable",
+            read_input(
+                self._frame,
+                makes=list_decision_columns(bands=bands is not None),
+                may_collect=self._may_collect,
+                by=by,
+                score=score,
+                label=label,
+                pos_label=pos_label,
+                weight=weight,
+                counts=counts,
+                posteriors=True,
+                missing=missing,
+            ),
+        )
+        examples = table if bands is None else table.require_example_counts()
+        return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))
 
     def summary(
         self,

@@ -58,17 +58,20 @@ def build_eta_sweep(
     *,
     drop_intermediate: bool = False,
     thresholds: Thresholds = None,
+    listed: pl.Series | None = None,
     effective: bool = False,
 ) -> pl.LazyFrame:
     """Return the checked sweep, repeated at each prevalence of `grid`, with eta and its factors.
 
     Without a grid there is no eta. With `effective`, the effective sizes of both classes are beside it.
+    `listed` are thresholds that are different values of the score's dtype, in place of `thresholds`.
     """
     if read_flag("drop_intermediate=", drop_intermediate) and thresholds is not None:
         raise PrcError("drop_intermediate= and thresholds= both choose rows; pass one of them")
-    steps, listed = read_thresholds(thresholds, table)
+    steps, read = read_thresholds(thresholds, table)
     if isinstance(table, ScoreTable):
-        rows, groups = build_running_sums(table, listed, effective=effective)
+        marks = read if listed is None else listed
+        rows, groups = build_running_sums(table, marks, effective=effective)
     else:
         rows, groups = build_points(table)
     if drop_intermediate:

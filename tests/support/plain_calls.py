@@ -18,6 +18,7 @@ DF = pl.DataFrame(
 )
 WIDE = pl.DataFrame({"day": DF["day"][:4], "label": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})
 POSTERIORS = DF.select("day", score=pl.col("score") / 10)
+RISKS = DF.with_columns(score=pl.col("score") / 10)
 
 PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "counts": (DF, {"by": "day"}),
@@ -33,6 +34,7 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "dominance": (DF, {"by": "day"}),
     "roc_crossings": (DF, {"by": "day"}),
     "sample_size": (DF, {"by": "day", "recall": 0.5}),
+    "decision_curve": (RISKS, {"by": "day", "probabilities": [0.2, 0.5]}),
     "resolution": (DF, {"by": "day", "recall": 0.5}),
     "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
     "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),

@@ -184,6 +184,11 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         LONG,
         lambda p: p.ranking([0.5, 0.01], model="m", id="row", score="s", by="g", confidence=0.9),
     ),
+    "decision_curve": (DF, lambda p: p.decision_curve(by=["g", "h"])),
+    "decision_curve, at etas, with bands": (
+        DF,
+        lambda p: p.decision_curve([0.5, 0.01], by="g", eta_train=0.25, confidence=0.9, weight="w"),
+    ),
     "binormal": (DF, lambda p: p.binormal(by=["g", "h"])),
     "binormal, weighted": (DF, lambda p: p.binormal(1, by="g", weight="w")),
     "binormal, of counts": (COUNTS, lambda p: p.binormal(1, by="g", counts=("n_pos", "n_neg"))),

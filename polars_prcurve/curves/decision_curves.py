@@ -1,0 +1,130 @@
+"""Decision curves: the net benefit of flagging at a risk, over the risks at which users act.
+
+Posteriors are risks. Who acts at a risk of p accepts (1 - p) / p false positives for a true one. In
+true positives per event, the net benefit of flagging all posteriors of at least p is, with
+w = p / (1 - p),
+
+    eta recall - (1 - eta) fpr w    (Vickers and Elkin 2006).
+
+A risk at prevalence eta is a posterior at the prevalence of training: the same rows are flagged by that
+threshold, so each pair of prevalence and risk is one listed threshold of the sweep.
+
+Source: Vickers and Elkin 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_list, read_number
+from polars_prcurve.column_names import GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
+from polars_prcurve.curves.curve_table import with_metrics
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.intervals.bands import BandOptions
+from polars_prcurve.metrics.point_metrics import build_net_benefit
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.sweep.sweep_table import build_eta_sweep
+
+PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
+_ETA_NUMBER = f"{RESERVED}eta_number"
+_PROBABILITY = "threshold_probability"
+_ENDS = ("net_benefit_low", "net_benefit_high")
+
+
+def list_decision_columns(*, bands: bool) -> tuple[str, ...]:
+    """Return the columns that a decision curve adds to `by`."""
+    shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
+    return (*shown, *_ENDS) if bands else shown
+
+
+def build_decision_table(
+    table: ScoreTable,
+    eta: Eta,
+    probabilities: Sequence[float],
+    eta_train: float | None,
+    bands: BandOptions | None,
+) -> pl.LazyFrame:
+    """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
+    risks = _read_probabilities(probabilities)
+    etas = _read_etas(eta, eta_train)
+    requests = _list_requests(etas, risks, eta_train, table)
+    numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
+    grid = EtaTable(
+        pl.LazyFrame(numbered, schema={"eta": pl.Float64, _ETA_NUMBER: pl.Int64}),
+        etas_per_group=len(etas),
+    )
+    listed = requests["threshold"].unique()
+    frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
+    # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
+    # one prevalence that is asked for twice, as a number and as the own one.
+    frame = frame.join(
+        requests.lazy(), on=[_ETA_NUMBER, "threshold"], how="inner", nulls_equal=True
+    ).sort(GROUP, "eta", NEG_FACTOR, _PROBABILITY)
+    weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
+    metric = build_net_benefit("net_benefit", weight)
+    frame = with_metrics(frame, [metric], table, bands, long=False)
+    treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
+    columns = list_decision_columns(bands=bands is not None)
+    return frame.with_columns(treat_all.alias("treat_all")).select(*table.by, *columns)
+
+
+def _read_probabilities(probabilities: Any) -> list[float]:
+    """Return the risks in rising order; raise unless they are different numbers in [0, 1)."""
+    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
+    given = read_list("probabilities=", probabilities, expected, single=(int, float))
+    risks = [
+        read_number("probabilities=", risk, expected, lambda number: 0 <= number < 1) for risk in given
+    ]
+    if len(set(risks)) < len(risks):
+        raise PrcError("probabilities= holds a number twice; pass each once")
+    return sorted(risks)
+
+
+def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
+    """Return the prevalences; raise unless the posteriors can be moved to them."""
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        raise PrcError(
+            "decision_curve takes eta= as numbers, not as a frame; call it once for each prevalence"
+        )
+    etas = read_eta_list(eta)
+    numbers = [value for value in etas if value is not None]
+    if eta_train is None:
+        if numbers:
+            raise PrcError(
+                "expected eta_train= beside eta=: posteriors at which prevalence? pass it, such as "
+                "eta_train=0.2"
+            )
+        return etas
+    check_prior("eta_train", eta_train)
+    if len(numbers) < len(etas):
+        raise PrcError(
+            "eta=None takes the posteriors as they stand, without eta_train=; leave eta_train= out, or "
+            "pass eta= as numbers"
+        )
+    return [check_prior("eta", number) for number in numbers]
+
+
+def _list_requests(
+    etas: Sequence[float | None], risks: Sequence[float], eta_train: float | None, table: ScoreTable
+) -> pl.DataFrame:
+    """Return one row per prevalence and risk, with the threshold as a value of the score's dtype."""
+    parts = []
+    for number, eta in enumerate(etas):
+        moved: Any = risks
+        if eta is not None and eta_train is not None and eta != eta_train:
+            moved = [shift_prior(risk, eta, eta_train) for risk in risks]
+        exact = read_threshold_list("probabilities", moved, table.score_dtype)
+        part = {"threshold": to_least_scores(exact, table.score_dtype), _PROBABILITY: list(risks)}
+        parts.append(
+            pl.DataFrame(part, schema_overrides={_PROBABILITY: pl.Float64}).with_columns(
+                pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER)
+            )
+        )
+    return pl.concat(parts)
