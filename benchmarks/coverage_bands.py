@@ -6,6 +6,7 @@
 
     everywhere   all thresholds of a test set at once
     sizes        how many test sets of the size that `sample_size` asks for are narrow enough
+    missed       bands of metrics that read missed positives, where few are expected; exact, not drawn
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from coverage import CONFIDENCE, MODELS, SEED, Cell, percent, precision, table
+from scipy import stats
+
+from polars_prcurve import metrics
 
 PER_BATCH = 1_000_000
 """Rows of the tables that are asked at once."""
@@ -199,9 +203,72 @@ def kept_width(
     return float(held / draws)
 
 
+# Few missed positives -------------------------------------------------------------------------
+
+MISSED_METRICS = ("precision", "f1", "mcc", "cohen_kappa", "npv", "accuracy")
+MISSED_SIZES = (10, 20, 50, 200)
+MISSED_RECALLS = (0.1, 0.5, 0.9, 0.97, 0.99)
+MISSED_N_NEG = 2_000
+MISSED_FPS = (5, 20)
+MISSED_ETAS = (0.5, 0.01)
+
+
+def of_missed(_simulations: int) -> Iterator[str]:
+    """Exact coverage at a fixed threshold: each pair of true and false positives by its chance."""
+    rows: list[dict[str, Any]] = []
+    for n_pos, recall, n_fp in product(MISSED_SIZES, MISSED_RECALLS, MISSED_FPS):
+        fpr = n_fp / MISSED_N_NEG
+        sets = every_test_set(n_pos, recall, fpr)
+        for interval, eta in product(("wilson", "jeffreys"), MISSED_ETAS):
+            found = sets.prc.operating_points(
+                eta, threshold=1, metrics=MISSED_METRICS, confidence=CONFIDENCE, interval=interval,
+                by="set", counts=("n_pos", "n_neg"),
+            ).join(sets.filter(score=1).select("set", "chance"), on="set")  # fmt: skip
+            for name in MISSED_METRICS:
+                truth = getattr(metrics, name)(recall, fpr, eta)
+                holds = pl.lit(truth).is_between(f"{name}_low", f"{name}_high")
+                known = found.filter(pl.col(name).is_not_null())
+                share = known.select((holds * pl.col("chance")).sum() / pl.col("chance").sum()).item()
+                few = n_pos * (1 - recall) < 5
+                rows.append({"interval": interval, "metric": name, "few": few, "share": share})
+    shares = pl.DataFrame(rows).group_by("interval", "metric", "few", maintain_order=True)
+    found = shares.agg(
+        pl.len().alias("cells"),
+        pl.col("share").min().alias("least"),
+        pl.col("share").mean().alias("mean"),
+    )
+    heads = ("interval", "metric", "fewer than 5 missed positives expected", "cells", "least, %", "mean")
+    lines = ([*row[:4], percent(row[4]), percent(row[5])] for row in found.sort("few").rows())
+    yield "### Few missed positives, exact\n\n" + table(heads, lines)
+
+
+def every_test_set(n_pos: int, recall: float, fpr: float) -> pl.DataFrame:
+    """Return counts by score of all test sets that are not all but impossible, with their chances."""
+    sides = []
+    for n, rate in ((n_pos, recall), (MISSED_N_NEG, fpr)):
+        chances = stats.binom.pmf(np.arange(n + 1), n, rate)
+        (hits,) = np.nonzero(chances > 1e-10)
+        sides.append((hits, chances[hits]))
+    (tp, of_tp), (fp, of_fp) = sides
+    pairs = pl.DataFrame({"n_pos": tp, "p": of_tp}).join(
+        pl.DataFrame({"n_neg": fp, "q": of_fp}), how="cross"
+    )
+    above = pairs.select(
+        pl.int_range(pl.len()).alias("set"), "n_pos", "n_neg", score=1, chance=pl.col("p") * pl.col("q")
+    )
+    below = above.with_columns(
+        n_pos=n_pos - pl.col("n_pos"), n_neg=MISSED_N_NEG - pl.col("n_neg"), score=pl.lit(0)
+    )
+    return pl.concat([above, below])
+
+
 # The command ----------------------------------------------------------------------------------
 
-PARTS: dict[str, Callable[[int], Iterator[str]]] = {"everywhere": of_everywhere, "sizes": of_sizes}
+PARTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "everywhere": of_everywhere,
+    "sizes": of_sizes,
+    "missed": of_missed,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

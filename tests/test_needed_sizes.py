@@ -151,15 +151,15 @@ def test_test_sets_of_that_size_are_narrow_enough(
 
 def test_sizes_and_resolution_ask_for_one_band() -> None:
     """A table of the size needed has the resolution that was asked for."""
-    for eta in (0.002, 0.01):
+    for eta in (0.002, 0.05):
         needed = one_point(600, 1_000, 100, 10_000).prc.sample_size(eta=eta, assurance=0.5, **AT_ONE)
         n_pos, n_neg = (int(n) for n in needed.select("n_pos_needed", "n_neg_needed").row(0))
         table = one_point(round(0.6 * n_pos), n_pos, round(0.01 * n_neg), n_neg)
         band = table.prc.operating_points(eta, confidence=0.95, metrics="precision", **AT_ONE)
         width = band.select(pl.col("precision_high") - pl.col("precision_low")).item()
         assert 0.095 <= width <= 0.1005  # the half example that is added makes it narrower
-        if eta > 0.005:  # precision is near 1/2 there, and the band narrower above
-            assert table.prc.resolution(**AT_ONE)["eta"].item() <= eta
+        if eta > 0.02:  # precision is above 1/2 there, so the band is narrower at all above
+            assert 0.9 * eta <= table.prc.resolution(**AT_ONE)["eta"].item() <= 1.01 * eta
 
 
 def test_what_needs_nothing_and_what_cannot_be_planned() -> None:

@@ -1391,8 +1391,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ ---       ┆ ---    ┆ --- ┆ ---   ┆ ---          ┆ ---          │
         │ str       ┆ f64    ┆ f64 ┆ i64   ┆ f64          ┆ f64          │
         ╞═══════════╪════════╪═════╪═══════╪══════════════╪══════════════╡
-        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ 381.0        ┆ null         │
-        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 18.0         ┆ 381.0        │
+        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ null         ┆ null         │
+        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 14.0         ┆ 284.0        │
         └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
         """
         makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
@@ -1459,7 +1459,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
         >>> limit = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
         >>> round(limit["eta"].item(), 4)
-        0.0924
+        0.0831
         """
         table = read_input(
             self._frame,
