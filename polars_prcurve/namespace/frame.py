@@ -1410,7 +1410,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             missing=missing,
         )
         targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
-        grid = None if eta is None else read_eta(eta, table, makes)
+        grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
         options = read_size_options(delta, confidence, method, assurance)
         query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query)
