@@ -360,7 +360,7 @@ def test_em_against_plain_python_and_the_likelihood(eta_train: float) -> None:
     found = frame.prc.estimate_prevalence(eta_train, by="g", max_iterations=2_000)
     assert found["g"].to_list() == list(range(len(groups)))
     inside = 0
-    for ps, (_, eta, n, iterations, converged) in zip(groups, found.iter_rows(), strict=True):
+    for ps, (_, eta, n, _, iterations, converged) in zip(groups, found.iter_rows(), strict=True):
         slow, steps, done = by_em(ps, eta_train, 1e-12, 2_000)
         assert eta == pytest.approx(slow, rel=1e-9, abs=1e-12)
         assert n == len(ps)
@@ -436,7 +436,7 @@ BOUNDARY: dict[str, tuple[list[float], float, float, int]] = {
 def test_at_the_ends(case: str) -> None:
     ps, eta_train, eta, iterations = BOUNDARY[case]
     found = pl.DataFrame({"score": ps}).prc.estimate_prevalence(eta_train).row(0)
-    assert found == (pytest.approx(eta, rel=1e-15), len(ps), iterations, True)
+    assert found == (pytest.approx(eta, rel=1e-15), len(ps), None, iterations, True)
 
 
 def test_one_row_goes_to_the_end_that_it_favours() -> None:
@@ -467,6 +467,7 @@ def test_columns_order_and_the_empty_table() -> None:
         "fold": pl.Int64,
         "eta": pl.Float64,
         "n": pl.Int64,
+        "shift_p_value": pl.Float64,
         "iterations": pl.Int64,
         "converged": pl.Boolean,
     }
@@ -535,7 +536,8 @@ def test_the_prevalence_of_the_field_comes_back() -> None:
         for model in ("a", "b")
     )
     by_market = test.prc.summary(found, by=["market", "model"], metrics="average_precision")
-    assert by_market.columns[:6] == ["market", "model", "eta", "n", "iterations", "converged"]
+    shared = ["market", "model", "eta", "n", "shift_p_value", "iterations", "converged"]
+    assert by_market.columns[:7] == shared
     labelled = field.prc.summary(by="market", metrics="average_precision")
     both = by_market.join(labelled, on="market", nulls_equal=True, suffix="_field")
     assert both.height == 8
@@ -550,7 +552,7 @@ def test_one_estimate_for_all_groups() -> None:
     found = field.prc.estimate_prevalence(0.5)
     summary = test.with_columns(model=pl.lit("a")).prc.summary(found, by="model")
     assert summary.columns == [
-        *("model", "eta", "n", "iterations", "converged"),
+        *("model", "eta", "n", "shift_p_value", "iterations", "converged"),
         *("n_pos", "n_neg", "metric", "value"),
     ]
     assert summary["eta"].unique().to_list() == found["eta"].to_list()

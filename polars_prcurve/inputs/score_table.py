@@ -17,7 +17,7 @@ import polars as pl
 from polars_prcurve.column_names import LABEL, MODEL, NEG, POS, RESERVED, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
-from polars_prcurve.query_checks import Check, run_query
+from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 
 _LEN = f"{RESERVED}len"
 
@@ -160,6 +160,13 @@ class ScoreTable(InputTable):
             tallies=Tallies(tests, self.tallies.checks),
             labelled=False,
         )
+
+
+def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
+    """Return the groups of a table without labels that have rows, and how many, as `name`; checked."""
+    n = pl.len() if table.labelled else table.columns[NEG].sum()
+    groups = table.aggregate_groups([n.cast(pl.Int64).alias(name)])
+    return stop_if_broken(groups, table.tallies.checks).select(*table.by, name).filter(pl.col(name) > 0)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A user's table, read into a `ScoreTable`, a `RateTable`, or a table of posteriors.
+"""A user's table, read into a `ScoreTable`, with labels or without, or into a `RateTable`.
 
 Every column is resolved and typed here. What names and dtypes tell raises at once. What only values tell
 becomes a check that the query carries with it.
@@ -25,7 +25,7 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import RateTable, ScoreTable
 
 NO_MODEL: Any = object()
 """Stands for no column of models, because None may be what a user passed by mistake."""
@@ -69,12 +69,14 @@ def read_input(
         by_dtypes[MODEL] = models.dtype
         groups.append(models.value.alias(MODEL))
     if rates is not None:
-        _refuse("rates", cluster=cluster, counts=counts, weight=weight, pos_label=pos_label)
+        others = {"cluster": cluster, "counts": counts, "weight": weight, "pos_label": pos_label}
+        refuse_arguments("rates= stands in place of labels and weights", **others)
         points = _read_rates(reader, _check_pair("rates", rates, "recall and of fpr"))
         return RateTable(**reader.input_fields(by_dtypes, groups, points), model_name=model_name)
     scores = _read_score(reader, score, posteriors=posteriors)
     if counts is not None:
-        _refuse("counts", cluster=cluster, weight=weight, pos_label=pos_label)
+        others = {"cluster": cluster, "weight": weight, "pos_label": pos_label}
+        refuse_arguments("counts= stands in place of labels and weights", **others)
         amounts = _read_counts(reader, _check_pair("counts", counts, "positives and of negatives"))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
@@ -173,19 +175,90 @@ def drop_incomplete_examples(
     return reader.drop_missing()
 
 
-def read_posteriors(
+def read_unlabelled(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
     makes: Iterable[str],
+    may_collect: bool,
     by: Columns = None,
     score: Column = "score",
+    counts: Column | None = None,
+    posteriors: bool = False,
     missing: Missing = "raise",
-) -> InputTable:
-    """Return a table of probabilities without labels, whose only column is SCORE, a Float64."""
-    reader = ColumnReader(frame, missing, may_collect=True)
+) -> ScoreTable:
+    """Return a table without labels, all of whose rows stand as negatives.
+
+    `counts` is how many rows a row stands for. Scores that are `posteriors` become Float64.
+    """
+    reader = ColumnReader(frame, missing, may_collect=may_collect)
     groups, by_dtypes = reader.read_by(by, makes)
-    scores = _read_score(reader, score, posteriors=True)
-    return InputTable(**reader.input_fields(by_dtypes, groups, {SCORE: scores.value.cast(pl.Float64)}))
+    scores = _read_score(reader, score, posteriors=posteriors)
+    value, dtype = scores.value, scores.dtype
+    if posteriors:
+        value, dtype = value.cast(pl.Float64), pl.Float64()
+    if counts is None:
+        amounts = {LABEL: pl.lit(False)}
+    else:
+        amount, amount_dtype = _read_amount(reader, "counts", counts)
+        if amount_dtype == pl.Float64:
+            raise PrcError(
+                "counts= holds floats, and takes numbers of rows; cast them to integers if that is "
+                "what they are"
+            )
+        _check_sum(reader, amount)
+        amounts = {POS: pl.lit(0, dtype=amount_dtype), NEG: amount}
+    return ScoreTable(
+        **reader.input_fields(by_dtypes, groups, {SCORE: value, **amounts}),
+        score_dtype=dtype,
+        labelled=counts is None,
+        float_sums=False,
+        count_dtype=pl.Int64(),
+        weighted=False,
+    )
+
+
+def read_reference(
+    reference: pl.DataFrame | pl.LazyFrame,
+    table: ScoreTable,
+    *,
+    by: Columns,
+    score: Column,
+    label: Column,
+    pos_label: Any,
+    counts: tuple[Column, Column] | None,
+    missing: Missing,
+) -> ScoreTable:
+    """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
+    if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
+        raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
+    names = set(reference.lazy().collect_schema())
+    given = list_columns("by=", by)
+    roots = [{column} if isinstance(column, str) else set(column.meta.root_names()) for column in given]
+    arguments = {"score": score, "label": label, "pos_label": pos_label, "missing": missing}
+    try:
+        read = read_input(
+            reference,
+            makes=(),
+            may_collect=True,
+            by=[column for column, needed in zip(given, roots, strict=True) if needed <= names],
+            counts=counts,
+            **arguments,
+        )
+    except PrcError as error:
+        raise PrcError(f"in the reference= table, {error}") from None
+    assert isinstance(read, ScoreTable)
+    if read.float_sums:
+        raise PrcError(
+            "reference_counts= holds floats, and takes numbers of examples; cast them to integers if "
+            "that is what they are"
+        )
+    for name, dtype in read.by.items():
+        if table.by.get(name) != dtype:
+            raise PrcError(
+                f"group column {name!r} is {dtype} in the reference= table and {table.by.get(name)} in "
+                "the other; cast one to the other"
+            )
+    return read
 
 
 def _check_pair(argument: str, given: Any, what: str) -> tuple[Column, Column]:
@@ -197,11 +270,11 @@ def _check_pair(argument: str, given: Any, what: str) -> tuple[Column, Column]:
     return pair[0], pair[1]
 
 
-def _refuse(argument: str, **others: Any) -> None:
-    """Raise if one of the `others` is given, because `argument` replaces it."""
+def refuse_arguments(reason: str, **others: Any) -> None:
+    """Raise with the reason if one of the `others` is given."""
     for name, value in others.items():
         if value is not None:
-            raise PrcError(f"{argument}= stands in place of labels and weights; leave out {name}=")
+            raise PrcError(f"{reason}; leave out {name}=")
 
 
 def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
@@ -261,10 +334,14 @@ def _read_counts(reader: ColumnReader, counts: tuple[Column, Column]) -> dict[st
     }
     for value, dtype in amounts.values():
         if dtype.is_integer():
-            sums = value_checks.split_in_halves(value)
-            halves = [reader.tallies.sum_per_group(half) for half in sums]
-            reader.add_checks(value_checks.total_checks(*halves))
+            _check_sum(reader, value)
     return amounts
+
+
+def _check_sum(reader: ColumnReader, count: pl.Expr) -> None:
+    """Add a check that integer counts of a group add up to no more than an Int64."""
+    halves = [reader.tallies.sum_per_group(half) for half in value_checks.split_in_halves(count)]
+    reader.add_checks(value_checks.total_checks(*halves))
 
 
 def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedExpr:

@@ -14,6 +14,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, Missing
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
+from polars_prcurve.prevalence.estimate import EstimateMethod
 
 
 class ArrowTable(Protocol):
@@ -66,12 +67,19 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
 def estimate_prevalence(
     frame: pl.DataFrame | pl.LazyFrame | ArrowTable,
     score: Column,
-    eta_train: float,
+    eta_train: float | None = None,
     by: Columns = None,
     *,
+    method: EstimateMethod = "posteriors",
+    reference: pl.DataFrame | pl.LazyFrame | None = None,
+    reference_counts: tuple[Column, Column] | None = None,
+    counts: Column | None = None,
+    confidence: float | None = None,
+    label: Column = "label",
+    pos_label: Any = None,
     missing: Missing = "raise",
-    tolerance: float = 1e-12,
-    max_iterations: int = 10_000,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
 ) -> pl.DataFrame:
     """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
@@ -87,8 +95,15 @@ def estimate_prevalence(
         raise PrcError(f"estimate_prevalence() takes a table; got the expression {frame}")
     return prc(frame).estimate_prevalence(
         eta_train,
+        method=method,
+        reference=reference,
+        reference_counts=reference_counts,
+        counts=counts,
+        confidence=confidence,
         by=by,
         score=score,
+        label=label,
+        pos_label=pos_label,
         missing=missing,
         tolerance=tolerance,
         max_iterations=max_iterations,

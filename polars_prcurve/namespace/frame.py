@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS, UNLABELLED_COLUMNS
 from polars_prcurve.comparison.compare_table import (
     Comparison,
     Examples,
@@ -57,7 +57,12 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dropping, list_columns
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.inputs.table_arguments import read_input, read_posteriors
+from polars_prcurve.inputs.table_arguments import (
+    read_input,
+    read_reference,
+    read_unlabelled,
+    refuse_arguments,
+)
 from polars_prcurve.intervals.bands import BandKind, BandOptions, read_band_options
 from polars_prcurve.intervals.needed_sizes import read_size_options
 from polars_prcurve.intervals.rates import RateMethod, check_confidence, check_rate_method
@@ -71,7 +76,12 @@ from polars_prcurve.metrics.names import (
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace.methods_repr import MethodListing
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.prevalence.estimate import ESTIMATE_COLUMNS, build_estimates_table
+from polars_prcurve.prevalence.estimate import (
+    EstimateMethod,
+    build_estimates_table,
+    check_estimate_method,
+    list_estimate_columns,
+)
 from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.query_checks import run_query
@@ -136,17 +146,23 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         *,
         by: Columns = None,
         score: Column = "score",
-        label: Column = "label",
+        label: Column | None = "label",
         pos_label: Any = None,
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> F:
-        """Count positives and negatives at each distinct score.
+        """Count positives and negatives at each distinct score; without labels, count rows.
 
         The result is small if scores are coarse, and it adds up. Concatenate the counts of several
         days or shards and pass them with `counts=("n_pos", "n_neg")` to another method: the result is
         that of all their rows.
+
+        Parameters
+        ----------
+        label
+            None counts rows without labels, for `estimate_prevalence(counts="n")`: the columns are then
+            `score` and `n`, an Int64.
 
         Returns
         -------
@@ -170,6 +186,17 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ 0.1   ┆ 0     ┆ 1     │
         └───────┴───────┴───────┘
         """
+        if label is None:
+            refuse_arguments("label=None counts rows", pos_label=pos_label, weight=weight, counts=counts)
+            unlabelled = read_unlabelled(
+                self._frame,
+                makes=UNLABELLED_COLUMNS,
+                may_collect=self._may_collect,
+                by=by,
+                score=score,
+                missing=missing,
+            )
+            return self._finish(count_scores(unlabelled, UNLABELLED_COLUMNS))
         table = read_input(
             self._frame,
             makes=COUNT_COLUMNS,
@@ -1654,58 +1681,119 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
     def estimate_prevalence(
         self,
-        eta_train: float,
+        eta_train: float | None = None,
         *,
+        method: EstimateMethod = "posteriors",
+        reference: pl.DataFrame | pl.LazyFrame | None = None,
+        reference_counts: tuple[Column, Column] | None = None,
+        counts: Column | None = None,
+        confidence: float | None = None,
         by: Columns = None,
         score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
         missing: Missing = "raise",
-        tolerance: float = 1e-12,
-        max_iterations: int = 10_000,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
     ) -> pl.DataFrame:
         """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
 
-        The posteriors must be calibrated at prevalence `eta_train`, and the field must differ from
-        training in the share of positives alone. The estimate is the prevalence of greatest likelihood,
-        found by EM: take the mean posterior, move the posteriors to that prevalence, and repeat (Saerens
-        et al. 2002).
+        The field must differ from training, or from the reference, in the share of positives alone. The
+        estimate is then the prevalence of greatest likelihood, by one of two methods:
+
+        - `"posteriors"` needs probabilities that are calibrated at prevalence `eta_train`. EM takes the
+          mean posterior, moves the posteriors to that prevalence, and repeats (Saerens et al. 2002).
+        - `"mixture"` needs a labelled table of the same model in place of calibration. It cuts scores
+          into at most ten levels, and finds the prevalence that mixes the levels of positives and
+          negatives to those of the field. It tests whether any prevalence does.
 
         Parameters
         ----------
         eta_train
-            The prevalence for which the posteriors were trained, between 0 and 1.
+            For `"posteriors"`: the prevalence at which they are calibrated, between 0 and 1.
+        reference
+            For `"mixture"`: a table with labels, with the same `score`, `label` and `pos_label`. Of the
+            `by` columns it has all, some or none; groups that it does not tell apart share its rows.
+        reference_counts
+            Two columns, `("n_pos", "n_neg")`, in place of labels, if the reference is already counted.
+        counts
+            A column with the number of rows that a row stands for, such as `"n"` of
+            `counts(label=None)`. Rows of equal score add up, so counts of several days are concatenated.
+        confidence
+            A level, such as 0.95: adds an interval by the likelihood ratio. That of `"posteriors"` takes
+            the posteriors for calibrated; that of `"mixture"` includes the errors of the reference.
         score
-            The column of posteriors, all in [0, 1].
+            The column of scores; posteriors are all in [0, 1].
         tolerance, max_iterations
-            A group is done as soon as its estimate changes by less than `tolerance`, and at the latest
-            after `max_iterations`.
+            For `"posteriors"`: a group is done as soon as its estimate changes by less than `tolerance`
+            (None is 1e-12), and at the latest after `max_iterations` (None is 10 000).
 
         Returns
         -------
         One row per `by` group (null first), a frame that you can pass as `eta` to other methods:
 
         - `eta`: Float64, the estimate
+        - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
         - `n`: Int64, rows of the group
-        - `iterations`: Int64, how often the mean was taken
+        - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
+          the estimate and its interval are worthless. Null for `"posteriors"`, which has no test, and
+          for two levels, which any prevalence fits (a class with fewer than 15 examples, or two scores)
+        - `iterations`: Int64, how often the mean was taken; null for `"mixture"`, which does without
         - `converged`: Boolean, whether `tolerance` was reached; near 0 and 1 this is slow
 
         Examples
         --------
         >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
         >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
-        shape: (1, 4)
-        ┌──────────┬─────┬────────────┬───────────┐
-        │ eta      ┆ n   ┆ iterations ┆ converged │
-        │ ---      ┆ --- ┆ ---        ┆ ---       │
-        │ f64      ┆ i64 ┆ i64        ┆ bool      │
-        ╞══════════╪═════╪════════════╪═══════════╡
-        │ 0.335914 ┆ 10  ┆ 67         ┆ true      │
-        └──────────┴─────┴────────────┴───────────┘
+        shape: (1, 5)
+        ┌──────────┬─────┬───────────────┬────────────┬───────────┐
+        │ eta      ┆ n   ┆ shift_p_value ┆ iterations ┆ converged │
+        │ ---      ┆ --- ┆ ---           ┆ ---        ┆ ---       │
+        │ f64      ┆ i64 ┆ f64           ┆ i64        ┆ bool      │
+        ╞══════════╪═════╪═══════════════╪════════════╪═══════════╡
+        │ 0.335914 ┆ 10  ┆ null          ┆ 67         ┆ true      │
+        └──────────┴─────┴───────────────┴────────────┴───────────┘
         """
-        table = read_posteriors(self._frame, makes=ESTIMATE_COLUMNS, by=by, score=score, missing=missing)
-        query = build_estimates_table(
-            table, eta_train, tolerance=tolerance, max_iterations=max_iterations
+        level = None if confidence is None else check_confidence(confidence)
+        start = check_estimate_method(
+            method,
+            eta_train,
+            posteriors={"tolerance": tolerance, "max_iterations": max_iterations},
+            mixture={
+                "reference": reference,
+                "reference_counts": reference_counts,
+                "pos_label": pos_label,
+            },
         )
-        return run_query(query)
+        table = read_unlabelled(
+            self._frame,
+            makes=list_estimate_columns(level),
+            may_collect=True,
+            by=by,
+            score=score,
+            counts=counts,
+            posteriors=start is not None,
+            missing=missing,
+        )
+        if start is not None:
+            return run_query(
+                build_estimates_table(
+                    table, start, level, tolerance=tolerance, max_iterations=max_iterations
+                )
+            )
+        from polars_prcurve.sweep.mixture_table import build_mixture_table
+
+        labelled = read_reference(
+            cast("pl.DataFrame", reference),
+            table,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            counts=reference_counts,
+            missing=missing,
+        )
+        return run_query(build_mixture_table(table, labelled, level))
 
     def unpivot_scores(
         self,

@@ -2,19 +2,23 @@
 
 The estimate eta is the mean of the posteriors, moved to eta from the prevalence of training. The EM
 algorithm starts at the prevalence of training, and replaces eta by that mean until it hardly changes.
+
+The interval is that of the likelihood (Wilks 1938): all eta with `2 (l(estimate) - l(eta)) <= z^2`,
+where `l = sum log(eta p / eta_train + (1 - eta) (1 - p) / (1 - eta_train))` over the posteriors p.
 """
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_whole_number
-from polars_prcurve.column_names import SCORE
+from polars_prcurve.argument_kinds import read_choice, read_number, read_whole_number
+from polars_prcurve.column_names import NEG, RESERVED, SCORE
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.prevalence.prior_shift import check_prior
 from polars_prcurve.query_checks import stop_if_broken
 
@@ -23,71 +27,217 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-ESTIMATE_COLUMNS = ("eta", "n", "iterations", "converged")
+EstimateMethod: TypeAlias = Literal["posteriors", "mixture"]
+"""Whether a prevalence is estimated from calibrated posteriors, or from scores beside a reference."""
+
+_TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
+_BISECTIONS = 60
+_COUNT = f"{RESERVED}count"
+
+
+def check_estimate_method(
+    method: str,
+    eta_train: float | None,
+    *,
+    posteriors: Mapping[str, object],
+    mixture: Mapping[str, object],
+) -> float | None:
+    """Return `eta_train`, or None for the mixture; raise for arguments that the method does not take.
+
+    `posteriors` and `mixture` are the arguments of one method alone.
+    """
+    is_mixture = read_choice("method=", method, get_args(EstimateMethod)) == "mixture"
+    strangers = {"eta_train": eta_train, **posteriors} if is_mixture else mixture
+    for name, value in strangers.items():
+        if value is not None:
+            other = "posteriors" if is_mixture else "mixture"
+            raise PrcError(f'{name}= is for method="{other}"; leave out {name}=, or pass that method')
+    if is_mixture:
+        if mixture["reference"] is None:
+            raise PrcError(
+                'method="mixture" compares scores with those of a labelled table of the same model; '
+                "pass it as reference="
+            )
+        return None
+    if eta_train is None:
+        raise PrcError(
+            "posteriors are calibrated at a prevalence; pass it as eta_train=, or, if scores are not "
+            'calibrated, pass method="mixture" and reference=, a labelled table of the same model'
+        )
+    return check_prior("eta_train", eta_train)
+
+
+def list_estimate_columns(confidence: float | None) -> list[str]:
+    """Return the columns of the result, which follow those of `by`."""
+    limits = [] if confidence is None else ["eta_low", "eta_high", "eta_confidence"]
+    return ["eta", *limits, "n", "shift_p_value", "iterations", "converged"]
+
+
+def join_estimates(
+    groups: pl.DataFrame, confidence: float | None, estimates: Mapping[str, Any]
+) -> pl.LazyFrame:
+    """Return the groups with the columns of the result, from a value or one value per group for each."""
+    values = {**estimates, "eta_confidence": confidence}
+    dtypes: dict[str, Any] = {"n": pl.Int64, "iterations": pl.Int64, "converged": pl.Boolean}
+    columns = []
+    for name in list_estimate_columns(confidence):
+        value, dtype = values[name], dtypes.get(name, pl.Float64)
+        if value is None or isinstance(value, bool | float):
+            value = [value] * len(estimates["eta"])
+        columns.append(pl.Series(name, value, dtype=dtype))
+    return groups.lazy().select(*groups.columns, *columns)
 
 
 def build_estimates_table(
-    table: InputTable, eta_train: float, *, tolerance: float, max_iterations: int
+    table: ScoreTable,
+    eta_train: float,
+    confidence: float | None,
+    *,
+    tolerance: float | None,
+    max_iterations: int | None,
 ) -> pl.LazyFrame:
-    """Return a table of one row per group: `by`, then the columns of ESTIMATE_COLUMNS."""
-    start = check_prior("eta_train", eta_train)
-    steps = read_whole_number("max_iterations=", max_iterations, 1)
-    if not (isinstance(tolerance, Real) and tolerance > 0):
-        raise PrcError(f"tolerance= is a number above 0; got {tolerance!r}")
-    # Equal posteriors are counted first, and computed with once.
-    counted = table.columns[SCORE].sort().rle().implode().alias(SCORE)
-    query = stop_if_broken(table.aggregate_groups([counted]), table.tallies.checks)
-    groups = table.collect(query.select(*table.by, SCORE), "estimate_prevalence")
-    runs = groups[SCORE].list.explode(empty_as_null=False).struct.unnest()
-    estimates = _estimate_by_em(
-        runs["value"].to_numpy(),
-        runs["len"].cast(pl.Float64).to_numpy(),
-        groups[SCORE].list.len().cast(pl.Int64).to_numpy(),
-        start=start,
-        tolerance=tolerance,
-        steps=steps,
+    """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
+    smallest, steps = _read_tolerance(tolerance), _read_max_iterations(max_iterations)
+    groups, posteriors = _count_posteriors(table)
+    eta, iterations, converged = _estimate_by_em(
+        posteriors, start=eta_train, tolerance=smallest, steps=steps
     )
-    columns = [pl.Series(name, column) for name, column in zip(ESTIMATE_COLUMNS, estimates, strict=True)]
-    return groups.lazy().select(*table.by, *columns)
+    estimates = {"eta": eta, "n": posteriors.rows.astype("int64"), "shift_p_value": None}
+    estimates |= {"iterations": iterations, "converged": converged}
+    if confidence is not None:
+        limits = _find_limits(posteriors, eta_train, eta, confidence)
+        estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
+    return join_estimates(groups, confidence, estimates)
+
+
+def _read_tolerance(tolerance: float | None) -> float:
+    given = _TOLERANCE if tolerance is None else tolerance
+    return read_number("tolerance=", given, "a number above 0", lambda number: number > 0)
+
+
+def _read_max_iterations(max_iterations: int | None) -> int:
+    given = _MAX_ITERATIONS if max_iterations is None else max_iterations
+    return read_whole_number("max_iterations=", given, 1)
+
+
+class _Posteriors(NamedTuple):
+    """Distinct posteriors and how often each occurs, one group after the other."""
+
+    p: NDArray[np.float64]
+    n: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    """The number of distinct posteriors in each group."""
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """The place of each group's first posterior."""
+        return self.sizes.cumsum() - self.sizes
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """The number of rows in each group."""
+        return self.sum_per_group(self.n)
+
+    def sum_per_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of values, of which there is one for each posterior."""
+        import numpy as np
+
+        return np.add.reduceat(values, self.firsts) if self.sizes.size > 0 else values
+
+    def keep(self, kept: NDArray[np.bool_]) -> _Posteriors:
+        """Return the posteriors of some groups."""
+        import numpy as np
+
+        rows = np.repeat(kept, self.sizes)
+        return _Posteriors(self.p[rows], self.n[rows], self.sizes[kept])
+
+
+def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
+    """Return the groups that have rows, and their posteriors, of which equal ones are counted."""
+    import numpy as np
+
+    score = table.columns[SCORE]
+    if table.labelled:
+        counted = score.sort().rle()
+    else:
+        n = table.columns[NEG].cast(pl.Int64)
+        counted = (
+            pl.struct(n.alias("len"), score.alias("value")).filter(n > 0).sort_by(score.filter(n > 0))
+        )
+    query = stop_if_broken(
+        table.aggregate_groups([counted.implode().alias(_COUNT)]), table.tallies.checks
+    )
+    groups = table.collect(query.select(*table.by, _COUNT), "estimate_prevalence")
+    groups = groups.filter(pl.col(_COUNT).list.len() > 0)
+    runs = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
+    p, n_rows = runs["value"].to_numpy(), runs["len"].cast(pl.Float64).to_numpy()
+    group = np.repeat(np.arange(groups.height), groups[_COUNT].list.len().to_numpy())
+    # Rows of counts may share a posterior.
+    is_new = np.ones(len(p), dtype=np.bool_)
+    is_new[1:] = (p[1:] != p[:-1]) | (group[1:] != group[:-1])
+    places = np.flatnonzero(is_new)
+    merged = np.add.reduceat(n_rows, places) if places.size > 0 else n_rows
+    sizes = np.bincount(group[places], minlength=groups.height).astype(np.int64)
+    return groups.select(*table.by), _Posteriors(p[places], merged, sizes)
 
 
 def _estimate_by_em(
-    p: NDArray[np.float64],
-    n: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    *,
-    start: float,
-    tolerance: float,
-    steps: int,
-) -> tuple[NDArray[Any], ...]:
-    """Return ESTIMATE_COLUMNS of each group, by EM for all groups at once.
+    posteriors: _Posteriors, *, start: float, tolerance: float, steps: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the estimate, the iterations and whether it converged, of all groups at once.
 
-    `p` are the distinct posteriors, one group after the other, `n` is how often each occurs, and `sizes`
-    is the number of distinct posteriors in each group. `start` is the prevalence of training.
+    `start` is the prevalence of training.
     """
     import numpy as np
 
-    active = np.arange(len(sizes))  # groups that have not converged yet
-    firsts = np.cumsum(sizes) - sizes
-    rows = np.add.reduceat(n, firsts) if active.size > 0 else n
-    eta, iterations = np.full(len(sizes), start), np.zeros(len(sizes), dtype=np.int64)
-    converged = np.zeros(len(sizes), dtype=bool)
-    active_rows = rows
+    active = np.arange(len(posteriors.sizes))  # groups that have not converged yet
+    eta, iterations = np.full(len(active), start), np.zeros(len(active), dtype=np.int64)
+    converged = np.zeros(len(active), dtype=np.bool_)
+    left, rows = posteriors, posteriors.rows
     with np.errstate(divide="ignore", over="ignore"):
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
-        ratio = (1 - p) / p * (start / (1 - start))
+        ratio = (1 - left.p) / left.p * (start / (1 - start))
     for step in range(1, steps + 1):
         if active.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
-            odds = np.repeat((1 - eta[active]) / eta[active], sizes)
-            new = np.add.reduceat(n / (1 + ratio * odds), firsts) / active_rows
+            odds = np.repeat((1 - eta[active]) / eta[active], left.sizes)
+            new = left.sum_per_group(left.n / (1 + ratio * odds)) / rows
         done = np.abs(new - eta[active]) < tolerance
         eta[active], iterations[active], converged[active] = new, step, done
         if done.any():
-            still = np.repeat(~done, sizes)
-            ratio, n = ratio[still], n[still]
-            active, sizes, active_rows = active[~done], sizes[~done], active_rows[~done]
-            firsts = np.cumsum(sizes) - sizes
-    return eta, rows.astype(np.int64), iterations, converged
+            ratio, rows = ratio[np.repeat(~done, left.sizes)], rows[~done]
+            active, left = active[~done], left.keep(~done)
+    return eta, iterations, converged
+
+
+def _find_limits(
+    posteriors: _Posteriors, eta_train: float, eta: NDArray[np.float64], confidence: float
+) -> list[NDArray[np.float64]]:
+    """Return the least and the greatest prevalence whose likelihood is near that of the estimate.
+
+    The likelihood rises up to its maximum and falls from there. Where EM stopped before the maximum, the
+    interval is of all that is nearly as likely as the estimate, and so it is too wide.
+    """
+    import numpy as np
+
+    positive, negative = posteriors.p / eta_train, (1 - posteriors.p) / (1 - eta_train)
+
+    def likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = np.repeat(at, posteriors.sizes)
+        with np.errstate(divide="ignore"):
+            logs = np.log(share * positive + (1 - share) * negative)
+        return posteriors.sum_per_group(posteriors.n * logs)
+
+    limit = likelihood(eta) - z_value(confidence) ** 2 / 2
+    limits = []
+    for end in (0.0, 1.0):
+        outside, inside = np.full(len(eta), end), eta
+        reaches_end = likelihood(outside) >= limit
+        for _ in range(_BISECTIONS):
+            middle = (outside + inside) / 2
+            reaches = likelihood(middle) >= limit
+            outside, inside = np.where(reaches, outside, middle), np.where(reaches, middle, inside)
+        limits.append(np.where(reaches_end, end, inside))
+    return limits

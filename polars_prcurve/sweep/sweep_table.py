@@ -10,6 +10,8 @@ weights are exact: a power of two per group makes integers of the weights (see `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_flag
@@ -109,8 +111,11 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
     return SweepTables(with_null_counts(frame), groups)
 
 
-def count_scores(table: InputTable) -> pl.LazyFrame:
-    """Return the result of `counts`: the `by` columns, then COUNT_COLUMNS for each distinct score."""
+def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
+    """Return the result of `counts`: the `by` columns, then `columns` for each distinct score.
+
+    Of a table without labels, whose rows stand as negatives, these are UNLABELLED_COLUMNS.
+    """
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts; counts() needs scores and labels")
     rows, groups = build_running_sums(table, None)
@@ -120,8 +125,8 @@ def count_scores(table: InputTable) -> pl.LazyFrame:
     )
     frame = own_counts.join(groups, on=GROUP, maintain_order="left")
     n_pos, n_neg = to_count(table, pl.col(CUM_POS)), to_count(table, pl.col(CUM_NEG), NEG_EXPONENT)
-    named = zip(COUNT_COLUMNS, (pl.col(SCORE), n_pos, n_neg), strict=True)
-    return frame.select(*table.by, *(value.alias(name) for name, value in named))
+    values = {"score": pl.col(SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
 
 def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:

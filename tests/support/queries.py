@@ -66,6 +66,7 @@ ERRORS = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_
 QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "counts": (DF, lambda p: p.counts(by="g")),
     "counts, weighted": (DF, lambda p: p.counts(by="g", weight="w")),
+    "counts, without labels": (DF, lambda p: p.counts(by="g", label=None)),
     "sweep": (DF, lambda p: p.sweep()),
     "sweep, grouped": (DF, lambda p: p.sweep(by=["g", "h"])),
     "sweep, weighted": (DF, lambda p: p.sweep(by="g", weight="w")),
