@@ -73,6 +73,8 @@ def join_groups(
     right: pl.LazyFrame,
     keys: Mapping[str, pl.DataType],
     how: Literal["inner", "left"] = "inner",
+    *,
+    keep_order: bool = False,
 ) -> pl.LazyFrame:
     """Join two tables on their group columns, in which null and NaN match themselves."""
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
@@ -80,7 +82,8 @@ def join_groups(
     on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
     bits = [_key_bits(pl.col(name)).alias(f"{RESERVED}bits_{name}") for name in floats]
     right = right.with_columns(bits).drop(floats)
-    joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True)
+    order: Literal["left", "none"] = "left" if keep_order else "none"
+    joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True, maintain_order=order)
     return joined.drop(f"{RESERVED}bits_{name}" for name in floats)
 
 

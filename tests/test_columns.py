@@ -73,7 +73,7 @@ def names(promise: Promise, table: pl.DataFrame, given: dict[str, Any]) -> list[
     if promise.what == "the columns `metrics`":
         return list(given["metrics"])
     if promise.what == "the other columns of the table":
-        scores = given["scores"]
+        scores = given.get("scores", [])
         return [name for name in table.columns if name not in {"a", "b"} & {*scores, *_values(scores)}]
     if promise.what == "that column":
         return [given[promise.given]]

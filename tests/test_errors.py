@@ -156,7 +156,10 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
     "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
-    "estimate: tolerance 0": (lambda p: p.estimate_prevalence(0.5, tolerance=0), "tolerance= takes a number above 0; got 0"),
+    "estimate: tolerance 0": (
+        lambda p: p.estimate_prevalence(0.5, tolerance=0),
+        "tolerance= takes a number above 0; got 0",
+    ),
     "estimate: no iteration": (
         lambda p: p.estimate_prevalence(0.5, max_iterations=0),
         "max_iterations= is a whole number, at least 1; got 0",

@@ -136,30 +136,34 @@ class ColumnReader:
         except pl.exceptions.PolarsError as error:
             raise PrcError(f"{argument}= does not fit the table: {_first_line(error)}") from error
 
-    def read_by(self, by: Columns, makes: Iterable[str]) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
+    def read_by(
+        self, by: Columns, makes: Iterable[str], argument: str = "by"
+    ) -> tuple[list[pl.Expr], dict[str, pl.DataType]]:
         """Return the expressions of the group columns, and their names and dtypes.
 
         Raise for names that the result has itself (`makes`), and for what cannot be a key.
         """
-        exprs = [self.read_expr("by", column) for column in list_columns("by=", by)]
-        dtypes = self.read_dtypes("by", exprs) if exprs else {}
+        exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
+        dtypes = self.read_dtypes(argument, exprs) if exprs else {}
         for name, dtype in dtypes.items():
             if name in set(makes):
                 raise PrcError(
-                    f"by= holds a column {name!r}, and the result has a column of that name; "
-                    f"rename it, e.g. by=pl.col({name!r}).alias({name + '_group'!r})"
+                    f"{argument}= holds a column {name!r}, and the result has a column of that name; "
+                    f"rename it, e.g. {argument}=pl.col({name!r}).alias({name + '_group'!r})"
                 )
             if name.startswith(RESERVED):
                 raise PrcError(
-                    f"by= holds a column {name!r}; names that start with {RESERVED!r} are reserved"
+                    f"{argument}= holds a column {name!r}; names that start with {RESERVED!r} are "
+                    "reserved"
                 )
             if is_pattern(name):
                 raise PrcError(
-                    f"by= holds a column {name!r}, which Polars reads as a pattern; rename it"
+                    f"{argument}= holds a column {name!r}, which Polars reads as a pattern; rename it"
                 )
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(
-                    f"by= holds a column {name!r} of dtype {dtype}, which cannot be sorted; cast it"
+                    f"{argument}= holds a column {name!r} of dtype {dtype}, which cannot be sorted; "
+                    "cast it"
                 )
         return exprs, dtypes
 

@@ -25,7 +25,7 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
-from polars_prcurve.inputs.score_table import RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 
 NO_MODEL: Any = object()
 """Stands for no column of models, because None may be what a user passed by mistake."""
@@ -215,6 +215,31 @@ def read_unlabelled(
         count_dtype=pl.Int64(),
         weighted=False,
     )
+
+
+def read_parts(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    within: Columns,
+    by: Columns,
+    label: Column,
+    pos_label: Any,
+    weight: Column | None,
+) -> tuple[InputTable, list[str]]:
+    """Return a table whose groups are the parts of each `by` group, and the names of `within=`."""
+    reader = ColumnReader(frame, "raise", may_collect=False)
+    groups, by_dtypes = reader.read_by(by, ())
+    parts, part_dtypes = reader.read_by(within, (), "within")
+    if not parts:
+        raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
+    if both := [name for name in part_dtypes if name in by_dtypes]:
+        raise PrcError(f"by= and within= both hold the column {both[0]!r}; leave it out of one")
+    if len(groups) + len(parts) != len(by_dtypes) + len(part_dtypes):
+        raise PrcError("by= and within= take one column each; write one expression for each column")
+    amounts = _read_labels(reader, label, pos_label, weight)
+    columns = {name: amount for name, (amount, _) in amounts.items()}
+    fields = reader.input_fields(by_dtypes | part_dtypes, [*groups, *parts], columns)
+    return InputTable(**fields), list(part_dtypes)
 
 
 def read_reference(

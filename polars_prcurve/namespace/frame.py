@@ -59,6 +59,7 @@ from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dro
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import (
     read_input,
+    read_parts,
     read_reference,
     read_unlabelled,
     refuse_arguments,
@@ -84,6 +85,7 @@ from polars_prcurve.prevalence.estimate import (
 )
 from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.reweight import build_reweighted_table
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.sweep.row_choice import Thresholds
 from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
@@ -1794,6 +1796,69 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             missing=missing,
         )
         return run_query(build_mixture_table(table, labelled, level))
+
+    def reweight(
+        self,
+        within: Columns,
+        eta: pl.DataFrame | pl.LazyFrame,
+        *,
+        share: str = "share",
+        by: Columns = None,
+        name: str = "weight",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+    ) -> F:
+        """Add weights that give each part of a field its prevalence and its share.
+
+        What will precision be in a field of several countries, each with a prevalence of its own? Rows
+        of all parts stand behind one threshold. Pass `weight="weight"` on to another method, and leave
+        `eta` out: the own prevalence of the weighted table is the prevalence of the field.
+
+        Parameters
+        ----------
+        within
+            The columns that tell the parts apart.
+        eta
+            A frame with one row per part: the `within` columns, `eta` (null is the part's own), a share,
+            and any of the `by` columns. Each part of the table needs a row, and each part with a share
+            above 0 needs rows, of both classes unless its eta is 0 or 1 or null. Other columns are
+            ignored, but it raises if the table has a column of their name.
+        share
+            The column of the frame with the share of each part in the field. Shares are relative.
+        name
+            The name of the new column.
+        weight
+            Weights that rows have already; they are multiplied.
+
+        Returns
+        -------
+        The rows of the table, in their order:
+
+        - the other columns of the table
+        - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"country": ["de", "de", "fr", "fr"], "label": [1, 0, 1, 0]})
+        >>> field = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+        >>> df.prc.reweight("country", field)
+        shape: (4, 3)
+        ┌─────────┬───────┬────────┐
+        │ country ┆ label ┆ weight │
+        │ ---     ┆ ---   ┆ ---    │
+        │ str     ┆ i64   ┆ f64    │
+        ╞═════════╪═══════╪════════╡
+        │ de      ┆ 1     ┆ 0.5    │
+        │ de      ┆ 0     ┆ 0.5    │
+        │ fr      ┆ 1     ┆ 0.3    │
+        │ fr      ┆ 0     ┆ 2.7    │
+        └─────────┴───────┴────────┘
+        """
+        table, parts = read_parts(
+            self._frame, within=within, by=by, label=label, pos_label=pos_label, weight=weight
+        )
+        return self._finish(build_reweighted_table(table, parts, eta, share=share, name=name))
 
     def unpivot_scores(
         self,

@@ -38,6 +38,14 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "resolution": (DF, {"by": "day", "recall": 0.5}),
     "subsample_negatives": (DF, {"by": "day", "eta": 0.6, "n_repeats": 2}),
     "estimate_prevalence": (POSTERIORS, {"by": "day", "eta_train": 0.5}),
+    "reweight": (
+        DF,
+        {
+            "within": "day",
+            "eta": pl.DataFrame({"day": pl.Series([1], dtype=pl.Int8), "eta": [0.1], "share": [1]}),
+            "name": "new",
+        },
+    ),
     "unpivot_scores": (WIDE, {"scores": ["a", "b"], "name": "which", "score": "points"}),
     "one_vs_rest": (
         WIDE.rename({"label": "kind"}),

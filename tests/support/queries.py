@@ -32,6 +32,7 @@ UNCERTAIN = pl.concat(
     ]
 ).with_columns(pl.when(pl.col("g") != "g3").then(name).alias(name) for name in ("eta_low", "eta_high"))
 """Prevalences of each group, twice, 0 and exact ones among them."""
+FIELD = ETAS.with_row_index("share").with_columns(pl.col("share") + 1)
 EVERY = list(POINT_METRICS)
 AREAS = [
     *(metric for metric in CURVE_METRICS.values() if not metric.recipe.on_hull),
@@ -210,6 +211,8 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         HOLES,
         lambda p: p.compare(model="m", id=["row", "h"], score="s", by="g", eta=0.1, missing="drop"),
     ),
+    "reweight": (DF, lambda p: p.reweight("g", FIELD, by="h", name="x")),
+    "reweight, weighted": (DF, lambda p: p.reweight("g", FIELD, weight="w", name="x")),
     "one_vs_rest, mix": (
         DF.drop("label"),
         lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"}, mix={0: 1, 1: 2, 2: 3}),

@@ -1,0 +1,194 @@
+"""Weights that give the parts of a field their prevalences and their shares."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import PrcError
+from tests.support.profiles import examples
+
+NAN = float("nan")
+COUNTRIES, REGIONS = ["de", "fr", None], [1.5, NAN, None]
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A table with both classes in every part of two groups, and the etas and shares of its parts."""
+    keys = list(product(["a", "b"], draw(st.permutations(COUNTRIES))[:2], REGIONS[:2]))
+    rows = [(*key, label) for key in keys for label in (True, False)]
+    rows += draw(st.lists(st.tuples(st.sampled_from(keys), st.booleans()).map(lambda x: (*x[0], x[1]))))
+    rows = draw(st.permutations(rows))
+    table = pl.DataFrame(
+        rows, schema={"g": pl.String, "c": pl.String, "x": pl.Float64, "label": pl.Boolean}, orient="row"
+    )
+    weights = st.lists(st.sampled_from([0.25, 1.0, 3.0]), min_size=len(rows), max_size=len(rows))
+    parts = [key[1:] for key in keys if key[0] == "a"]
+    etas = st.sampled_from([None, 0.0, 0.01, 0.4, 1.0])
+    frame = pl.DataFrame(
+        [(*part, draw(etas), draw(st.integers(1, 5))) for part in parts],
+        schema={"c": pl.String, "x": pl.Float64, "eta": pl.Float64, "share": pl.Int64},
+        orient="row",
+    )
+    return table.with_columns(w=pl.Series(draw(weights), dtype=pl.Float64)), frame
+
+
+def key_of(row: dict[str, Any]) -> tuple[Any, str]:
+    return row["c"], str(row["x"])
+
+
+def expected_weights(
+    table: pl.DataFrame, frame: pl.DataFrame, weight: str | None, by: bool
+) -> list[Any]:
+    """By the definition, in fractions: n s eta / P and n s (1 - eta) / N."""
+    rows = table.to_dicts()
+    wanted = {key_of(row): row for row in frame.to_dicts()}
+    total = sum(Fraction(row["share"]) for row in wanted.values())
+    found = []
+    for row in rows:
+        group = [other for other in rows if not by or other["g"] == row["g"]]
+        part = [other for other in group if key_of(other) == key_of(row)]
+        amount = {True: Fraction(0), False: Fraction(0)}
+        for other in part:
+            amount[other["label"]] += Fraction(other[weight]) if weight else 1
+        eta = wanted[key_of(row)]["eta"]
+        eta = amount[True] / sum(amount.values()) if eta is None else Fraction(eta)
+        share = Fraction(wanted[key_of(row)]["share"]) / total
+        own = Fraction(row[weight]) if weight else 1
+        side = eta if row["label"] else 1 - eta
+        found.append(float(own * len(group) * share * side / amount[row["label"]]))
+    return found
+
+
+@examples(60)
+@given(fields(), st.sampled_from([None, "w"]), st.booleans())
+def test_weights_against_their_definition(tables: Any, weight: str | None, by: bool) -> None:
+    table, frame = tables
+    how: dict[str, Any] = {"weight": weight, "name": "new", "by": "g" if by else None}
+    found = table.prc.reweight(["c", "x"], frame, **how)
+    assert_frame_equal(found.drop("new"), table)
+    assert found["new"].to_list() == pytest.approx(expected_weights(table, frame, weight, by), rel=1e-13)
+    sums = found.group_by("g" if by else pl.lit(0)).agg(pl.col("new").sum(), pl.len())
+    assert sums["new"].to_list() == pytest.approx(sums["len"].to_list(), rel=1e-12)
+    lazy = table.lazy().prc.reweight(["c", "x"], frame.lazy(), **how)
+    assert_frame_equal(lazy.collect(), found, check_exact=True)
+    shuffled = table.with_row_index().reverse().prc.reweight(["c", "x"], frame.reverse(), **how)
+    assert_frame_equal(shuffled.sort("index").drop("index"), found, check_exact=True)
+
+
+DF = pl.DataFrame(
+    {
+        "country": ["de"] * 6 + ["fr"] * 6,
+        "score": [9, 7, 6, 5, 3, 1, 8, 7, 4, 3, 2, 1],
+        "label": [1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0],
+        "w": [1.0] * 12,
+    }
+)
+ETAS = pl.DataFrame({"country": ["de", "fr"], "eta": [0.1, 0.02], "share": [1, 4]})
+
+
+def test_the_own_prevalence_is_then_that_of_the_field() -> None:
+    weighted = DF.prc.reweight("country", ETAS)
+    found = weighted.prc.operating_points(threshold=[7, 4], weight="weight", metrics=["precision"])
+    assert found["eta"].to_list() == pytest.approx([0.2 * 0.1 + 0.8 * 0.02] * 2, rel=1e-14)
+    # At 7 all of de's 2 of 3 positives and none of its 3 negatives; 1 of 2, and 1 of 4 in fr.
+    tp = 0.2 * 0.1 * 2 / 3 + 0.8 * 0.02 * 1 / 2
+    fp = 0.2 * 0.9 * 0 + 0.8 * 0.98 * 1 / 4
+    [precision] = found.filter(pl.col("threshold") == 7)["precision"]
+    assert precision == pytest.approx(tp / (tp + fp), rel=1e-13)
+
+
+def test_parts_are_expressions_and_a_frame_may_hold_by() -> None:
+    by_name = DF.prc.reweight("country", ETAS)
+    by_expr = DF.rename({"country": "k"}).prc.reweight(pl.col("k").alias("country"), ETAS)
+    assert by_expr["weight"].equals(by_name["weight"])
+    models = pl.concat([DF.with_columns(m=pl.lit(m)) for m in "ab"])
+    etas = pl.concat([ETAS.with_columns(m=pl.lit("a")), ETAS.with_columns(m=pl.lit("b"), eta=0.5)])
+    found = models.prc.reweight("country", etas, by="m")
+    assert found.filter(m="a")["weight"].equals(by_name["weight"])
+    assert found.filter(m="b")["weight"].equals(
+        DF.prc.reweight("country", ETAS.with_columns(eta=0.5))["weight"]
+    )
+
+
+def test_a_share_of_0_and_an_estimate() -> None:
+    alone = DF.prc.reweight("country", ETAS.with_columns(share=pl.Series([1.0, 0.0])))
+    assert alone.filter(country="fr")["weight"].unique().to_list() == [0.0]
+    assert alone["weight"].sum() == pytest.approx(12)
+    estimates = DF.prc.estimate_prevalence(method="mixture", reference=DF, by="country", confidence=None)
+    assert DF.prc.reweight("country", estimates.with_columns(share=1))["weight"].is_not_null().all()
+
+
+def part(**changed: Any) -> pl.DataFrame:
+    """The frame with one more row."""
+    return pl.concat([ETAS, pl.DataFrame({"country": "de", "eta": 0.1, "share": 1} | changed)])
+
+
+ONE_CLASS = DF.filter((pl.col("country") == "fr") | (pl.col("label") == 1))
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "a part without eta": (
+        DF,
+        {"eta": ETAS.head(1)},
+        "the eta= frame has no row for 1 group.*country = fr",
+    ),
+    "a part without rows": (
+        DF,
+        {"eta": part(country="uk")},
+        "a share to a part without rows, country = uk",
+    ),
+    "several eta": (DF, {"eta": part()}, "holds a part more than once, country = de"),
+    "percent": (DF, {"eta": ETAS.with_columns(eta=pl.lit(10.0))}, r"an eta outside \[0, 1\]"),
+    "null share": (
+        DF,
+        {"eta": ETAS.with_columns(share=pl.lit(None, pl.Float64))},
+        "no finite number >= 0",
+    ),
+    "negative share": (DF, {"eta": ETAS.with_columns(share=-1)}, "no finite number >= 0, in 2 row"),
+    "no share at all": (DF, {"eta": ETAS.with_columns(share=0)}, "shares of the eta= frame are all 0"),
+    "share of no column": (DF, {"share": "rows"}, "has no column 'rows'"),
+    "an interval": (
+        DF,
+        {"eta": ETAS.with_columns(eta_low=0.0)},
+        "a weight cannot carry the error of eta",
+    ),
+    "a forgotten group": (DF, {"eta": ETAS.with_columns(score=1)}, "both have a column 'score'"),
+    "another dtype": (DF, {"eta": ETAS.with_columns(country=1)}, "'country' is Int32 in the eta= frame"),
+    "no positives": (
+        DF.filter((pl.col("country") == "fr") | (pl.col("label") == 0)),
+        {},
+        "no positives.*de",
+    ),
+    "no negatives": (ONE_CLASS, {}, "no negatives and an eta below 1, country = de"),
+    "a taken name": (DF, {"name": "w"}, "name= is 'w', which the table has already"),
+    "within in by": (DF, {"by": "country"}, "by= and within= both hold the column 'country'"),
+    "no within": (DF, {"within": []}, "within= takes the columns"),
+    "unknown within": (DF, {"within": "land"}, "within= names the column 'land'"),
+    "null label": (
+        DF.with_columns(label=pl.lit(None, pl.Int64)),
+        {},
+        "label column 'label' is null in 12",
+    ),
+    "negative weight": (DF.with_columns(v=-1), {"weight": "v"}, "weight column 'v' is negative"),
+    "no frame": (DF, {"eta": 0.1}, "eta= takes a frame with the within= columns"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    table, given, words = REFUSED[case]
+    with pytest.raises(PrcError, match=words):
+        table.prc.reweight(**{"within": "country", "eta": ETAS, **given})
+
+
+def test_one_class_is_enough_at_its_end_or_at_its_own_prevalence() -> None:
+    for eta in (1.0, None):
+        frame = ETAS.with_columns(eta=pl.Series([eta, 0.02]))
+        found = ONE_CLASS.prc.reweight("country", frame)["weight"]
+        assert found.head(3).to_list() == pytest.approx([9 * 0.2 / 3] * 3)
