@@ -25,7 +25,9 @@ from tests.support.plain_calls import DF
 from tests.support.tiers import slow_unless
 
 CALLS = list_calls()
-KNOWN_AFTER_WORK = r"none equals pos_label=|does not tell curves of this table apart"
+KNOWN_AFTER_WORK = (
+    r"none equals pos_label=|reach(es)? threshold=|does not tell curves of this table apart"
+)
 """What only the values of the table, or the columns of the table that is drawn, can tell."""
 
 

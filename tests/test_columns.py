@@ -21,7 +21,15 @@ from polars_prcurve.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, PLAIN
 
 WITH = {"confidence": 0.95, "per": 1000, "row": "row"}
-OF_INPUT = {"threshold": "score", "model_a": "model", "model_b": "model", "class": "kind", "points": "a"}
+OF_INPUT = {
+    "threshold": "score",
+    "score_low": "score",
+    "score_high": "score",
+    "model_a": "model",
+    "model_b": "model",
+    "class": "kind",
+    "points": "a",
+}
 
 
 class Promise(NamedTuple):

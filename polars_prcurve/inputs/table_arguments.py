@@ -242,6 +242,33 @@ def read_parts(
     return InputTable(**fields), list(part_dtypes)
 
 
+def read_part_labelled(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    score: Column,
+    label: Column,
+    pos_label: Any,
+    missing: Missing,
+) -> tuple[ScoreTable, ScoreTable]:
+    """Return a table with labels for some of its rows, as unlabelled rows, and its labelled rows.
+
+    A null label means that a row has none yet.
+    """
+    table = read_unlabelled(frame, makes=(), may_collect=True, score=score, missing=missing)
+    labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
+    labelled = read_input(
+        frame.filter(labels.value.is_not_null()),
+        makes=(),
+        may_collect=True,
+        score=score,
+        label=label,
+        pos_label=pos_label,
+        missing=missing,
+    )
+    assert isinstance(labelled, ScoreTable)
+    return table, labelled
+
+
 def read_reference(
     reference: pl.DataFrame | pl.LazyFrame,
     table: ScoreTable,

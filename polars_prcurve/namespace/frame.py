@@ -52,6 +52,7 @@ from polars_prcurve.curves.operating_points import (
     build_sample_size_table,
     list_points_columns,
 )
+from polars_prcurve.curves.sampling_plan import build_sampling_plan
 from polars_prcurve.curves.targets import TargetValues, read_ranking_metric, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
@@ -59,6 +60,7 @@ from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dro
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import (
     read_input,
+    read_part_labelled,
     read_parts,
     read_reference,
     read_unlabelled,
@@ -1859,6 +1861,72 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             self._frame, within=within, by=by, label=label, pos_label=pos_label, weight=weight
         )
         return self._finish(build_reweighted_table(table, parts, eta, share=share, name=name))
+
+    def sampling_plan(
+        self,
+        threshold: Any,
+        *,
+        budget: int,
+        strata: int = 20,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        missing: Missing = "raise",
+    ) -> pl.DataFrame:
+        """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
+
+        Labels of rows drawn at random are mostly of scores that hardly matter. This plan shares them out
+        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It needs a
+        few labels to start with. Draw `n_next` rows at random in each stratum, label them and ask again.
+
+        Parameters
+        ----------
+        threshold
+            The threshold at which precision is asked for, with scores on both sides of it.
+        budget
+            How many rows to label next. With 0, `weight` is that of the labels so far.
+        strata
+            Into how many ranges the scores are cut, half of them above the threshold. There are fewer
+            where scores are equal. With the same rows and threshold the strata stay as they are.
+        label
+            A null label means that a row has none yet. Labelled rows have to be drawn at random within
+            each stratum.
+
+        Returns
+        -------
+        One row per stratum, from the highest scores down:
+
+        - `stratum`: Int64, from 1, the highest scores
+        - `score_low`, `score_high`: as in the table, the score; the least and the greatest of a stratum
+        - `n`, `n_labelled`: Int64, its rows and those with a label
+        - `positive_share`: Float64, the share of positives, smoothed by a logistic fit over all strata
+        - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
+        - `weight`: Float64, n / (n_labelled + n_next), with which the labelled rows stand for all rows;
+          null if there are none
+
+        Examples
+        --------
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> df.prc.sampling_plan(0.8, budget=100, strata=4).select("stratum", "score_low", "n", "n_next")
+        shape: (4, 4)
+        ┌─────────┬───────────┬─────┬────────┐
+        │ stratum ┆ score_low ┆ n   ┆ n_next │
+        │ ---     ┆ ---       ┆ --- ┆ ---    │
+        │ i64     ┆ f64       ┆ i64 ┆ i64    │
+        ╞═════════╪═══════════╪═════╪════════╡
+        │ 1       ┆ 0.9       ┆ 100 ┆ 37     │
+        │ 2       ┆ 0.8       ┆ 100 ┆ 35     │
+        │ 3       ┆ 0.4       ┆ 400 ┆ 21     │
+        │ 4       ┆ 0.0       ┆ 400 ┆ 7      │
+        └─────────┴───────────┴─────┴────────┘
+        """
+        table, labelled = read_part_labelled(
+            self._frame, score=score, label=label, pos_label=pos_label, missing=missing
+        )
+        return run_query(
+            build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
+        )
 
     def unpivot_scores(
         self,
