@@ -310,6 +310,15 @@ def test_a_group_that_stopped_early_has_its_estimate_in_its_interval() -> None:
     assert found["eta_low"] <= found["eta"] <= found["eta_high"]
 
 
+@pytest.mark.parametrize("confidence", [1e-9, 0.5, 1 - 1e-9])
+def test_limits_enclose_the_estimate_at_any_level(confidence: float) -> None:
+    how: dict[str, Any] = {"by": ["market", "x"], "confidence": confidence}
+    mixture = FIELD.prc.estimate_prevalence(method="mixture", reference=REFERENCE.drop("x"), **how)
+    for found in (mixture, POSTERIORS.prc.estimate_prevalence(0.5, **how)):
+        assert (found["eta_low"] <= found["eta"]).all()
+        assert (found["eta"] <= found["eta_high"]).all()
+
+
 def test_an_estimate_is_an_eta_frame() -> None:
     etas = FIELD.prc.estimate_prevalence(
         method="mixture", reference=REFERENCE, by="market", confidence=0.95

@@ -81,7 +81,8 @@ def estimate_by_mixture(counts: LevelCounts, confidence: float | None) -> Mixtur
         limit = best - z_value(confidence) ** 2 / 2
         low = _find_limit(counts, grid, values, eta, limit)
         mirrored = LevelCounts(counts.negatives, counts.positives, counts.unlabelled)
-        high = 1 - _find_limit(mirrored, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
+        above = _find_limit(mirrored, 1 - grid[::-1], values[:, ::-1], 1 - eta, limit)
+        high = np.maximum(1 - above, eta)  # 1 - (1 - eta) may round to less than eta
     freedom = counts.number_of_levels() - 2
     statistic = 2 * (_find_saturated_likelihood(counts) - best)
     p_values = [chi_squared_tail(max(x, 0.0), int(k)) for x, k in zip(statistic, freedom, strict=True)]
