@@ -131,8 +131,9 @@ def _profile(counts: LevelCounts, eta: Floats) -> tuple[Floats, Floats]:
         low, high = np.where(surplus > 0, total, low), np.where(surplus > 0, high, total)
         with np.errstate(invalid="ignore"):
             step = total + surplus / (1 - slope)
-        # Newton's step, or half way where it leaves what is left to search.
-        step = np.where((step > low) & (step < high), step, (low + high) / 2)
+        # Newton's step, or half way where it leaves what is left to search. The ends are allowed: a
+        # group that has arrived stays, while others go on.
+        step = np.where((step >= low) & (step <= high), step, (low + high) / 2)
         settled = np.abs(step - total) <= _SETTLED * total
         total = step
         if settled.all():
