@@ -25,6 +25,8 @@ from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_pre
 from polars_prcurve.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
+from polars_prcurve.scorers import Scorer, scorer
+from polars_prcurve.sweep.label_arrays import RocPoints, roc_points
 from polars_prcurve.uncertainty.subsampling import subsampled_precision
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ __all__ = [
     "ExprPrc",
     "LazyFramePrc",
     "PrcError",
+    "RocPoints",
+    "Scorer",
     "charts",
     "crossing",
     "estimate_prevalence",
@@ -53,7 +57,9 @@ __all__ = [
     "rate_interval",
     "ratio_from_eta",
     "rectangle_level",
+    "roc_points",
     "sample_size",
+    "scorer",
     "shift_prior",
     "subsampled_precision",
 ]

@@ -11,7 +11,13 @@ so floats are added as 128-bit integers, and the sum is rounded once, when it be
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SHARE_SCALE = 2.0**118
 """Shares are added as whole multiples of 1 / SHARE_SCALE."""
@@ -92,3 +98,25 @@ def _scale(value: pl.Expr, exponent: pl.Expr) -> pl.Expr:
 def _power_of_two(exponent: pl.Expr) -> pl.Expr:
     """Return 2**exponent, exactly, by setting the exponent bits of a float."""
     return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)
+
+
+def sum_along(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Return the running sums of an array of weights, times 2**exponent, and that exponent.
+
+    Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the weights
+    above it matters.
+    """
+    import numpy as np
+
+    exponent = _BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
+    rest = np.trunc(np.ldexp(weights, exponent))
+    digits = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
+    for place in (60, 30, 0):
+        digit = np.floor(np.ldexp(rest, -place))
+        rest = rest - np.ldexp(digit, place)
+        digits.append(np.cumsum(digit.astype(np.int64)))
+    high, middle, low = digits
+    middle += low >> 30
+    high += middle >> 30
+    lower = (middle % 2**30 << 30) + low % 2**30
+    return np.ldexp(high.astype(np.float64), 60) + lower.astype(np.float64), exponent

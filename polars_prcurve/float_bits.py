@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 ROUNDING = 2.0**-50
@@ -26,14 +28,14 @@ def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
     return ((value.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def is_at_least(value: pl.Expr, target: float) -> pl.Expr:
-    """Whether a value reaches a target, or would if it were not rounded.
+def is_at_least(value: Any, target: float) -> Any:
+    """Whether a value, an expression or an array, reaches a target, or would if it were not rounded.
 
     Without this room a precision that is 0.8 by the counts misses a target of 0.8 by its last bit.
     """
     return value >= target * (1 - ROUNDING)
 
 
-def is_at_most(value: pl.Expr, target: float) -> pl.Expr:
-    """Whether a value stays within a target, or would if it were not rounded."""
+def is_at_most(value: Any, target: float) -> Any:
+    """Whether a value, an expression or an array, stays within a target, or would without rounding."""
     return value <= target * (1 + ROUNDING)

@@ -47,6 +47,7 @@ CHAPTERS = [
     ["charts"],
     ["report"],
     ["namespace"],
+    ["scorers"],
     ["__init__"],
     ["engines", "cli"],
     ["__main__"],

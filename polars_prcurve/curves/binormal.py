@@ -42,6 +42,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
+from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.checks_at_end import check_at_end
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
@@ -327,7 +328,7 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
             "integrated_average_precision(...) and integrated(...) of those"
         )
 
-    def finish(value: pl.Expr, curve: CurveFacts) -> pl.Expr:
+    def finish(value: pl.Expr, curve: CurveFacts) -> Cell:
         # Weights of the nodes sum to 1 only up to rounding, which can push a value just above 1.
         return metric.recipe.finish(value.clip(upper_bound=1.0), curve)
 

@@ -9,7 +9,6 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -154,16 +153,15 @@ class CurveSegments(NamedTuple):
 
     def _average(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
         """Return the mean over prevalences, null where the metric is null at one of them."""
-        of, etas, weights = cast("Average", metric.recipe.averages)
+        average = cast("Average", metric.recipe.averages)
+        of, etas, weights = average
         nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
         at_nodes = self.compute_values(
             self.build_pairs(EtaTable(nodes)), {name: of}, etas_per_group=len(etas)
         )
-        # A metric without a bound needs a unit in which the sum is one of shares.
-        unit = 1.0 if all(map(math.isfinite, of.range)) else 2.0**-60
-        share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * unit))
+        share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
         at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
-        mean = sum_shares(pl.col(name)) * (1 / unit)
+        mean = sum_shares(pl.col(name)) * (1 / average.unit)
         mean = mean.clip(*of.range)  # rounding can push it just out of range
         known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
         return at_nodes.group_by(GROUP).agg(known.alias(name))
@@ -264,7 +262,7 @@ def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
 
 def _gather_facts(table: InputTable) -> CurveFacts:
     examples = isinstance(table, ScoreTable) and not table.float_sums and not table.weighted
-    sizes = (pl.col(name).cast(pl.Float64) if examples else pl.lit(None) for name in (N_POS, N_NEG))
+    sizes = (pl.col(name).cast(pl.Float64) if examples else None for name in (N_POS, N_NEG))
     return CurveFacts(
         # A column even if all are one number, by whose reciprocal Polars would multiply.
         pl.col("eta") + pl.col(PAIR) * 0.0,

@@ -188,7 +188,9 @@ def _build_best_target(metric: PointMetric) -> Target:
 
     def choice(rows: Rows) -> pl.Expr:
         # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
-        return rising_code(rows.value(metric) * sign).cast(pl.Int128) * 2**64 - rows.column(ROW_NUMBER)
+        value: pl.Expr = rows.value(metric)
+        code: pl.Expr = rising_code(value * sign).cast(pl.Int128) * 2**64 - rows.column(ROW_NUMBER)
+        return code
 
     name = f"maximize({metric.name})"
     return Target(name, None, choice, metric.depends_on_eta, maximized=metric)

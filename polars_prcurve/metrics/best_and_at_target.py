@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-import polars as pl
-
 from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.column_names import BINORMAL_SHIFT, BINORMAL_SLOPE
 from polars_prcurve.errors import PrcError
@@ -24,9 +22,10 @@ from polars_prcurve.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
+from polars_prcurve.metrics.elementwise import Cell, keep_where, minimum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_point_metric
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, choose_where
 from polars_prcurve.metrics.point_metrics import precision as precision_of_rows
 from polars_prcurve.normal_distribution import normal_cdf
 
@@ -61,9 +60,9 @@ def recall_at_precision(precision: float) -> CurveMetric:
     if not 0 <= precision <= 1:
         raise PrcError(f"precision must lie in [0, 1]; got {precision}")
 
-    def term(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> Cell:
         enough = is_at_least(rows.value(precision_of_rows), precision)
-        return pl.when(enough).then(rows.recall).otherwise(0.0)
+        return choose_where(enough, rows.recall, 0.0)
 
     return CurveMetric(
         f"recall_at_precision({precision:g})",
@@ -82,18 +81,18 @@ def precision_at_recall(recall: float) -> CurveMetric:
     if not 0 < recall <= 1:
         raise PrcError(f"recall must lie in (0, 1]; got {recall}")
 
-    def term(rows: Rows) -> pl.Expr:
-        share = ((recall - rows.recall_before) / rows.rise).clip(upper_bound=1.0)
+    def term(rows: Rows) -> Cell:
+        share = minimum((recall - rows.recall_before) / rows.rise, 1.0)
         fpr = rows.fpr_before + rows.run * share
         hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
-        return pl.when(hit).then(precision_at(pl.lit(recall), fpr, rows.odds)).fill_nan(None)
+        return keep_where(hit, precision_at(recall, fpr, rows.odds))
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
 
-    def term_of_model(rows: Rows) -> pl.Expr:
+    def term_of_model(rows: Rows) -> Cell:
         fpr = normal_cdf(-(rows.column(BINORMAL_SLOPE) * z + rows.column(BINORMAL_SHIFT)))
-        return precision_at(pl.lit(recall), fpr, rows.odds).fill_nan(None)
+        return precision_at(recall, fpr, rows.odds)
 
     return CurveMetric(
         f"precision_at_recall({recall:g})",

@@ -19,10 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.column_names import (
     ENVELOPE,
     FPR_BEFORE,
@@ -33,9 +34,18 @@ from polars_prcurve.column_names import (
     RISE,
     RUN,
 )
+from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
+from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
+from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum
 from polars_prcurve.metrics.metric import Metric, declare
-from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.metrics.point_metric import PointMetric, choose_where
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from polars_prcurve.metrics.point_metric import Array
 
 CURVE_METRICS: dict[str, CurveMetric] = {}
 """Every curve metric that a string may name, by that name, in the order of declaration."""
@@ -49,12 +59,12 @@ SHORT = 0.006
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one curve at one prevalence, as expressions: what a term may read."""
+    """The rows of one curve at one prevalence, as expressions or arrays: what a term may read."""
 
-    column: Callable[[str], pl.Expr]
+    column: Callable[[str], Cell]
     """A function from a name to the column of that name, or to what a step has bound to it."""
-    eta: pl.Expr
-    value: Callable[[PointMetric], pl.Expr]
+    eta: Cell
+    value: Callable[[PointMetric], Cell]
     """A function from a point metric to its value at each row, null where undefined."""
     short: bool = False
     """Whether all segments are short; see SHORT."""
@@ -62,63 +72,63 @@ class Rows:
     """A factor of every rise; see `CurveMetric.prepare_term`."""
 
     @property
-    def recall(self) -> pl.Expr:
+    def recall(self) -> Cell:
         """Recall at this row, where the segment ends."""
         return self.column("recall")
 
     @property
-    def fpr(self) -> pl.Expr:
+    def fpr(self) -> Cell:
         """The fpr at this row, where the segment ends; 0 in a curve without negatives."""
         return self.column(FPR_OR_ZERO)
 
     @property
-    def recall_before(self) -> pl.Expr:
+    def recall_before(self) -> Cell:
         """Recall where the segment starts."""
         return self.column(RECALL_BEFORE)
 
     @property
-    def fpr_before(self) -> pl.Expr:
+    def fpr_before(self) -> Cell:
         """The fpr where the segment starts."""
         return self.column(FPR_BEFORE)
 
     @property
-    def rise(self) -> pl.Expr:
+    def rise(self) -> Cell:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
         return self.column(RISE) if self.unit == 1 else self.column(RISE) * self.unit
 
     @property
-    def run(self) -> pl.Expr:
+    def run(self) -> Cell:
         """The step in fpr from `fpr_before` to `fpr`."""
         return self.column(RUN)
 
     @property
-    def odds(self) -> pl.Expr:
+    def odds(self) -> Cell:
         """The negatives per positive, `(1 - eta) / eta`."""
         return self.column(ODDS)
 
     @property
-    def ratio(self) -> pl.Expr:
+    def ratio(self) -> Cell:
         """The ratio `fpr / recall`, which is computed once for all prevalences."""
         return self.column(FPR_RECALL_RATIO)
 
     @property
-    def envelope(self) -> pl.Expr:
+    def envelope(self) -> Cell:
         """The least `fpr / recall` of this row and the rows of lower threshold."""
         return self.column(ENVELOPE)
 
 
 class CurveFacts(NamedTuple):
-    """Facts about a curve as a whole, as expressions: what a `finish` may read."""
+    """Facts about a curve as a whole, as expressions or numbers: what a `finish` may read."""
 
-    eta: pl.Expr
-    has_positives: pl.Expr
-    has_negatives: pl.Expr
-    least_fpr: pl.Expr
+    eta: Cell
+    has_positives: Cell
+    has_negatives: Cell
+    least_fpr: Cell
     """The least fpr of the rows on which recall rises."""
-    n_pos: pl.Expr
-    """The number of positives; null if examples have weights, or the table has rates only."""
-    n_neg: pl.Expr
-    """The number of negatives; null as `n_pos` is."""
+    n_pos: Cell
+    """The number of positives; None if examples have weights, or if only rates are known."""
+    n_neg: Cell
+    """The number of negatives; None as `n_pos` is."""
 
 
 class Average(NamedTuple):
@@ -128,11 +138,25 @@ class Average(NamedTuple):
     etas: list[float]
     weights: list[float]
 
+    @property
+    def unit(self) -> float:
+        """A factor of the values, which keeps the sum within that of shares if they have no bound."""
+        return 1.0 if all(map(math.isfinite, self.of.range)) else 2.0**-60
 
-Term: TypeAlias = Callable[[Rows], pl.Expr]
+    def compute_mean(self, curve: CurveArrays) -> float:
+        """Return the mean of the metric of a curve; NaN if the metric is NaN at a prevalence."""
+        import numpy as np
+
+        values = self.of.compute_values(curve, np.array(self.etas))
+        mean = add_shares(values * (np.array(self.weights) * self.unit)) * (1 / self.unit)
+        low, high = self.of.range
+        return math.nan if np.isnan(values).any() else min(max(mean, low), high)
+
+
+Term: TypeAlias = Callable[[Rows], Cell]
 """A function from the rows to the contribution of each."""
 
-Step: TypeAlias = Callable[[Rows], dict[str, pl.Expr]]
+Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
 """A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
 
 
@@ -146,7 +170,7 @@ class LeastIfPerfect(NamedTuple):
     every recall."""
 
 
-Finish: TypeAlias = Callable[[pl.Expr, CurveFacts], pl.Expr]
+Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]
 """A function from the total of a curve to the value of the metric."""
 
 
@@ -178,7 +202,7 @@ Needs: TypeAlias = Literal["rises", "corners", "all"]
 """The rows that a metric needs; see `Recipe.needs`."""
 
 
-def _keep(total: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def _keep(total: Cell, facts: CurveFacts) -> Cell:
     """Return the total as it is."""
     return total
 
@@ -206,7 +230,7 @@ class Recipe:
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
     finish: Finish = _keep
-    """The value of the metric from the total; null where the metric is undefined."""
+    """The value of the metric from the total; NaN where the metric is undefined."""
     total: Literal["sum", "max", "min"] = "sum"
     """The function that makes one number of the terms of a curve."""
     steps: tuple[Step, ...] = ()
@@ -271,7 +295,8 @@ PROMISES: dict[str, Any] = {
 class CurveMetric(Metric):
     """A metric of a whole curve, at a prevalence `eta`.
 
-    Pass it, or its name, to `summary` or to the expression `.prc.summary`. Undefined is null.
+    Pass it, or its name, to `summary` or to the expression `.prc.summary`: undefined is null there. Or
+    call it with arrays, `metrics.average_precision(recall, fpr, eta)`: undefined is NaN.
 
     Attributes
     ----------
@@ -290,6 +315,68 @@ class CurveMetric(Metric):
     recipe: Recipe = field(repr=False)
     """How the library computes it."""
 
+    @overload
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: float | None = None) -> float: ...
+    @overload
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: ArrayLike) -> float | Array: ...
+
+    def __call__(self, recall: ArrayLike, fpr: ArrayLike, eta: Any = None) -> float | Array:
+        """Return the value of the ROC curve through points `(recall, fpr)`, at a prevalence `eta`.
+
+        Points come in any order, and `roc_points` makes them from scores. The curve starts at (0, 0)
+        and ends at (1, 1), whether these are listed or not. A class without examples has NaN at every
+        point. The value is that of `summary` with `rates=`, or NaN if it is undefined. For an array of
+        prevalences it is an array. `eta` may be left out if the metric does not depend on it.
+        """
+        import numpy as np
+
+        if eta is None and self.depends_on_eta:
+            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+        etas = read_numbers("eta", 0.5 if eta is None else eta)
+        if not ((etas >= 0) & (etas <= 1)).all():
+            raise PrcError(f"eta must lie in [0, 1]; got {etas[~((etas >= 0) & (etas <= 1))].flat[0]}")
+        curve = read_curve(recall, fpr)
+        with np.errstate(all="ignore"):
+            values = self.compute_values(curve, etas.ravel()).reshape(etas.shape)
+        return float(values) if values.ndim == 0 else values
+
+    def compute_values(self, curve: CurveArrays | None, etas: Array) -> Array:
+        """Return the value of a curve at each prevalence; NaN for no curve."""
+        import numpy as np
+
+        if curve is None:  # no metric is defined without positives
+            return np.full(len(etas), math.nan)
+        recipe = self.recipe
+        if recipe.averages is not None:
+            return np.full(len(etas), recipe.averages.compute_mean(curve))
+        if recipe.on_hull:
+            curve = curve.build_hull()
+        if recipe.needs == "rises":
+            curve = curve.select_rises()
+        return np.array([self._compute_value(curve, eta) for eta in etas])
+
+    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
+        """Return the value at one prevalence, NaN where undefined."""
+        import numpy as np
+
+        columns = {**curve.columns, ODDS: odds_against(eta)}
+
+        def value(metric: PointMetric) -> Array:
+            return metric.from_curve(columns["recall"], columns["fpr"], eta)
+
+        rows = Rows(columns.__getitem__, eta, value)
+        for step in self.recipe.all_steps():
+            columns |= step(rows)
+        terms = np.broadcast_to(self.recipe.term(rows), columns[RISE].shape)
+        reducers: dict[str, Callable[[Array], float]] = {
+            "sum": add_shares,
+            "max": np.fmax.reduce,
+            "min": np.fmin.reduce,
+        }
+        has_negatives = np.bool_(curve.has_negatives)
+        facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
+        return float(self.recipe.finish(reducers[self.recipe.total](terms), facts))
+
     def with_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
         return replace(self, recipe=replace(self.recipe, **changes))
@@ -298,7 +385,8 @@ class CurveMetric(Metric):
         """Return the term of each row, ready to be added up."""
         recipe = self.recipe
         if recipe.total != "sum":
-            return recipe.term(rows)
+            value: pl.Expr = recipe.term(rows)
+            return value.fill_nan(None)
         if recipe.by_rise:  # scale the rise, once for all prevalences, rather than each term
             return to_whole(recipe.term(replace(rows, unit=SHARE_SCALE)))
         return to_whole_shares(recipe.term(rows))
@@ -326,7 +414,7 @@ def declare_curve(
     fields of the `Recipe`. A whole metric is:
 
         @declare_curve(source="W 2, step sum", finish=require_all_precisions)
-        def average_precision(rows: Rows) -> pl.Expr:
+        def average_precision(rows: Rows) -> Cell:
             '''The sum over thresholds of precision times the rise in recall.'''
             return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
     """
@@ -374,42 +462,42 @@ def declare_like(
 # Where a metric is defined --------------------------------------------------------------------
 
 
-def require_positives(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def require_positives(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null without positives."""
-    return pl.when(facts.has_positives).then(value)
+    return keep_where(facts.has_positives, value)
 
 
-def require_both_classes(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def require_both_classes(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null without positives or without negatives."""
-    return pl.when(facts.has_positives & facts.has_negatives).then(value)
+    return keep_where(facts.has_positives & facts.has_negatives, value)
 
 
-def require_one_precision(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def require_one_precision(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where no precision is defined.
 
     Precision needs positives, and negatives except at eta = 1. At eta = 0 one precision may be defined
     where others are not.
     """
     known = facts.has_negatives | (facts.eta == 1)
-    return pl.when(facts.has_positives & known).then(value)
+    return keep_where(facts.has_positives & known, value)
 
 
-def require_all_precisions(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def require_all_precisions(value: Cell, facts: CurveFacts) -> Cell:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
     at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
     known = facts.has_negatives | (facts.eta == 1)
-    return pl.when(facts.has_positives & known & at_0).then(value)
+    return keep_where(facts.has_positives & known & at_0, value)
 
 
 # Parts of formulas ----------------------------------------------------------------------------
 
 
-def odds_against(eta: pl.Expr) -> pl.Expr:
+def odds_against(eta: Cell) -> Cell:
     """Return the negatives per positive, which are infinite only at eta = 0."""
     # The clip keeps them finite above 0, because an fpr of 0 times infinite odds would be undefined.
-    return pl.when(eta == 0).then(math.inf).otherwise((1 - eta) / eta.clip(lower_bound=1e-300))
+    return choose_where(eta == 0, math.inf, (1 - eta) / maximum(eta, 1e-300))
 
 
-def precision_at(recall: pl.Expr, fpr: pl.Expr, odds: pl.Expr) -> pl.Expr:
+def precision_at(recall: Cell, fpr: Cell, odds: Cell) -> Cell:
     """Return the precision of a point of the ROC plane."""
     return recall / (recall + odds * fpr)

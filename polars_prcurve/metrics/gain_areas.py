@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 
-import polars as pl
-
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
@@ -20,40 +18,42 @@ from polars_prcurve.metrics.curve_metric import (
     declare_curve,
     declare_like,
 )
+from polars_prcurve.metrics.elementwise import Cell, keep_where, maximum, minimum
+from polars_prcurve.metrics.point_metric import choose_where
 
 
-def _require_gains(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def _require_gains(value: Cell, facts: CurveFacts) -> Cell:
     """Return the area, or null where it is undefined: at eta = 1, as recall gain is, and near eta = 0.
 
     An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
     """
     inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
     area = value / _gain_unit(facts.eta)
-    return pl.when(facts.has_positives & facts.has_negatives & inside).then(area)
+    return keep_where(facts.has_positives & facts.has_negatives & inside, area)
 
 
-def _gain_unit(eta: pl.Expr) -> pl.Expr:
+def _gain_unit(eta: Cell) -> Cell:
     """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
-    return eta.clip(lower_bound=2.0**-60)
+    return maximum(eta, 2.0**-60)
 
 
 _START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
 _GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
 
 
-def _bind_start(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_start(rows: Rows) -> dict[str, Cell]:
     """Bind the recall at which the part of a segment that counts starts, eta or above."""
-    return {_START: pl.max_horizontal(rows.recall_before, rows.eta)}
+    return {_START: maximum(rows.recall_before, rows.eta)}
 
 
-def _bind_ends(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_ends(rows: Rows) -> dict[str, Cell]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
     eta, start = rows.eta, rows.column(_START)
     share = (start - rows.recall_before) / rows.rise
     fpr = rows.fpr_before + rows.run * share
     width = _gain_unit(eta) * (eta / (1 - eta)) * (rows.recall - start) / (start * rows.recall)
     return {
-        _WIDTH: pl.when(rows.recall > start).then(width).otherwise(0.0),
+        _WIDTH: choose_where(rows.recall > start, width, 0.0),
         _GAIN_BEFORE: 1 - fpr / start,
         _GAIN: 1 - rows.fpr / rows.recall,
     }
@@ -65,24 +65,24 @@ def _bind_ends(rows: Rows) -> dict[str, pl.Expr]:
     finish=_require_gains,
     steps=(_bind_start, _bind_ends),
 )
-def auprg(rows: Rows) -> pl.Expr:
+def auprg(rows: Rows) -> Cell:
     """The area under precision gain by recall gain, from recall gain 0 on; negative gains subtract."""
     width = rows.column(_WIDTH)
     mean = (rows.column(_GAIN_BEFORE) + rows.column(_GAIN)) / 2
-    return pl.when(width > 0).then(width * mean).otherwise(0.0)
+    return choose_where(width > 0, width * mean, 0.0)
 
 
 @declare_curve(source="W 8-9, FK", finish=_require_gains, steps=(_bind_start, _bind_ends))
-def auprg_clipped(rows: Rows) -> pl.Expr:
+def auprg_clipped(rows: Rows) -> Cell:
     """The area `auprg` with 0 in place of negative precision gains."""
     width, start, end = map(rows.column, (_WIDTH, _GAIN_BEFORE, _GAIN))
-    high, low = pl.max_horizontal(start, end), pl.min_horizontal(start, end)
+    high, low = maximum(start, end), minimum(start, end)
     triangle = high * high / (2 * (high - low))  # the mean gain of a segment that crosses 0
-    mean = pl.when(low >= 0).then((start + end) / 2).when(high <= 0).then(0.0).otherwise(triangle)
-    return pl.when(width > 0).then(width * mean).otherwise(0.0)
+    mean = choose_where(low >= 0, (start + end) / 2, choose_where(high <= 0, 0.0, triangle))
+    return choose_where(width > 0, width * mean, 0.0)
 
 
 @declare_like(auprg, on_hull=True)
-def auprg_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def auprg_hull(area: Cell, facts: CurveFacts) -> Cell:
     """The area `auprg` of the convex hull of the ROC curve."""
     return _require_gains(area, facts)

@@ -10,17 +10,19 @@ from functools import cache
 
 import polars as pl
 
+from polars_prcurve.metrics.elementwise import Cell, log1p
 from polars_prcurve.metrics.inverse_means import atanh_rest
+from polars_prcurve.metrics.point_metric import choose_where
 
 
-def least_pr_auc(eta: pl.Expr) -> pl.Expr:
+def least_pr_auc(eta: Cell) -> Cell:
     """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
     # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
-    small: pl.Expr = pl.lit(0.0)
+    small = 0.0
     for k in range(8, 0, -1):
         small = eta * (1 / (k * (k + 1)) + small)
-    large = 1 + (1 - eta) / eta * (-eta).log1p()
-    return pl.when(eta < 1e-2).then(small).when(eta == 1).then(1.0).otherwise(large)
+    large = 1 + (1 - eta) / eta * log1p(-eta)
+    return choose_where(eta < 1e-2, small, choose_where(eta == 1, 1.0, large))
 
 
 def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:

@@ -7,8 +7,6 @@ import math
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-import polars as pl
-
 from polars_prcurve.argument_kinds import read_choice, read_pair, refuse_kind
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.errors import PrcError
@@ -21,9 +19,11 @@ from polars_prcurve.metrics.curve_metric import (
     Rows,
     require_both_classes,
 )
+from polars_prcurve.metrics.elementwise import Cell, log1p
 from polars_prcurve.metrics.inverse_means import bind_growth, mean_of_inverse, mean_of_share
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.names import find_curve_metric
+from polars_prcurve.metrics.point_metric import choose_where
 
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
 
@@ -44,17 +44,17 @@ def integrated_average_precision(
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)
 
-    def term(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> Cell:
         recall, fpr = rows.recall, rows.fpr
         if prior == "logit":
             ratio = (odds - odds_low) * recall / (fpr + odds_low * recall)
-            mean = ratio.log1p() * (1 / math.log(odds / odds_low))
+            mean = log1p(ratio) * (1 / math.log(odds / odds_low))
         else:
             factor = recall / rows.column(f"{name}_start")
             mean = factor * (low * mean_of_inverse(rows, name) + span * mean_of_share(rows, name))
             if prior == "log":
                 mean = factor * (span / math.log(high / low)) * mean_of_inverse(rows, name)
-        return rows.rise * pl.when(fpr == 0).then(1.0).otherwise(mean)
+        return rows.rise * choose_where(fpr == 0, 1.0, mean)
 
     steps = bind_growth(
         name,

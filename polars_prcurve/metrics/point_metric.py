@@ -132,6 +132,14 @@ class PointMetric(Metric):
         """Return the value from rates and a prevalence, undefined as NaN."""
         return self.from_cells(cells_from_rates(recall, fpr, eta), recall, fpr, eta)
 
+    def from_curve(self, recall: Array, fpr: Array, eta: np.float64) -> Array:
+        """Return the value at each point of a curve; fpr is NaN in a curve without negatives."""
+        tp, fn, fp, tn = cells_from_rates(recall, fpr, eta := self.choose_eta(eta))
+        if eta == 1:  # there are no negatives then, and their rate does not matter
+            fp, tn = 0 * recall, 0 * recall
+        value: Array = self.from_cells((tp, fn, fp, tn), recall, fpr, eta)
+        return value
+
     def from_columns(self, recall: pl.Expr, fpr: pl.Expr, eta: pl.Expr) -> pl.Expr:
         """Return the value from columns of rates and prevalences, null where undefined."""
         chosen = self.choose_eta(eta)

@@ -32,6 +32,7 @@ from polars_prcurve.metrics.curve_metric import (
     require_all_precisions,
     require_one_precision,
 )
+from polars_prcurve.metrics.elementwise import Cell, keep_where, minimum
 from polars_prcurve.metrics.inverse_means import atanh_rest
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.no_skill_areas import (
@@ -39,6 +40,7 @@ from polars_prcurve.metrics.no_skill_areas import (
     least_pr_auc,
     mean_random_average_precision,
 )
+from polars_prcurve.metrics.point_metric import choose_where
 
 # Average precision ----------------------------------------------------------------------------
 
@@ -58,7 +60,7 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
     """
     of_recall, of_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
 
-    def bind_sensitivity(given: Rows) -> dict[str, pl.Expr]:
+    def bind_sensitivity(given: Rows) -> dict[str, Cell]:
         """Bind how much the precision of a row moves with recall and with fpr, times the rise."""
         rows = change(given)
         alerts = rows.recall + rows.odds * rows.fpr
@@ -69,13 +71,13 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
             for sums, rate in ((of_recall, rows.recall), (of_fpr, rows.fpr))
         }
 
-    def positive(given: Rows) -> pl.Expr:
+    def positive(given: Rows) -> Cell:
         """Return the precision at a row, minus what the rows above would gain from one more positive."""
         rows = change(given)
         own = precision_at(rows.recall, rows.fpr, rows.odds)
         return pl.when(rows.rise > 0).then(own - rows.column(of_recall)).otherwise(0.0)
 
-    def negative(rows: Rows) -> pl.Expr:
+    def negative(rows: Rows) -> Cell:
         return rows.column(of_fpr)
 
     return Influence(positive, negative, negative, bind_sensitivity, ddof=0)
@@ -84,14 +86,14 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
 def _add_half_a_false_positive(rows: Rows) -> Rows:
     """Return the rows with half a false positive more at every threshold."""
 
-    def read(name: str) -> pl.Expr:
+    def read(name: str) -> Cell:
         column = rows.column(name)
         return column + 0.5 / rows.column(N_NEG_EFFECTIVE) if name == FPR_OR_ZERO else column
 
     return replace(rows, column=read)
 
 
-def _cautious_term(given: Rows) -> pl.Expr:
+def _cautious_term(given: Rows) -> Cell:
     """Return the term of average precision with half a false positive more."""
     rows = _add_half_a_false_positive(given)
     return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
@@ -103,13 +105,13 @@ _CAUTIOUS = CurveMetric(
 )
 
 
-def _top_term(rows: Rows) -> pl.Expr:
+def _top_term(rows: Rows) -> Cell:
     """Return precision squared times the rise in recall."""
     alerts = 1 + rows.odds * rows.ratio
     return rows.rise / alerts / alerts
 
 
-def _lost_term(rows: Rows) -> pl.Expr:
+def _lost_term(rows: Rows) -> Cell:
     """Return 1 - precision, squared, times the rise in recall."""
     lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
     return rows.rise * lost * lost
@@ -128,7 +130,7 @@ _LEAST_IF_PERFECT = LeastIfPerfect(
 )
 
 
-def _step_term(rows: Rows) -> pl.Expr:
+def _step_term(rows: Rows) -> Cell:
     """Return precision times the rise in recall."""
     return rows.rise / (1 + rows.odds * rows.ratio)
 
@@ -151,7 +153,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     least_if_perfect=_LEAST_IF_PERFECT,
     fitted=_SMOOTH_AREA,
 )
-def average_precision(rows: Rows) -> pl.Expr:
+def average_precision(rows: Rows) -> Cell:
     """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
     return _step_term(rows)
 
@@ -159,7 +161,7 @@ def average_precision(rows: Rows) -> pl.Expr:
 @declare_curve(
     source="H", finish=require_all_precisions, by_rise=True, ends_only=True, reads_envelope=True
 )
-def average_precision_interpolated(rows: Rows) -> pl.Expr:
+def average_precision_interpolated(rows: Rows) -> Cell:
     """Average precision with the best precision of this and all lower thresholds."""
     return rows.rise / (1 + rows.odds * rows.envelope)
 
@@ -181,7 +183,7 @@ _MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "b
 _M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
 
 
-def _bind_segment(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_segment(rows: Rows) -> dict[str, Cell]:
     """Bind what does not depend on the odds."""
     recalls = rows.recall_before + rows.recall
     share = rows.rise / recalls
@@ -193,15 +195,15 @@ def _bind_segment(rows: Rows) -> dict[str, pl.Expr]:
     }
 
 
-def _bind_m(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_m(rows: Rows) -> dict[str, Cell]:
     return {_M: 1 + rows.odds * rows.column(_MIDDLE)}
 
 
-def _bind_w(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_w(rows: Rows) -> dict[str, Cell]:
     return {_W: rows.odds * rows.column(_BEND) / rows.column(_M)}
 
 
-def _bind_vs(rows: Rows) -> dict[str, pl.Expr]:
+def _bind_vs(rows: Rows) -> dict[str, Cell]:
     """Bind v s, by two terms of the series where that is exact."""
     share = rows.column(_SHARE)
     v = share + rows.column(_W)
@@ -212,11 +214,10 @@ def _bind_vs(rows: Rows) -> dict[str, pl.Expr]:
     gain = rows.rise + rows.odds * rows.run
     exact = gain / (2 * start + gain)  # also v, but share + w loses digits where w is near -share
     # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
-    growth = (gain / start).clip(upper_bound=1e300)
-    long = exact * atanh_rest(growth, exact)
-    long = pl.when(start == 0).then(0.0).otherwise(long)
-    is_short = (share < SHORT / 2) & (v.abs() < SHORT / 2)
-    return {_VS: pl.when(is_short).then(short).otherwise(long)}
+    growth = minimum(gain / start, 1e300)
+    long = choose_where(start == 0, 0.0, exact * atanh_rest(growth, exact))
+    is_short = (share < SHORT / 2) & (abs(v) < SHORT / 2)
+    return {_VS: choose_where(is_short, short, long)}
 
 
 @declare_curve(
@@ -228,13 +229,13 @@ def _bind_vs(rows: Rows) -> dict[str, pl.Expr]:
     has_short_form=True,
     fitted=_SMOOTH_AREA,
 )
-def pr_auc(rows: Rows) -> pl.Expr:
+def pr_auc(rows: Rows) -> Cell:
     """The area under what choosing between neighbouring thresholds at random achieves."""
     return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
 
 
 @declare_like(pr_auc, on_hull=True, fitted=None)
-def pr_auc_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def pr_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     """The area `pr_auc` of the convex hull of the ROC curve."""
     return require_all_precisions(area, facts)
 
@@ -250,13 +251,13 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
     """
     read_choice("anchor=", anchor, ("first", "one", "none"))
 
-    def term(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> Cell:
         here = precision_at(rows.recall, rows.fpr, rows.odds)
         before = precision_at(rows.recall_before, rows.fpr_before, rows.odds)
         # "none" puts the negative of this precision, so that their mean is 0
-        at_0 = {"first": here, "one": pl.lit(1.0), "none": -here}[anchor]
+        at_0 = {"first": here, "one": 1.0, "none": -here}[anchor]
         undefined = (rows.recall_before == 0) & ((rows.fpr_before == 0) | (rows.odds == 0))
-        mean = (here + pl.when(undefined).then(at_0).otherwise(before)) / 2
+        mean = (here + choose_where(undefined, at_0, before)) / 2
         return rows.rise * mean
 
     return CurveMetric(
@@ -274,52 +275,47 @@ _of_average_precision = partial(
 )
 
 
-def _require_change(value: pl.Expr, facts: CurveFacts) -> pl.Expr:
-    """Return a transformed area, or null where it or a precision is undefined."""
-    return require_all_precisions(value, facts).fill_nan(None)
-
-
 @_of_average_precision(range=(-1.0, 1.0))
-def marginal_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def marginal_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """The difference `average_precision - eta`."""
-    return _require_change(area - facts.eta, facts)
+    return require_all_precisions(area - facts.eta, facts)
 
 
 @_of_average_precision(range=(0.0, math.inf))
-def normalized_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def normalized_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """The ratio `average_precision / eta`."""
-    return _require_change(area / facts.eta, facts)
+    return require_all_precisions(area / facts.eta, facts)
 
 
 @_of_average_precision(range=(-math.inf, 1.0))
-def min_max_average_precision(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def min_max_average_precision(area: Cell, facts: CurveFacts) -> Cell:
     """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
     return _rescale(area, facts.eta, facts)
 
 
 @declare_like(pr_auc, source="Boyd et al. 2012, DG", range=(-math.inf, 1.0), fitted=None)
-def boyd_pr_auc(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def boyd_pr_auc(area: Cell, facts: CurveFacts) -> Cell:
     """The area `pr_auc`, rescaled to `(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
     return _rescale(area, least_pr_auc(facts.eta), facts)
 
 
-def _rescale(area: pl.Expr, least: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def _rescale(area: Cell, least: Cell, facts: CurveFacts) -> Cell:
     """Return an area as a share of the way from the `least` one to 1; at eta = 1 it is undefined."""
-    share = pl.when(facts.eta < 1).then((area - least) / (1 - least))
+    share = keep_where(facts.eta < 1, (area - least) / (1 - least))
     return require_all_precisions(share, facts)
 
 
 # Baselines, for which the rows do not matter --------------------------------------------------
 
 
-def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], pl.Expr]], CurveMetric]:
+def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], Cell]], CurveMetric]:
     """Return a decorator that declares a metric which follows from the class sizes and eta alone."""
 
-    def make(value: Callable[[CurveFacts], pl.Expr]) -> CurveMetric:
-        def finish(_: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    def make(value: Callable[[CurveFacts], Cell]) -> CurveMetric:
+        def finish(_: Cell, facts: CurveFacts) -> Cell:
             return require_one_precision(value(facts), facts)
 
-        def any_term(rows: Rows) -> pl.Expr:  # a recipe needs one
+        def any_term(rows: Rows) -> Cell:  # a recipe needs one
             return rows.recall
 
         any_term.__name__, any_term.__doc__ = value.__name__, value.__doc__
@@ -332,20 +328,23 @@ def _declare_baseline(source: str) -> Callable[[Callable[[CurveFacts], pl.Expr]]
 
 
 @_declare_baseline("mean over all rankings")
-def random_average_precision(facts: CurveFacts) -> pl.Expr:
+def random_average_precision(facts: CurveFacts) -> Cell:
     """The mean average precision of all orders of the examples."""
+    if facts.n_pos is None or facts.n_neg is None:
+        return math.nan
     mean = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
-    return pl.when(facts.n_pos.is_not_null()).then(pl.when(facts.eta == 1).then(1.0).otherwise(mean))
+    return choose_where(facts.eta == 1, 1.0, mean)
 
 
 @_declare_baseline("W 2, step sum")
-def worst_average_precision(facts: CurveFacts) -> pl.Expr:
+def worst_average_precision(facts: CurveFacts) -> Cell:
     """The average precision of a ranking with all negatives before the first positive."""
-    worst = least_average_precision(facts.n_pos, odds_against(facts.eta))
-    return pl.when(facts.n_pos.is_not_null()).then(worst)
+    if facts.n_pos is None:
+        return math.nan
+    return least_average_precision(facts.n_pos, odds_against(facts.eta))
 
 
 @_declare_baseline("Boyd et al. 2012")
-def worst_pr_auc(facts: CurveFacts) -> pl.Expr:
+def worst_pr_auc(facts: CurveFacts) -> Cell:
     """The area `pr_auc` of a ranking with all negatives before the first positive."""
     return least_pr_auc(facts.eta)

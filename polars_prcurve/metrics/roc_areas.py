@@ -25,7 +25,9 @@ from polars_prcurve.metrics.curve_metric import (
     declare_like,
     require_both_classes,
 )
+from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.metrics.metric import declare_factory
+from polars_prcurve.metrics.point_metric import choose_where
 
 # The influence of a positive is the share of negatives below it, and that of a negative the share of
 # positives above it, where ties count by halves (DeLong et al. 1988).
@@ -53,13 +55,13 @@ _LEAST_IF_PERFECT = LeastIfPerfect(
     least_if_perfect=_LEAST_IF_PERFECT,
     fitted=Fitted(lambda rows: rows.column(BINORMAL_AUC)),
 )
-def roc_auc(rows: Rows) -> pl.Expr:
+def roc_auc(rows: Rows) -> Cell:
     """The share of pairs in which the positive scores higher than the negative; ties count half."""
     return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
 
 
 @declare_like(roc_auc, on_hull=True, influence=None, fitted=None)
-def roc_auc_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     """The area `roc_auc` of the convex hull of the ROC curve."""
     return require_both_classes(area, facts)
 
@@ -67,11 +69,11 @@ def roc_auc_hull(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
 def _term_up_to(max_fpr: float) -> Term:
     """Return the term of the area between the curve and a vertical line at `max_fpr`."""
 
-    def term(rows: Rows) -> pl.Expr:
+    def term(rows: Rows) -> Cell:
         start, end = max_fpr - rows.fpr_before, max_fpr - rows.fpr
         # If a segment crosses max_fpr, only its part before max_fpr counts: a triangle.
-        mean = pl.when(end >= 0).then((start + end) / 2).otherwise(start * start / (start - end) / 2)
-        return pl.when(start > 0).then(rows.rise * mean).otherwise(0.0)
+        mean = choose_where(end >= 0, (start + end) / 2, start * start / (start - end) / 2)
+        return choose_where(start > 0, rows.rise * mean, 0.0)
 
     return term
 
@@ -106,7 +108,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     limit = _read_max_fpr(max_fpr)
     random = limit * limit / 2
 
-    def finish(area: pl.Expr, facts: CurveFacts) -> pl.Expr:
+    def finish(area: Cell, facts: CurveFacts) -> Cell:
         return require_both_classes((1 + (area - random) * (1 / (limit - random))) / 2, facts)
 
     return CurveMetric(

@@ -243,7 +243,7 @@ class ScoredRows:
             element("rises").min(),
         )
         n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
-        sizes = (pl.lit(None) if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
+        sizes = (None if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
         curve = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
         value = metric.recipe.finish(pl.field("total"), curve).fill_nan(None)
         return self._evaluate(points.list.eval(totals).list.first(), value)
@@ -340,7 +340,7 @@ def _with_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.E
 
 def _envelope(rows: Rows) -> pl.Expr:
     """Return the least fpr / recall at this row or a later one, which is the best precision there."""
-    ratio = rows.ratio.fill_nan(None).fill_null(float("inf"))
+    ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
     return ratio.cum_min(reverse=True)
 
 

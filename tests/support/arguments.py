@@ -71,7 +71,9 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "rate_interval": {"k": 3, "n": 10},
     "ratio_from_eta": {"eta": 0.1},
     "rectangle_level": {**RATES, "n_pos": 10, "n_neg": 20},
+    "roc_points": {"label": [1, 0], "score": [0.9, 0.1]},
     "sample_size": {"rate": 0.5},
+    "scorer": {"metric": "pr_auc"},
     "shift_prior": {"p": 0.3, "eta_train": 0.5, "eta": 0.1},
     "subsampled_precision": {"tp": 5, "n_pos": 10, "fp": 3, "n_neg": 20, "n_kept": 10},
 }

@@ -1,0 +1,156 @@
+"""One curve as NumPy arrays, in the shape that the formulas of curve metrics read.
+
+recall, fpr -> points     checked, sorted along the curve, and led to (1, 1)
+            -> segments   each point with the point before it, first the origin
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from polars_prcurve.argument_kinds import read_numbers
+from polars_prcurve.column_names import (
+    ENVELOPE,
+    FPR_BEFORE,
+    FPR_OR_ZERO,
+    FPR_RECALL_RATIO,
+    RECALL_BEFORE,
+    RISE,
+    RUN,
+)
+from polars_prcurve.errors import PrcError
+from polars_prcurve.exact_sums import SHARE_SCALE
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+Array: TypeAlias = "NDArray[np.float64]"
+
+
+@dataclass(frozen=True)
+class CurveArrays:
+    """The segments of a curve with positives: the columns of a table of segments, as arrays."""
+
+    columns: dict[str, Array]
+    """The columns by name; `fpr` is NaN without negatives."""
+    has_negatives: bool
+    least_fpr: float
+    """The least fpr of the points at which recall rises; 0 without negatives."""
+
+    def select_rises(self) -> CurveArrays:
+        """Return the segments on which recall rises."""
+        rises = self.columns[RISE] > 0
+        if rises.all():
+            return self
+        kept = {name: values[rises] for name, values in self.columns.items()}
+        return CurveArrays(kept, self.has_negatives, self.least_fpr)
+
+    def build_hull(self) -> CurveArrays:
+        """Return the segments of the upper convex hull of the curve."""
+        import numpy as np
+
+        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", FPR_OR_ZERO))
+        kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
+        recall, fpr = recall[kept], fpr[kept]
+        vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
+        hull = _build_segments(recall[vertices][1:], fpr[vertices][1:], self.has_negatives)
+        return CurveArrays(hull.columns, self.has_negatives, self.least_fpr)
+
+
+def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
+    """Return the curve through points of the ROC plane; None without points, or without positives.
+
+    A rate that is NaN at every point is that of a class without examples.
+    """
+    import numpy as np
+
+    rates = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
+    for name, values in rates.items():
+        if values.ndim != 1:
+            raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
+        inside = (values >= 0) & (values <= 1)
+        if not (inside.all() or np.isnan(values).all()):
+            raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}")
+    points = rates["recall"], rates["fpr"]
+    if len(points[0]) != len(points[1]):
+        raise PrcError(
+            f"recall and fpr take one number per point; got {len(points[0])} and {len(points[1])}"
+        )
+    if len(points[0]) == 0 or np.isnan(points[0][0]):
+        return None
+    has_negatives = not math.isnan(points[1][0])
+    return _build_segments(*_complete_points(*points, has_negatives), has_negatives)
+
+
+def _complete_points(recall: Array, fpr: Array, has_negatives: bool) -> tuple[Array, Array]:
+    """Return the points by rising fpr and recall, up to (1, 1); raise if recall falls."""
+    import numpy as np
+
+    across = fpr if has_negatives else np.zeros(len(recall))
+    if (np.diff(recall) < 0).any() or (np.diff(across) < 0).any():
+        order = np.lexsort((recall, across))
+        recall, across = recall[order], across[order]
+        if falls := int((np.diff(recall) < 0).sum()):
+            raise PrcError(f"recall falls while fpr rises, at {falls} points")
+    end = 1.0 if has_negatives else 0.0
+    if recall[-1] < 1 or across[-1] < end:
+        recall, across = np.append(recall, 1.0), np.append(across, end)
+    return recall, across
+
+
+def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArrays:
+    """Return the columns that formulas read, of points in order; `fpr` is 0 without negatives."""
+    import numpy as np
+
+    recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
+    rise = recall - recall_before
+    with np.errstate(all="ignore"):
+        ratio = fpr / recall
+    columns = {
+        "recall": recall,
+        "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
+        RECALL_BEFORE: recall_before,
+        FPR_BEFORE: fpr_before,
+        FPR_OR_ZERO: fpr,
+        RISE: rise,
+        RUN: fpr - fpr_before,
+        FPR_RECALL_RATIO: ratio,
+        ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
+    }
+    return CurveArrays(columns, has_negatives, float(fpr[rise > 0].min()))
+
+
+def find_vertices(group: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:
+    """Return the places of the points that are vertices of the upper hull of their group.
+
+    Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
+    """
+    import numpy as np
+
+    # A point on or below the line between its neighbours is never a vertex, so one pass may drop
+    # several. Passes end when slopes fall strictly from each segment to the next.
+    kept = np.arange(len(recall))
+    while True:
+        rise, run, of = np.diff(recall[kept]), np.diff(fpr[kept]), group[kept]
+        inside = of[:-2] == of[2:]  # both neighbours are of the same group
+        keep = np.ones(len(kept), dtype=bool)
+        # Slopes rise / run are compared crosswise: a vertical segment has run 0.
+        keep[1:-1] = ~inside | (rise[:-1] * run[1:] > rise[1:] * run[:-1])
+        if keep.all():
+            return kept
+        kept = kept[keep]
+
+
+def add_shares(terms: Array) -> float:
+    """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE.
+
+    It is rounded once, as that of a table is, so that the order of the terms does not matter.
+    """
+    import numpy as np
+
+    whole = np.trunc(terms * SHARE_SCALE)
+    whole = whole[np.isfinite(whole)]  # NaN counts as 0
+    return math.fsum(whole.tolist()) * (1 / SHARE_SCALE)

@@ -1,0 +1,144 @@
+"""Scorers: a curve metric at a prevalence, as training loops call it.
+
+scikit-learn calls a scorer with an estimator and data. Boosting libraries and loops of your own have
+labels and scores, as arrays. Both come to one sweep and one metric, in NumPy alone, so that a scorer
+works in any worker process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.names import find_curve_metric
+from polars_prcurve.sweep.label_arrays import RocPoints, read_labels, roc_points
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+def scorer(metric: str | CurveMetric, *, eta: float | None = None) -> Scorer:
+    """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
+
+    Parameters
+    ----------
+    metric
+        A curve metric with a direction, or its name.
+    eta
+        The prevalence where the model will run. None is the share of positives in whatever is scored.
+
+    Examples
+    --------
+    >>> score_ap = scorer("average_precision", eta=0.004)
+    >>> round(score_ap.score([1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1]), 6)
+    0.503992
+    >>> score_ap.name, score_ap.higher_is_better
+    ('average_precision_at_0.004', True)
+    """
+    found = find_curve_metric(metric)
+    found.higher_is_better()  # raises for a metric without a direction
+    if eta is not None:
+        eta = read_number("eta=", eta, "a share in [0, 1], or None", lambda share: 0 <= share <= 1)
+    return Scorer(found, eta)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
+
+    Call it with an estimator and data, as scikit-learn does. Call `score` with labels and scores.
+    """
+
+    metric: CurveMetric
+    eta: float | None
+
+    @property
+    def name(self) -> str:
+        """The name of the metric, and of the prevalence, such as `average_precision_at_0.004`."""
+        if self.eta is None or not self.metric.depends_on_eta:
+            return self.metric.name
+        return f"{self.metric.name}_at_{self.eta:g}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether larger values of `score` are better."""
+        return self.metric.higher_is_better()
+
+    def score(
+        self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the metric of labels and scores; NaN if it is undefined, as without positives."""
+        points = roc_points(y_true, y_score, sample_weight)
+        return self.metric(points.recall, points.fpr, self._choose_eta(points))
+
+    def lightgbm(
+        self, y_true: ArrayLike, y_pred: ArrayLike, weight: ArrayLike | None = None
+    ) -> tuple[str, float, bool]:
+        """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`."""
+        return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
+
+        The score of an example is the second column of `predict_proba`, or else `decision_function`.
+        The second of the estimator's classes is positive. A metric of which smaller values are better
+        is negated.
+        """
+        classes = self._read_classes(estimator)
+        value = self.score(_find_positives(y, classes), self._predict(estimator, X), sample_weight)
+        return value if self.higher_is_better else -value
+
+    def _choose_eta(self, points: RocPoints) -> float | None:
+        """Return the prevalence, or the share of positives among the points."""
+        if self.eta is not None or len(points.tp) == 0:
+            return self.eta if self.eta is not None else 0.5
+        return float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
+
+    def _read_classes(self, estimator: Any) -> Any:
+        """Return the two classes of an estimator; None if it does not tell; raise for others."""
+        classes = getattr(estimator, "classes_", None)
+        if classes is not None and len(classes) != 2:
+            raise PrcError(
+                f"{self.name} takes an estimator of two classes; this one has {len(classes)}: score one "
+                "class against the others with .score(y == one, probabilities[:, i])"
+            )
+        return classes
+
+    def _predict(self, estimator: Any, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the scores of the positive class."""
+        import numpy as np
+
+        if hasattr(estimator, "predict_proba"):
+            scores = np.asarray(estimator.predict_proba(X))
+            if scores.ndim != 2 or scores.shape[1] != 2:
+                raise PrcError(
+                    f"{self.name} takes the two columns of predict_proba; got shape {scores.shape}"
+                )
+            return scores[:, 1]
+        if hasattr(estimator, "decision_function"):
+            return np.asarray(estimator.decision_function(X))
+        raise PrcError(
+            f"{self.name} takes an estimator with predict_proba or decision_function; "
+            f"{type(estimator).__name__} has neither"
+        )
+
+
+def _find_positives(y: Any, classes: Any) -> NDArray[np.bool_]:
+    """Return which labels are the second class; raise if one is neither class."""
+    import numpy as np
+
+    if classes is None:
+        return read_labels(y)
+    labels = np.asarray(y)
+    positive: NDArray[np.bool_] = labels == classes[1]
+    negative = labels == classes[0]
+    if not (positive | negative).all():
+        raise PrcError(
+            f"y holds {labels[~(positive | negative)][0]!r}, which is no class of the estimator: "
+            f"it has {list(classes)!r}"
+        )
+    return positive

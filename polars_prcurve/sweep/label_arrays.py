@@ -1,0 +1,158 @@
+"""The sweep of one curve from arrays of labels and scores, for loops that need no table.
+
+label, score, weight -> rows      checked, sorted once by falling score
+                     -> points    running sums at the last row of each score
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from polars_prcurve.errors import PrcError, describe_value
+from polars_prcurve.exact_sums import sum_along
+
+if TYPE_CHECKING:  # NumPy is imported when numbers are first computed with
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+Booleans: TypeAlias = "NDArray[np.bool_]"
+Floats: TypeAlias = "NDArray[np.float64]"
+
+
+class RocPoints(NamedTuple):
+    """The points of a ROC curve, one per distinct score, by falling threshold."""
+
+    threshold: NDArray[Any]
+    """The scores, each once, in their own dtype."""
+    recall: Floats
+    """The share of positives that score at or above the threshold; NaN without positives."""
+    fpr: Floats
+    """The share of negatives that score at or above the threshold; NaN without negatives."""
+    tp: NDArray[Any]
+    """The number of these positives: Int64, or Float64 with weights."""
+    fp: NDArray[Any]
+    """The number of these negatives, likewise."""
+
+
+def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None) -> RocPoints:
+    """Count true and false positives at every distinct score, from arrays.
+
+    The rows are those of `sweep`: an example is predicted positive if `score >= threshold`, and equal
+    scores move together. So the first point is the highest score, which flags at least one example,
+    and the last point has recall 1 and fpr 1. No point is made up: (0, 0) is not listed, as it is by
+    scikit-learn's `roc_curve`. Metrics such as `metrics.average_precision(recall, fpr, eta)` begin at
+    (0, 0) by themselves.
+
+    Parameters
+    ----------
+    label
+        Booleans, or numbers: 0 and 1, or -1 and 1.
+    score
+        Numbers; larger means more positive. Infinities are allowed, and NaN raises.
+    weight
+        Numbers >= 0. Rows of weight 0 do not count and make no threshold.
+
+    Examples
+    --------
+    >>> points = roc_points([1, 0, 1, 0], [0.9, 0.9, 0.2, 0.1])
+    >>> points.threshold.tolist(), points.tp.tolist(), points.fp.tolist()
+    ([0.9, 0.2, 0.1], [1, 2, 2], [1, 1, 2])
+    >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 6)
+    0.014851
+    """
+    import numpy as np
+
+    positive, scores = read_labels(label), _read_scores(score)
+    weights = None if weight is None else _read_weights(weight)
+    check_lengths(label=positive, score=scores, weight=weights)
+    if weights is not None and not (weights > 0).all():
+        kept = weights > 0
+        positive, scores, weights = positive[kept], scores[kept], weights[kept]
+    order = np.argsort(scores)[::-1]
+    scores, positive = scores[order], positive[order]
+    starts = scores[1:] != scores[:-1]
+    ends = np.append(np.flatnonzero(starts), np.arange(len(scores))[-1:])
+    threshold = scores[ends]
+    if threshold.dtype.kind == "f":
+        threshold += 0.0  # -0.0 and 0.0 are one threshold
+    if weights is not None:
+        pos, neg = (
+            _sum_weights(np.where(own, weights[order], 0.0), ends) for own in (positive, ~positive)
+        )
+        return RocPoints(threshold, pos[1], neg[1], pos[0], neg[0])
+    tp = np.cumsum(positive, dtype=np.int64)[ends]
+    fp = ends + 1 - tp
+    return RocPoints(threshold, _divide(tp), _divide(fp), tp, fp)
+
+
+def _divide(counts: NDArray[Any]) -> Floats:
+    """Return running counts as shares of the last one; NaN if that is 0."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts[-1:], dtype=np.float64)
+
+
+def _sum_weights(weights: Floats, ends: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the running sums of the weights of a class at the ends of scores, and the rates."""
+    import numpy as np
+
+    sums, exponent = sum_along(weights)
+    return np.ldexp(sums[ends], -exponent), _divide(sums[ends])
+
+
+def _read_array(argument: str, values: ArrayLike, kinds: str, expected: str) -> NDArray[Any]:
+    """Return values as an array of one dimension, of one of the kinds of dtype."""
+    import numpy as np
+
+    try:
+        array = np.asarray(values)
+    except Exception:  # what an object raises that cannot become an array
+        raise PrcError(f"{argument} takes {expected}; got {describe_value(values)}") from None
+    if array.size == 0 and isinstance(values, list | tuple):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in kinds:
+        raise PrcError(f"{argument} takes {expected}; got an array of dtype {array.dtype}")
+    if array.ndim != 1:
+        raise PrcError(f"{argument} takes one array, a value per example; got shape {array.shape}")
+    return array
+
+
+def read_labels(label: ArrayLike) -> Booleans:
+    """Return whether each example is positive; raise unless labels are in {0, 1} or in {-1, 1}."""
+    expected = 'Booleans, or numbers in {0, 1} or {-1, 1}, such as label == "spam"'
+    labels = _read_array("label", label, "biuf", expected)
+    if labels.dtype.kind == "b":
+        return labels
+    positive: Booleans = labels == 1
+    if not any((positive | (labels == negative)).all() for negative in (0, -1)):
+        wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
+        raise PrcError(f"label takes {expected}; got {wrong[0]}")
+    return positive
+
+
+def _read_scores(score: ArrayLike) -> NDArray[Any]:
+    import numpy as np
+
+    scores = _read_array("score", score, "biuf", "numbers")
+    if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
+        raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
+    return scores
+
+
+def _read_weights(weight: ArrayLike) -> Floats:
+    import numpy as np
+
+    weights: Floats = _read_array("weight", weight, "biuf", "numbers >= 0").astype(np.float64)
+    valid = (weights >= 0) & (weights < np.inf)
+    if not valid.all():
+        raise PrcError(f"weight takes finite numbers >= 0; got {weights[~valid][0]}")
+    return weights
+
+
+def check_lengths(**arrays: NDArray[Any] | None) -> None:
+    """Raise unless all arrays are as long as each other."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise PrcError(f"every array takes one value per example; {listed}")

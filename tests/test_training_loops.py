@@ -1,0 +1,193 @@
+"""Scorers as training loops call them: scikit-learn, its worker processes, and boosting libraries."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import average_precision_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from polars_prcurve import PrcError, metrics, scorer
+from tests.support.importable import cost
+
+PAGE = Path(__file__).parent.parent / "docs" / "training-loops.md"
+X, Y = make_classification(400, 6, weights=[0.8], flip_y=0.2, random_state=3)
+AP = scorer("average_precision", eta=0.004)
+ERROR = scorer(metrics.best(metrics.point("cost", cost, direction="minimize")), eta=0.1)
+
+
+def summary(y: Any, scores: Any, metric: Any, eta: float | None, weight: Any = None) -> float:
+    frame = pl.DataFrame({"score": scores, "label": y, "w": 1.0 if weight is None else weight})
+    weights = {} if weight is None else {"weight": "w"}
+    value = frame.prc.summary(eta, metrics=metric, **weights)["value"].item()
+    return math.nan if value is None else value
+
+
+# The value ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [0.004, None, 1.0])
+@pytest.mark.parametrize("metric", ["average_precision", "pr_auc", "roc_auc", metrics.best("f1")])
+def test_a_score_is_the_summary(metric: Any, eta: float | None) -> None:
+    scores = LogisticRegression().fit(X, Y).decision_function(X).round(1)
+    score = scorer(metric, eta=eta).score
+    assert score(Y, scores) == pytest.approx(summary(Y, scores, metric, eta), rel=1e-14)
+    weight = np.arange(len(Y)) % 4
+    assert score(Y, scores, weight) == pytest.approx(summary(Y, scores, metric, eta, weight), rel=1e-14)
+
+
+def test_at_the_own_prevalence_it_is_scikit_learns() -> None:
+    scores = LogisticRegression().fit(X, Y).decision_function(X)
+    expected = average_precision_score(Y, scores)
+    assert scorer("average_precision").score(Y, scores) == pytest.approx(expected, rel=1e-12)
+
+
+def test_undefined_is_nan() -> None:
+    for y in ([0, 0], [1, 1], []):
+        assert math.isnan(AP.score(y, [0.5, 0.1][: len(y)]))
+        assert math.isnan(AP.lightgbm(y, [0.5, 0.1][: len(y)])[1])
+    assert scorer("average_precision").score([1, 1], [0.5, 0.1]) == 1
+
+
+def test_a_name_tells_the_metric_and_the_prevalence() -> None:
+    assert AP.name == "average_precision_at_0.004"
+    assert scorer("average_precision").name == "average_precision"
+    assert scorer("roc_auc", eta=0.1).name == "roc_auc"
+    assert scorer(metrics.best("f1").alias("best_f1"), eta=1e-6).name == "best_f1_at_1e-06"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"metric": "avg_precision"}, "did you mean"),
+        ({"metric": "precision"}, "has a value at each threshold"),
+        ({"metric": "worst_pr_auc"}, "worst_pr_auc has no direction"),
+        ({"metric": "pr_auc", "eta": 4}, r"eta= takes a share in \[0, 1\], or None; got 4"),
+        ({"metric": "pr_auc", "eta": [0.1]}, "eta= takes a share"),
+    ],
+)
+def test_what_a_scorer_refuses(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        scorer(**given)
+
+
+# scikit-learn ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [LogisticRegression, lambda: LinearSVC(random_state=0)])
+def test_the_score_of_an_estimator(make: Any) -> None:
+    model = make_pipeline(StandardScaler(), make()).fit(X, Y)
+    has_proba = hasattr(model, "predict_proba")
+    scores = model.predict_proba(X)[:, 1] if has_proba else model.decision_function(X)
+    assert AP(model, X, Y) == AP.score(Y, scores)
+    assert AP(model, X, Y, sample_weight=Y + 1) == AP.score(Y, scores, Y + 1)
+
+
+def test_the_second_class_is_positive() -> None:
+    names = np.where(Y == 1, "spam", "ham")
+    model = LogisticRegression().fit(X, names)
+    assert list(model.classes_) == ["ham", "spam"]
+    expected = LogisticRegression().fit(X, Y)
+    assert AP(model, X, names) == AP(expected, X, Y)
+    assert AP(model, X, names.tolist()) == AP(model, X, pl.Series(names)) == AP(expected, X, Y)
+    with pytest.raises(PrcError, match=r"'eggs'.*which is no class of the estimator"):
+        AP(model, X, np.where(Y == 1, "spam", "eggs"))
+
+
+def test_an_estimator_without_classes_takes_labels_as_tables_do() -> None:
+    forest = IsolationForest(n_estimators=5, random_state=0).fit(X)
+    assert AP(forest, X, Y) == AP.score(Y == 1, forest.decision_function(X))
+
+
+def test_a_smaller_is_better_metric_is_negated_for_scikit_learn_alone() -> None:
+    model = LogisticRegression().fit(X, Y)
+    value = ERROR.score(Y, model.predict_proba(X)[:, 1])
+    assert value > 0
+    assert ERROR(model, X, Y) == -value
+    assert not ERROR.higher_is_better
+    assert ERROR.lightgbm(Y, model.predict_proba(X)[:, 1]) == (ERROR.name, value, False)
+
+
+def test_what_estimators_are_refused() -> None:
+    three = np.arange(len(Y)) % 3
+    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 3"):
+        AP(LogisticRegression().fit(X, three), X, three)
+    with pytest.raises(PrcError, match=r"takes an estimator of two classes; this one has 1"):
+        AP(RandomForestClassifier(2).fit(X, np.zeros(len(X))), X, Y)
+    with pytest.raises(PrcError, match="LinearRegression has neither"):
+        AP(LinearRegression().fit(X, Y), X, Y)
+    odd = SimpleNamespace(predict_proba=lambda rows: np.zeros((len(rows), 3)))
+    with pytest.raises(PrcError, match=r"two columns of predict_proba; got shape \(400, 3\)"):
+        AP(odd, X, Y)
+
+
+def test_a_grid_search_in_worker_processes_finds_what_one_process_finds() -> None:
+    grid = {"C": [1e-4, 1e-2, 1.0]}
+    found = [
+        GridSearchCV(LogisticRegression(), grid, scoring=AP, cv=3, n_jobs=n, error_score="raise")
+        .fit(X, Y)
+        .cv_results_["mean_test_score"]
+        for n in (1, 2)
+    ]
+    assert found[0].tolist() == found[1].tolist()
+    assert len(set(found[0].tolist())) == 3, "not NaN, and different"
+
+
+def test_several_scorers_in_one_cross_validation() -> None:
+    scoring = {each.name: each for each in (AP, scorer("roc_auc"), ERROR)}
+    found = cross_validate(LogisticRegression(), X, Y, scoring=scoring, cv=3, error_score="raise")
+    assert {f"test_{name}" for name in scoring} <= set(found)
+    wrapped = make_scorer(AP.score, response_method="predict_proba")
+    again = cross_validate(LogisticRegression(), X, Y, scoring=wrapped, cv=3, error_score="raise")
+    assert again["test_score"].tolist() == found[f"test_{AP.name}"].tolist()
+
+
+# Processes ------------------------------------------------------------------------------------
+
+
+def test_a_scorer_pickles() -> None:
+    for each in (
+        AP,
+        ERROR,
+        scorer(metrics.integrated("pr_auc", 0.01, 0.1)),
+        scorer("pr_auc_hull", eta=1),
+    ):
+        again = pickle.loads(pickle.dumps(each))
+        assert again == each
+        assert again.score(Y, X[:, 0]) == each.score(Y, X[:, 0])
+
+
+def test_a_score_asks_polars_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads of Polars do not survive a fork."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a query was run")
+
+    expected = AP.score(Y, X[:, 0])
+    monkeypatch.setattr(pl.LazyFrame, "collect", refuse)
+    monkeypatch.setattr(pl, "collect_all", refuse)
+    assert AP.score(Y, X[:, 0]) == expected
+    assert all(scorer(m, eta=0.1).score(Y, X[:, 0]) > 0 for m in ("pr_auc_hull", metrics.best("f1")))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_scorer_works_in_a_forked_process() -> None:
+    pl.DataFrame({"x": range(1_000)}).group_by("x").len()  # the threads of Polars run
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(AP.score, (Y, X[:, 0])).get(timeout=60)
+    assert found == AP.score(Y, X[:, 0])
