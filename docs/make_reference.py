@@ -67,7 +67,8 @@ them: `mcc` is 0 where all or nothing is predicted positive; recall gain is unde
 eta = 0 `lift`, `fowlkes_mallows` and the gains are their limits.
 """
 CURVES = """
-For `summary`, `compare`, `ranking` and the expressions. All are null without positives; the last column
+For `summary`, `compare`, `ranking` and the expressions, and to call: `metrics.pr_auc(recall, fpr, eta)`
+takes arrays, and undefined is NaN. All are null without positives; the last column
 says where else. It is found by asking: for a table without negatives, at eta = 0 where the first
 positives come before any negative, at eta = 1, and from weights or rates in place of counts.
 """

@@ -33,9 +33,10 @@ def scorer(metric: str | CurveMetric, *, eta: float | None = None) -> Scorer:
 
     Examples
     --------
+    >>> from polars_prcurve import scorer
     >>> score_ap = scorer("average_precision", eta=0.004)
     >>> round(score_ap.score([1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1]), 6)
-    0.503992
+    0.503984
     >>> score_ap.name, score_ap.higher_is_better
     ('average_precision_at_0.004', True)
     """
@@ -50,7 +51,9 @@ def scorer(metric: str | CurveMetric, *, eta: float | None = None) -> Scorer:
 class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
 
-    Call it with an estimator and data, as scikit-learn does. Call `score` with labels and scores.
+    Call it with an estimator and data, as scikit-learn does. The method `score(y_true, y_score,
+    sample_weight=None)` takes labels and scores, and `lightgbm(y_true, y_pred, weight)` returns
+    `(name, value, higher_is_better)`. The properties `name` and `higher_is_better` tell what it is.
     """
 
     metric: CurveMetric

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import multiprocessing
 import pickle
+import re
+import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,3 +194,128 @@ def test_a_scorer_works_in_a_forked_process() -> None:
     with multiprocessing.get_context("fork").Pool(1) as pool:
         found = pool.apply_async(AP.score, (Y, X[:, 0])).get(timeout=60)
     assert found == AP.score(Y, X[:, 0])
+
+
+# The page -------------------------------------------------------------------------------------
+
+PAGE_BLOCKS = re.findall(
+    r"^```python\n((?!>>>).*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S
+)
+TRAIN, VALID = slice(None, None, 2), slice(1, None, 2)
+
+
+class Dataset:
+    """What `lightgbm.Dataset` answers to an evaluation function."""
+
+    def __init__(self, data: Any, label: Any) -> None:
+        self.data, self.label = data, label
+
+    def get_label(self) -> Any:
+        return self.label
+
+    def get_weight(self) -> None:
+        return None
+
+
+def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
+    """Return modules that call back as LightGBM and XGBoost document it, and check what loggers take."""
+
+    class Booster(LogisticRegression):
+        def __init__(self, **given: Any) -> None:
+            super().__init__()
+            self.given = given
+
+        def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
+            raise NotImplementedError
+
+        def fit(self, X: Any, y: Any, *, eval_set: Any, **given: Any) -> Any:  # noqa: N803
+            self.given = {**self.__dict__.get("given", {}), **given}
+            super().fit(X, y)
+            for rows, label in eval_set:
+                self.call_back(self.given["eval_metric"], label, self.predict_proba(rows)[:, 1])
+            return self
+
+    class LGBMClassifier(Booster):
+        def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
+            # sklearn.py: the number of parameters tells what is passed; a weight may be None.
+            assert len(inspect.signature(evaluate).parameters) == 3
+            for weight in (None, np.ones(len(label))):
+                name, value, higher = evaluate(label, scores, weight)
+                assert (type(name), type(value), type(higher)) == (str, float, bool)
+                log.append((name, value))
+
+    class XGBClassifier(Booster):
+        def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
+            # sklearn.py: the name is that of the function; weights come by keyword, if there are any.
+            [stop] = self.given["callbacks"]
+            assert stop == {"rounds": 20, "metric_name": "score", "maximize": True, "save_best": True}
+            assert evaluate.__name__ == stop["metric_name"]
+            log.append((evaluate.__name__, evaluate(label, scores)))
+            log.append((evaluate.__name__, evaluate(label, scores, sample_weight=np.ones(len(label)))))
+
+    def train(given: Any, data: Dataset, *, valid_sets: Any, feval: Any, **_: Any) -> None:
+        scores = LogisticRegression().fit(data.data, data.label).predict_proba(valid_sets[0].data)
+        log.append(feval(scores[:, 1], valid_sets[0])[:2])
+
+    def stop_early(rounds: int, **given: Any) -> Any:
+        return {"rounds": rounds, **given}
+
+    def log_metrics(values: dict[str, float]) -> None:
+        for name, value in values.items():
+            assert re.fullmatch(r"[\w .:/-]+", name), "what MLflow allows in a name"
+            assert type(value) is float
+            log.append((name, value))
+
+    def log_table(data: Any, artifact_file: str) -> None:
+        assert artifact_file.endswith(".json")
+        assert {len(column) for column in data.values()} == {4}
+
+    class Run:
+        def __enter__(self) -> Run:
+            return self
+
+        def __exit__(self, *_: Any) -> None: ...
+
+        def log(self, values: dict[str, Any]) -> None:
+            log.extend(item for item in values.items() if isinstance(item[1], float))
+
+    def table(columns: list[str], data: list[Any]) -> None:
+        assert {len(row) for row in data} == {len(columns)}
+
+    content: dict[str, dict[str, Any]] = {
+        "lightgbm": {
+            "LGBMClassifier": LGBMClassifier,
+            "Dataset": Dataset,
+            "train": train,
+            "early_stopping": stop_early,
+        },
+        "xgboost": {
+            "XGBClassifier": XGBClassifier,
+            "callback": SimpleNamespace(EarlyStopping=stop_early),
+        },
+        "mlflow": {"start_run": Run, "log_metrics": log_metrics, "log_table": log_table},
+        "wandb": {"init": lambda project: Run(), "Table": table},
+    }
+    modules = {name: ModuleType(name) for name in content}
+    for name, module in modules.items():
+        vars(module).update(content[name])
+    return modules
+
+
+@pytest.mark.parametrize("block", PAGE_BLOCKS, ids=lambda block: re.findall(r"import (\w+)", block)[0])
+def test_the_code_of_the_page_for_other_libraries(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[Any] = []
+    for name, module in build_stand_ins(log).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+    names = {"ap": AP, "scorer": scorer, "model": model}
+    data = {"X_train": X[TRAIN], "y_train": Y[TRAIN], "X_valid": X[VALID], "y_valid": Y[VALID]}
+    exec(block, {**names, **data})
+    expected = AP(model, X[VALID], Y[VALID])
+    assert expected in [value for _, value in log]
+
+
+def test_the_page_has_code_for_each_library() -> None:
+    text = "".join(PAGE_BLOCKS)
+    for name in ("lightgbm", "xgboost", "mlflow", "wandb"):
+        assert f"import {name}\n" in text

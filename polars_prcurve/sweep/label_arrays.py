@@ -54,11 +54,12 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
 
     Examples
     --------
+    >>> from polars_prcurve import metrics, roc_points
     >>> points = roc_points([1, 0, 1, 0], [0.9, 0.9, 0.2, 0.1])
     >>> points.threshold.tolist(), points.tp.tolist(), points.fp.tolist()
     ([0.9, 0.2, 0.1], [1, 2, 2], [1, 1, 2])
-    >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 6)
-    0.014851
+    >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
+    0.0149
     """
     import numpy as np
 
