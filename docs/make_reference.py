@@ -29,7 +29,7 @@ from polars_prcurve.namespace.frame import FramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.report import page
 
-TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "missing")
+TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "sizes", "cells", "missing")
 WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 

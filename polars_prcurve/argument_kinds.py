@@ -123,3 +123,10 @@ def read_list(
         return list(value)
     except TypeError:  # such as an array of no dimension
         raise refuse_kind(argument, expected, value) from None
+
+
+def refuse_arguments(reason: str, **others: Any) -> None:
+    """Raise with the reason if one of the `others` is given."""
+    for name, value in others.items():
+        if value is not None:
+            raise PrcError(f"{reason}; leave out {name}=")

@@ -42,6 +42,7 @@ NEG_EXPONENT = "_prc_neg_exponent"
 WEIGHT_UNIT = "_prc_weight_unit"  # power of two that brings weights near 1: products do not vanish
 LEAST_FPR = "_prc_least_fpr"  # least fpr of the rows on which recall grows
 RECALL_FALLS = "_prc_recall_falls"  # number of published points at which recall falls and fpr rises
+SIZES_DIFFER = "_prc_sizes_differ"  # 1 if class sizes differ between published points, 0 otherwise
 
 # The binormal model of a group
 MU_POS = "_prc_mu_pos"  # mean of the scores of the positives

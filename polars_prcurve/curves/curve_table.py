@@ -137,10 +137,10 @@ def metric_values(
     Without a table of scores, they are computed from recall and fpr instead of counts.
     """
     recall, fpr, eta = map(column, ("recall", "fpr", "eta"))
-    if not isinstance(table, ScoreTable):
+    if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
     cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
-    if table.float_sums:
+    if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
         cells = [cell * column(WEIGHT_UNIT) for cell in cells]
     factors = column(POS_FACTOR), column(NEG_FACTOR)

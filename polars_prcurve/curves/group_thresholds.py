@@ -20,7 +20,7 @@ from polars_prcurve.inputs.group_frames import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import (
     read_threshold_list,
     round_to_float,
@@ -75,6 +75,8 @@ def read_group_thresholds(
     group must not have several rows.
     """
     if not isinstance(table, ScoreTable):
+        if read_score_dtype(table) is not None:
+            raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
     schema = given.lazy().collect_schema()
     if "threshold" not in schema or not (

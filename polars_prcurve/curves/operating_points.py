@@ -37,7 +37,7 @@ from polars_prcurve.curves.curve_table import (
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row, read_events
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
@@ -104,7 +104,8 @@ def build_points_table(
         bands = bands.mark_uncertain_eta()
     frame, groups = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score = [SCORE] if isinstance(table, ScoreTable) else []
+    listed = isinstance(table, RateTable) and table.score_dtype is not None
+    score = [SCORE] if isinstance(table, ScoreTable) or listed else []
     rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
@@ -115,6 +116,8 @@ def build_points_table(
     )
     if isinstance(table, ScoreTable):
         points = _fill_given_thresholds(points, targets, table)
+    elif listed:
+        points = _clear_other_thresholds(points, targets)
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
     if optimism is not None:
@@ -288,6 +291,16 @@ def _fill_given_thresholds(
             for name, total in totals.items()
         ),
     )
+
+
+def _clear_other_thresholds(points: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Set points to null whose target is a threshold that the table does not list.
+
+    What is flagged between two thresholds of a cumulative table is not known.
+    """
+    asked = pick_by_number(_TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
+    known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
+    return points.with_columns(pl.when(known).then(name).alias(name) for name in SWEEP_COLUMNS)
 
 
 def _alert_counts(per: float, table: InputTable) -> list[pl.Expr]:

@@ -28,7 +28,9 @@ from polars_prcurve.column_names import (
     GROUP,
     LEAST_FPR,
     N_NEG,
+    N_NEG_EFFECTIVE,
     N_POS,
+    N_POS_EFFECTIVE,
     NEG_BEFORE_GROUP,
     ODDS,
     PAIR,
@@ -62,7 +64,7 @@ from polars_prcurve.sweep.sweep_table import build_sweep
 
 # Not by totals, which are in the unit of the weights, and not in that of running sums.
 IS_LAST = (pl.col("fn") == 0) & (pl.col("tn") == 0)
-"""Whether a row is the last of its curve, in a sweep of scores."""
+"""Whether a row is the last of its curve; of points, fn and tn are shares."""
 
 _WEIGHT = f"{RESERVED}weight"
 
@@ -192,8 +194,9 @@ def build_curves(
 def _assemble_curves(
     table: InputTable, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]
 ) -> CurveSegments:
+    scores = table if isinstance(table, ScoreTable) else None  # points may end in one without counts
     return CurveSegments(
-        groups, segments, class_sizes(table), _gather_facts(table), partial(build_metric_rows, table)
+        groups, segments, class_sizes(table), _gather_facts(table), partial(build_metric_rows, scores)
     )
 
 
@@ -261,13 +264,14 @@ def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
 
 
 def _gather_facts(table: InputTable) -> CurveFacts:
-    examples = isinstance(table, ScoreTable) and not table.float_sums and not table.weighted
+    weights = isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
+    examples = table.has_counts and not weights
     sizes = (pl.col(name).cast(pl.Float64) if examples else None for name in (N_POS, N_NEG))
     return CurveFacts(
         # A column even if all are one number, by whose reciprocal Polars would multiply.
         pl.col("eta") + pl.col(PAIR) * 0.0,
-        pl.col(N_POS).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
-        pl.col(N_NEG).is_not_null() if isinstance(table, ScoreTable) else pl.lit(True),
+        pl.col(N_POS).is_not_null() if table.has_counts else pl.lit(True),
+        pl.col(N_NEG).is_not_null() if table.has_counts else pl.lit(True),
         pl.col(LEAST_FPR),
         *sizes,
     )
@@ -288,7 +292,12 @@ def build_segments(
     else:
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
         corner = sweep.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
-        frame = with_row_before(pl.concat([frame.select(GROUP, "recall", "fpr"), corner]))
+        points = pl.concat([frame.select(GROUP, "recall", "fpr"), corner])
+        frame = with_row_before(points.sort(GROUP, "fpr", "recall"))
+        frame = frame.with_columns(fn=1 - pl.col("recall"), tn=1 - pl.col("fpr"))  # as shares
+        if table.has_counts:
+            sizes = sweep.groups.select(GROUP, N_POS_EFFECTIVE, N_NEG_EFFECTIVE)
+            frame = frame.join(sizes, on=GROUP, maintain_order="left")
         rises = pl.col("recall") > pl.col(RECALL_BEFORE)
         early = pl.col(FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}

@@ -24,7 +24,7 @@ from polars_prcurve.curves.group_thresholds import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_least, is_at_most
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, round_to_float, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_at_target import best
@@ -243,10 +243,10 @@ def _read_threshold_list(table: InputTable | None, given: Any) -> Iterable[tuple
     """Return each threshold as a float, and as a literal in the score's dtype."""
     if given is None:
         return []
-    if not isinstance(table, ScoreTable):
+    if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
-    numbers = read_threshold_list("threshold", _to_list("threshold", given), table.score_dtype)
-    scores = to_least_scores(numbers, table.score_dtype)
+    numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
+    scores = to_least_scores(numbers, score_dtype)
     # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
     literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
     return zip(map(round_to_float, numbers), literals, strict=True)

@@ -1,7 +1,8 @@
 """The one shape of every input: rows with a score, each of which adds to two sums.
 
 A row with a label adds 1 to the positives or to the negatives of its group. A weighted row adds its
-weight, and a row of counts adds to both sums. Only published rates have no counts.
+weight, and a row of counts adds to both sums. Published points are no rows of examples: they are ROC
+points, with or without counts, in a `RateTable`.
 
 Checks of values cannot be made before the query runs. They are written down over *tallies*, row-wise
 tests that are summed in the table of groups, and are read there by a guard.
@@ -69,6 +70,16 @@ class InputTable:
     model_name: str = field(default="", kw_only=True)
     """What users call the column MODEL."""
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of examples in each group are known."""
+        return False
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether metrics are computed from the four counts of a row, and not from its rates."""
+        return self.has_counts
+
     def collect(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
         """Run a query half way, for what Polars has no expression for.
 
@@ -117,6 +128,11 @@ class ScoreTable(InputTable):
     """Whether each row is one example with a weight."""
 
     @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of examples in each group are known."""
+        return True
+
+    @property
     def has_few_scores(self) -> bool:
         """Whether the dtype of the score allows 256 values at most."""
         return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
@@ -129,6 +145,10 @@ class ScoreTable(InputTable):
                 "if that is what they are"
             )
         return self
+
+    def require_examples(self) -> ScoreTable:
+        """Return the table; raise if its rows do not tell the number of examples."""
+        return self.require_example_counts()
 
     def aggregate_scores(self) -> ScoreTable:
         """Return the table with one row per group and score, which is faster where scores repeat."""
@@ -171,8 +191,57 @@ def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class RateTable(InputTable):
-    """A table of published ROC points without counts, with the columns recall and fpr."""
+    """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
+
+    argument: str = field(default="rates", kw_only=True)
+    """The argument that names the points: "rates" or "cells"."""
+    count_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    """The dtype of counts: Int64 for cells, Float64 for rates of known sizes; None without counts."""
+    score_dtype: pl.DataType | None = field(default=None, kw_only=True)
+    """The dtype of SCORE, the threshold of each point; None if thresholds are not known."""
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of examples in each group are known."""
+        return self.count_dtype is not None
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether metrics are computed from the four counts of a row, and not from its rates."""
+        return self.argument == "cells"
 
     def require_example_counts(self) -> RateTable:
-        """Raise, because rates do not tell the number of examples."""
-        raise PrcError("rates= holds no counts, so there is no confidence=; leave it out")
+        """Return the table; raise if it does not tell the number of examples."""
+        if not self.has_counts:
+            raise PrcError(
+                "rates= holds no counts, so there is no confidence=; leave it out, or pass "
+                'sizes=("n_pos", "n_neg"), the numbers of examples behind the rates'
+            )
+        return self
+
+    def require_examples(self) -> ScoreTable:
+        """Raise, because points are no examples."""
+        self.require_example_counts()
+        raise PrcError(
+            f"{self.argument}= holds points, and confidence= compares models by their examples; leave "
+            "it out, or ask summary for the interval of each model"
+        )
+
+    def refuse_bootstrap(self, method: str) -> None:
+        """Raise if intervals are asked of a bootstrap, which draws examples and not points."""
+        if method == "bootstrap":
+            raise PrcError(
+                f'method="bootstrap" draws examples; {self.argument}= holds points; leave out method='
+            )
+
+
+def read_score_dtype(table: InputTable) -> pl.DataType | None:
+    """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
+    if isinstance(table, ScoreTable):
+        return table.score_dtype
+    if isinstance(table, RateTable) and table.argument == "cells" and table.score_dtype is None:
+        raise PrcError(
+            "threshold= finds nothing, because the table of cells= names no thresholds: pass score=, or "
+            "recall= or fpr="
+        )
+    return table.score_dtype if isinstance(table, RateTable) else None

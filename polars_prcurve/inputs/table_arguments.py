@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, refuse_kind
+from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
 from polars_prcurve.column_names import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
@@ -24,6 +24,7 @@ from polars_prcurve.inputs.column_reader import (
     TypedExpr,
     list_columns,
 )
+from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
 from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 
@@ -44,6 +45,8 @@ def read_input(
     weight: Column | None = None,
     counts: tuple[Column, Column] | None = None,
     rates: tuple[Column, Column] | None = None,
+    sizes: Sizes | None = None,
+    cells: Cells | None = None,
     cluster: Column | None = None,
     model: Any = NO_MODEL,
     example: Columns = None,
@@ -61,23 +64,22 @@ def read_input(
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     groups, by_dtypes = reader.read_by(by, makes)
-    model_name = ""
-    if model is not NO_MODEL:
-        models = reader.read_column("model", model)
-        if (model_name := models.name) in by_dtypes:
-            raise PrcError(f"by= and model= both hold the column {model_name!r}; leave it out of by=")
-        by_dtypes[MODEL] = models.dtype
-        groups.append(models.value.alias(MODEL))
-    if rates is not None:
-        others = {"cluster": cluster, "counts": counts, "weight": weight, "pos_label": pos_label}
-        refuse_arguments("rates= stands in place of labels and weights", **others)
-        points = _read_rates(reader, _check_pair("rates", rates, "recall and of fpr"))
-        return RateTable(**reader.input_fields(by_dtypes, groups, points), model_name=model_name)
+    model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
+    others = {"cluster": cluster, "counts": counts, "weight": weight, "pos_label": pos_label}
+    if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score, others=others):
+        fields = reader.input_fields(by_dtypes, groups, points.columns)
+        return RateTable(**fields, **points.fields, model_name=model_name)
     scores = _read_score(reader, score, posteriors=posteriors)
     if counts is not None:
-        others = {"cluster": cluster, "weight": weight, "pos_label": pos_label}
-        refuse_arguments("counts= stands in place of labels and weights", **others)
-        amounts = _read_counts(reader, _check_pair("counts", counts, "positives and of negatives"))
+        refuse_arguments(
+            "counts= stands in place of labels and weights",
+            cluster=cluster,
+            weight=weight,
+            pos_label=pos_label,
+        )
+        amounts = _read_counts(
+            reader, list_parts("counts", counts, 2, "columns, of positives and of negatives")
+        )
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
     ids = {} if cluster is None else {CLUSTER: _read_id(reader, "cluster", cluster)}
@@ -99,6 +101,18 @@ def read_input(
     # Rows of clusters, and of examples under several models, have to stay apart.
     may_aggregate = table.labelled and not ids
     return table.aggregate_scores() if may_aggregate and _scores_repeat(table, frame) else table
+
+
+def _read_model(
+    reader: ColumnReader, model: Any, groups: list[pl.Expr], by_dtypes: dict[str, pl.DataType]
+) -> str:
+    """Add the column of models to the group columns, and return its name."""
+    models = reader.read_column("model", model)
+    if models.name in by_dtypes:
+        raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
+    by_dtypes[MODEL] = models.dtype
+    groups.append(models.value.alias(MODEL))
+    return models.name
 
 
 class DroppedRows(NamedTuple):
@@ -134,7 +148,9 @@ def count_dropped_rows(
     return DroppedRows(total - kept, total)
 
 
-_COLUMN_ARGUMENTS = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "cluster")
+_COLUMN_ARGUMENTS = (
+    *("by", "score", "label", "pos_label", "weight", "counts", "rates", "sizes", "cells", "cluster"),
+)
 
 
 def _group_digits(number: int) -> str:
@@ -313,22 +329,6 @@ def read_reference(
     return read
 
 
-def _check_pair(argument: str, given: Any, what: str) -> tuple[Column, Column]:
-    """Return the two columns of `counts=` or `rates=`; raise if there are not two."""
-    expected = f"two columns, of {what}"
-    pair = read_list(f"{argument}=", given, expected)
-    if len(pair) != 2:
-        raise refuse_kind(f"{argument}=", expected, given)
-    return pair[0], pair[1]
-
-
-def refuse_arguments(reason: str, **others: Any) -> None:
-    """Raise with the reason if one of the `others` is given."""
-    for name, value in others.items():
-        if value is not None:
-            raise PrcError(f"{reason}; leave out {name}=")
-
-
 def _read_id(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
     """Return a column of any dtype that tells clusters or examples apart."""
     given = reader.read_column(argument, column)
@@ -379,7 +379,7 @@ def _read_labels(
     }
 
 
-def _read_counts(reader: ColumnReader, counts: tuple[Column, Column]) -> dict[str, TypedExpr]:
+def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedExpr]:
     amounts = {
         name: _read_amount(reader, "counts", column)
         for name, column in zip((POS, NEG), counts, strict=True)
@@ -406,14 +406,3 @@ def _read_amount(reader: ColumnReader, argument: str, column: Column) -> TypedEx
     # Sums in the user's dtype could overflow.
     wide: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
     return value.cast(wide), wide
-
-
-def _read_rates(reader: ColumnReader, rates: tuple[Column, Column]) -> dict[str, pl.Expr]:
-    points = {}
-    for name, column in zip(("recall", "fpr"), rates, strict=True):
-        given = reader.read_column("rates", column)
-        value_checks.RATE_DTYPES.require(given.what, given.dtype)
-        reader.handle_missing(given)
-        reader.add_checks(value_checks.rate_checks(reader.tallies.count, given.what, given.value))
-        points[name] = given.value.cast(pl.Float64)
-    return points

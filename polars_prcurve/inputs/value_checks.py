@@ -89,6 +89,14 @@ def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Chec
     yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
 
 
+def whole_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
+    """Yield a check that counts are whole numbers, and fit an Int64."""
+    number = value.cast(pl.Float64)
+    wrong = (number != number.floor()) | (number >= 2.0**62)
+    todo = "expected numbers of examples, neither shares nor sums of weights"
+    yield _row_check(count(wrong), what, "no whole number below 2**62", todo)
+
+
 def split_in_halves(count: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return the multiples of 2**32 in an integer, and the rest: sums of both fit into an Int64."""
     return count // 2**32, count % 2**32

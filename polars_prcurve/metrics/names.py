@@ -125,19 +125,21 @@ def format_signature(name: str) -> str:
     return f"{name}({', '.join(inspect.signature(DECLARED[name]).parameters)})"
 
 
-def default_curve_metric(rates: object) -> str:
+def default_curve_metric(*points: object) -> str:
     """Return the curve metric that stands for a curve if none is asked for.
+
+    `points` are the arguments that name published points, which are None for a table of scores.
 
     Between two published points only the line of the ROC curve is known. The area `pr_auc` follows that
     line, so it does not depend on how many of its points are given. `average_precision` adds up steps,
     and gets better with each further point.
     """
-    return "average_precision" if rates is None else "pr_auc"
+    return "average_precision" if all(given is None for given in points) else "pr_auc"
 
 
-def default_curve_metrics(rates: object) -> list[str]:
+def default_curve_metrics(*points: object) -> list[str]:
     """Return the metrics of a summary if none are asked for."""
-    return list(dict.fromkeys([default_curve_metric(rates), "pr_auc", "roc_auc"]))
+    return list(dict.fromkeys([default_curve_metric(*points), "pr_auc", "roc_auc"]))
 
 
 def refuse_repeats(names: list[str]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_flag
+from polars_prcurve.argument_kinds import read_flag, refuse_arguments
 from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS, UNLABELLED_COLUMNS
 from polars_prcurve.comparison.compare_table import (
     Comparison,
@@ -57,6 +57,7 @@ from polars_prcurve.curves.targets import TargetValues, read_ranking_metric, rea
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dropping, list_columns
+from polars_prcurve.inputs.point_columns import Cells, Sizes
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import (
     read_input,
@@ -64,7 +65,6 @@ from polars_prcurve.inputs.table_arguments import (
     read_parts,
     read_reference,
     read_unlabelled,
-    refuse_arguments,
 )
 from polars_prcurve.intervals.bands import BandKind, BandOptions, read_band_options
 from polars_prcurve.intervals.needed_sizes import read_size_options
@@ -126,6 +126,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     rates
         Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points.
         Thresholds and counts are null in the result.
+    sizes
+        With `rates`, the numbers of positives and negatives behind them, as two columns or two
+        numbers. Then there are intervals, an own prevalence, and counts, which are not rounded.
+    cells
+        Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
+        cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`
+        names the threshold, and is null if the table has none.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
         `"drop"` the row.
@@ -227,6 +234,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
@@ -250,7 +259,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Ties move together, and the last row of a group has recall 1 and fpr 1:
 
         - `threshold`: as in the table, the score
-        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights; null from `rates`
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights or with `sizes`; null from `rates`
+          alone
         - `recall` = tp / (tp + fn), `fpr` = fp / (fp + tn): Float64 in [0, 1]; recall is null in a
           group without positives, and fpr in one without negatives (Brabec et al. 2020, eq. 6-7)
 
@@ -280,6 +290,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return self._finish(
@@ -305,6 +317,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Precision, or any point metric, at every threshold and every prevalence.
@@ -383,7 +397,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         bands = read_band_options(confidence, interval, band, asked, weight=weight)
-        read_smooth(smooth, confidence=confidence, rates=rates)
+        read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
         table = read_input(
             self._frame,
@@ -396,6 +410,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         grid = read_eta(eta, table, makes, confidence=confidence)
@@ -442,6 +458,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
@@ -538,6 +556,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         targets = read_targets(
@@ -659,6 +679,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Average precision, or any metric of a whole curve, at every prevalence.
@@ -732,8 +754,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        curve_metrics = find_curve_metrics(default_curve_metrics(rates) if metrics is None else metrics)
-        asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=rates)
+        defaults = default_curve_metrics(rates, cells)
+        curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
+        points = rates if cells is None else cells
+        asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
         makes = list_summary_columns(errors=uncertainty is not None)
         table = read_input(
@@ -747,6 +771,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             cluster=cluster,
             missing=missing,
         )
@@ -969,6 +995,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The order of models at every prevalence, and how sure the lead of the first is.
@@ -1051,6 +1079,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             cluster=cluster,
             model=model,
             example=id,
@@ -1058,7 +1088,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         grid = read_eta(eta, table, makes, shared=True).require_exact("ranking()")
         ranked_by = read_ranking_metric(
-            default_curve_metric(rates) if metric is None else metric,
+            default_curve_metric(rates, cells) if metric is None else metric,
             table,
             threshold=threshold,
             recall=recall,
@@ -1068,13 +1098,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             alerts=alerts,
             per=per,
         )
-        query = build_ranking_table(
-            table if uncertainty is None else table.require_example_counts(),
-            grid,
-            ranked_by,
-            uncertainty,
-        )
-        return self._finish(query)
+        table = table if uncertainty is None else table.require_examples()
+        return self._finish(build_ranking_table(table, grid, ranked_by, uncertainty))
 
     def crossings(
         self,
@@ -1092,6 +1117,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
         """The prevalences at which two models trade places; a LazyFrame is collected at the call.
@@ -1153,11 +1180,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             model=model,
             missing=missing,
         )
         ranked_by = read_ranking_metric(
-            default_curve_metric(rates) if metric is None else metric,
+            default_curve_metric(rates, cells) if metric is None else metric,
             table,
             at_eta=False,
             threshold=threshold,
@@ -1182,6 +1211,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
         """The best model in each range of prevalences; a LazyFrame is collected at the call.
@@ -1224,11 +1255,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             model=model,
             missing=missing,
         )
         ranked_by = read_ranking_metric(
-            default_curve_metric(rates) if metric is None else metric,
+            default_curve_metric(rates, cells) if metric is None else metric,
             table,
             at_eta=False,
             threshold=threshold,
@@ -1248,6 +1281,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
@@ -1296,6 +1331,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             model=model,
             missing=missing,
         )
@@ -1312,6 +1349,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
         """The points at which the ROC curves of two models cross; a LazyFrame is collected at the call.
@@ -1353,6 +1392,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             model=model,
             missing=missing,
         )
@@ -1376,6 +1417,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
@@ -1438,6 +1481,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
@@ -1461,6 +1506,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         pos_label: Any = None,
         weight: Column | None = None,
         counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The smallest prevalence at which this test set knows precision to `delta`.
@@ -1502,6 +1550,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             pos_label=pos_label,
             weight=weight,
             counts=counts,
+            rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)

@@ -31,7 +31,7 @@ from polars_prcurve.inputs.group_frames import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
@@ -89,14 +89,14 @@ def read_eta(
     no own prevalence, because they hold no counts. `shared` is as in `EtaTable`. `confidence` is the
     level of the intervals of the result, which those of prevalences must have, too.
     """
-    has_own = isinstance(table, ScoreTable)
+    has_own = table.has_counts
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
         check_forgotten_groups("eta", grid.carried, table.schema)
         return replace(grid, shared=shared)
     values = read_eta_list(eta)
     if None in values and not has_own:
-        raise PrcError(f"{_NO_OWN}; pass eta= as numbers")
+        raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
     return EtaTable(frame, etas_per_group=len(values), shared=shared)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import FIRST_IN_GROUP, GROUP, PAIR, RECALL_FALLS
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.column_names import FIRST_IN_GROUP, GROUP, PAIR
+from polars_prcurve.inputs.score_table import InputTable, RateTable
 from polars_prcurve.prevalence.eta_table import EtaTable, eta_row_checks, same_eta_check
 from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep.group_table import keep_counted_groups
-from polars_prcurve.sweep.published_rates import falling_check
+from polars_prcurve.sweep.published_rates import point_checks
 
 
 def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.LazyFrame:
@@ -46,6 +46,6 @@ def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     checks = eta_row_checks(grid, pl.col(FIRST_IN_GROUP))
     if grid.shared:
         checks.append(same_eta_check())
-    if not isinstance(table, ScoreTable):
-        checks.append(falling_check(pl.when(FIRST_IN_GROUP).then(RECALL_FALLS).otherwise(0).sum()))
+    if isinstance(table, RateTable):
+        checks += point_checks(table, lambda name: pl.when(FIRST_IN_GROUP).then(name).otherwise(0).sum())
     return checks

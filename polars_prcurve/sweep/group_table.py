@@ -31,7 +31,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.query_checks import Check, stop_if_broken
 
 SIZE_SOURCES = {N_POS_EFFECTIVE: POS, N_NEG_EFFECTIVE: NEG}
@@ -49,13 +49,16 @@ class SweepTables(NamedTuple):
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
-    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in published rates."""
+    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates without sizes."""
     pos, neg = (count.cast(pl.Float64) * pl.col(WEIGHT_UNIT) for count in class_counts(table))
     return pos, neg
 
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
-    """Positives and negatives of a group as users see them; null in published rates."""
+    """Positives and negatives of a group as users see them; null in rates without sizes."""
+    if isinstance(table, RateTable) and table.count_dtype is not None:
+        n_pos, n_neg = (pl.col(n).fill_null(0).cast(table.count_dtype) for n in (N_POS, N_NEG))
+        return n_pos.alias("n_pos"), n_neg.alias("n_neg")
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
         return null.alias("n_pos"), null.alias("n_neg")

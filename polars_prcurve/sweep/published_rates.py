@@ -3,10 +3,12 @@
     rate table -> groups  one row per group, with the number of points at which recall falls
                -> rows    one row per point, each with the point before it
 
-Points without counts leave thresholds and counts null.
+Points without counts leave counts null, and points without a score leave thresholds null.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import polars as pl
 
@@ -14,11 +16,17 @@ from polars_prcurve.column_names import (
     CUM_POS,
     FPR_BEFORE,
     GROUP,
+    N_NEG,
+    N_NEG_EFFECTIVE,
+    N_POS,
+    N_POS_EFFECTIVE,
     RECALL_BEFORE,
     RECALL_FALLS,
+    SCORE,
+    SIZES_DIFFER,
     WEIGHT_UNIT,
 )
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import RateTable
 from polars_prcurve.query_checks import Check, compose_sentence
 from polars_prcurve.sweep.group_table import (
     SweepTables,
@@ -28,26 +36,58 @@ from polars_prcurve.sweep.group_table import (
 )
 
 
-def build_points(table: InputTable, *, checked: bool = True) -> SweepTables:
+def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    groups = build_groups(table, []).with_columns(pl.lit(1.0).alias(WEIGHT_UNIT))
-    rows = with_row_before(join_group_numbers(table, table.rows, groups).select(GROUP, "recall", "fpr"))
+    groups = build_groups(table, _class_sizes(table)).with_columns(pl.lit(1.0).alias(WEIGHT_UNIT))
+    if table.has_counts:
+        # A null total makes every rate of an empty class null.
+        groups = groups.with_columns(
+            pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)
+        ).with_columns(
+            pl.col(N_POS).cast(pl.Float64).alias(N_POS_EFFECTIVE),
+            pl.col(N_NEG).cast(pl.Float64).alias(N_NEG_EFFECTIVE),
+        )
+    rows = join_group_numbers(table, table.rows, groups)
+    order = [GROUP, "fpr", "recall", *([] if table.score_dtype is None else [SCORE])]
+    rows = rows.sort(
+        order, descending=[name == SCORE for name in order], nulls_last=[False] * len(order)
+    )
     # Recall stands in for running sums where these only tell whether recall grows.
-    rows = rows.with_columns(pl.col("recall").alias(CUM_POS))
+    rows = with_row_before(rows).with_columns(pl.col("recall").alias(CUM_POS), *_null_columns(table))
     falls = pl.col("recall") < pl.col(RECALL_BEFORE)
     count = rows.select(GROUP, falls.alias(RECALL_FALLS)).group_by(GROUP).agg(pl.col(RECALL_FALLS).sum())
     groups = groups.join(count, on=GROUP, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = check_groups(table, groups, falling_check(pl.col(RECALL_FALLS).sum())).drop(
-            RECALL_FALLS
-        )
+        groups = check_groups(table, groups, *point_checks(table, lambda name: pl.col(name).sum()))
+        groups = groups.drop(RECALL_FALLS, SIZES_DIFFER, strict=False)
     return SweepTables(rows, groups)
 
 
+def _class_sizes(table: RateTable) -> list[pl.Expr]:
+    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points."""
+    if not table.has_counts:
+        return []
+    columns = table.columns
+    n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
+    # Sizes that are one number are as long as the table this way.
+    n_pos, n_neg = (size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg))
+    differ = (n_pos.max() != n_pos.min()) | (n_neg.max() != n_neg.min())
+    sizes = [n_pos.max().alias(N_POS), n_neg.max().alias(N_NEG)]
+    return [*sizes, differ.cast(pl.Int64).alias(SIZES_DIFFER)]
+
+
+def _null_columns(table: RateTable) -> list[pl.Expr]:
+    """Return the threshold of each point, and what is not known of it, as nulls."""
+    known = table.score_dtype is not None
+    threshold = pl.col(SCORE) if known else pl.lit(None, dtype=pl.Float64)
+    unknown = [] if table.has_counts else ["tp", "fp", "fn", "tn"]
+    nulls = (pl.lit(None, dtype=pl.Int64).alias(name) for name in unknown)
+    return [threshold.alias("threshold"), *nulls]
+
+
 def with_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Sort ROC points along their curves, and add the point before each, first the origin."""
-    points = points.sort(GROUP, "fpr", "recall")
+    """Add to sorted ROC points the point before each, first the origin."""
     same = pl.col(GROUP) == pl.col(GROUP).shift(1)
     starts = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}
     return points.with_columns(
@@ -56,17 +96,22 @@ def with_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def falling_check(falls: pl.Expr) -> Check:
-    """Return the check that fails if recall falls at any point; `falls` is the number of such points."""
-    text = compose_sentence(
-        "rates= holds ", falls.cast(pl.String), " points whose tpr falls while fpr rises"
-    )
-    return Check(falls > 0, text)
+def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Check]:
+    """Return the checks that recall never falls, and that each group has one size of each class.
 
-
-def with_null_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the thresholds and counts of published rates, which are all null."""
-    return frame.with_columns(
-        pl.lit(None, dtype=pl.Float64).alias("threshold"),
-        *(pl.lit(None, dtype=pl.Int64).alias(name) for name in ("tp", "fp", "fn", "tn")),
+    `count` returns the sum over groups of RECALL_FALLS or SIZES_DIFFER.
+    """
+    falls = count(RECALL_FALLS)
+    rows = "points whose tpr" if table.argument == "rates" else "rows whose tp"
+    other = "fpr" if table.argument == "rates" else "fp"
+    text = f" {rows} falls while {other} rises"
+    falling = Check(
+        falls > 0, compose_sentence(f"{table.argument}= holds ", falls.cast(pl.String), text)
     )
+    if not table.has_counts:
+        return [falling]
+    differ = count(SIZES_DIFFER)
+    what = "sizes= differ" if table.argument == "rates" else "tp + fn, or fp + tn, of cells= differ"
+    text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    sentence = compose_sentence(f"{what} between the rows of ", differ.cast(pl.String), text)
+    return [Check(differ > 0, sentence), falling]

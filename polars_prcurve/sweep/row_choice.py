@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_list, read_whole_number
 from polars_prcurve.column_names import CUM_POS, GROUP, RECALL_BEFORE
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 
 Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
@@ -56,8 +56,9 @@ def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | No
     if isinstance(thresholds, Integral) and not isinstance(thresholds, bool):
         return read_whole_number("thresholds=, a number of recall steps,", thresholds, 1), None
     if not isinstance(table, ScoreTable):
+        argument = cast("RateTable", table).argument
         raise PrcError(
-            "rates= has no thresholds to look up; pass thresholds= as a number of recall steps"
+            f"{argument}= has no thresholds to look up; pass thresholds= as a number of recall steps"
         )
     scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
     numbers = read_threshold_list("thresholds", scores, table.score_dtype)

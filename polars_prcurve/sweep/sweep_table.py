@@ -11,6 +11,7 @@ weights are exact: a power of two per group makes integers of the weights (see `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import polars as pl
 
@@ -33,10 +34,10 @@ from polars_prcurve.column_names import (
     SWEEP_COLUMNS,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count
-from polars_prcurve.sweep.published_rates import build_points, with_null_counts
+from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
     Thresholds,
     drop_inner_negatives,
@@ -75,7 +76,7 @@ def build_eta_sweep(
         marks = read if listed is None else listed
         rows, groups = build_running_sums(table, marks, effective=effective)
     else:
-        rows, groups = build_points(table)
+        rows, groups = build_points(cast("RateTable", table))
     if drop_intermediate:
         rows = drop_inner_negatives(rows)
     if grid is None:
@@ -87,7 +88,7 @@ def build_eta_sweep(
         else:
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
-    frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else with_null_counts(frame)
+    frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else frame
     return frame if steps is None else keep_recall_steps(frame, steps)
 
 
@@ -103,12 +104,12 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
             table, None, checked=False, effective=effective, ends_only=ends_only
         )
     else:
-        rows, groups = build_points(table, checked=False)
+        rows, groups = build_points(cast("RateTable", table), checked=False)
     groups = groups.cache()
     frame = rows.join(groups, on=GROUP, maintain_order="left")
     if isinstance(table, ScoreTable):
         return SweepTables(_with_counts(table, frame), groups)
-    return SweepTables(with_null_counts(frame), groups)
+    return SweepTables(frame, groups)
 
 
 def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
@@ -117,7 +118,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
     Of a table without labels, whose rows stand as negatives, these are UNLABELLED_COLUMNS.
     """
     if not isinstance(table, ScoreTable):
-        raise PrcError("rates= holds no counts; counts() needs scores and labels")
+        raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
     rows, groups = build_running_sums(table, None)
     own_counts = rows.with_columns(
         (pl.col(cum) - pl.col(cum_above)).alias(cum)

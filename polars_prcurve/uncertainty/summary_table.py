@@ -21,7 +21,7 @@ from polars_prcurve.curves.segment_sums import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
@@ -59,6 +59,8 @@ def build_summary_table(
 
     With `smooth`, the metrics are those of a binormal model that is fitted to each group.
     """
+    if uncertainty is not None and isinstance(table, RateTable):
+        table.refuse_bootstrap(uncertainty.method)
     named = number_metrics(metrics)
     for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
         grid = grid.require_exact(option) if given else grid

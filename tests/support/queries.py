@@ -23,6 +23,9 @@ DF = pl.DataFrame(
 )
 COUNTS = DF.prc.counts(by="g")
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
+CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn"), "score": "threshold"}
+CUMULATIVE = DF.prc.sweep(by="g", thresholds=9)
+SIZES: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": (40, 900)}
 ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
 _SAMPLES = DF.select(pl.col("g").unique().sort()).with_row_index("k")
 UNCERTAIN = pl.concat(
@@ -93,6 +96,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "curve, long": (DF, lambda p: p.curve([0.5, 0.01], by="g", metrics=EVERY, long=True)),
     "curve, eta frame": (DF, lambda p: p.curve(ETAS, by=["g", "h"])),
     "curve, of rates": (POINTS, lambda p: p.curve([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "sweep, of cells": (CUMULATIVE, lambda p: p.sweep(by="g", **CELLS)),
+    "curve, of cells": (
+        CUMULATIVE,
+        lambda p: p.curve([0.5, None], by="g", metrics=["precision", "npv"], confidence=0.9, **CELLS),
+    ),
+    "curve, of sizes": (POINTS, lambda p: p.curve([0.5, None], by="g", confidence=0.9, **SIZES)),
+    "operating_points, of cells": (
+        CUMULATIVE,
+        lambda p: p.operating_points([0.1, None], by="g", threshold=[0.5, 7], recall=0.5, **CELLS),
+    ),
+    "summary, of cells, with errors": (
+        CUMULATIVE,
+        lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.95, **CELLS),
+    ),
+    "sample_size, of cells": (CUMULATIVE, lambda p: p.sample_size(recall=0.5, by="g", **CELLS)),
+    "resolution, of sizes": (POINTS, lambda p: p.resolution(recall=0.5, by="g", **SIZES)),
     "summary": (DF, lambda p: p.summary(by=["g", "h"])),
     "summary, grid": (DF, lambda p: p.summary([0.5, None, 0.01], by="g", metrics=AREAS)),
     "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),

@@ -1,0 +1,126 @@
+"""The columns of published points: rates, with or without sizes, and cumulative counts.
+
+A row is a point of a ROC curve: what is flagged at one threshold. Rates say which share of each class
+it is. The four cells say how many, and tools that count report one row of them per threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
+from polars_prcurve.column_names import SCORE
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs import value_checks
+from polars_prcurve.inputs.column_reader import Column, ColumnReader
+
+Cells: TypeAlias = tuple[Column, Column, Column, Column]
+"""The columns of tp, fp, fn and tn."""
+
+Sizes: TypeAlias = tuple[Column | int, Column | int]
+"""The numbers of positives and of negatives behind rates, as columns or as two numbers."""
+
+
+class Points(NamedTuple):
+    """The columns of a table of points, and the other fields of a `RateTable`."""
+
+    columns: dict[str, pl.Expr]
+    fields: dict[str, Any]
+
+
+def read_points(
+    reader: ColumnReader,
+    *,
+    rates: tuple[Column, Column] | None,
+    sizes: Sizes | None,
+    cells: Cells | None,
+    score: Column,
+    others: Mapping[str, Any],
+) -> Points | None:
+    """Return the points of `cells=` or `rates=`, which stand in place of `others`; None without both."""
+    if cells is not None:
+        refuse_arguments("cells= stands in place of labels and weights", rates=rates, sizes=sizes, **others)
+        columns, score_dtype = _read_cells(reader, cells, score)
+        fields = {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
+        return Points(columns, fields)
+    if rates is not None:
+        refuse_arguments("rates= stands in place of labels and weights", **others)
+        dtype = None if sizes is None else pl.Float64()
+        return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
+    if sizes is not None:
+        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates=, too")
+    return None
+
+
+def list_parts(argument: str, given: Any, number: int, what: str) -> list[Any]:
+    """Return the columns that an argument lists; raise if there are not as many as it takes."""
+    expected = f"{('two', 'four')[number == 4]} {what}"
+    parts = read_list(f"{argument}=", given, expected)
+    if len(parts) != number:
+        raise refuse_kind(f"{argument}=", expected, given)
+    return parts
+
+
+def _read_rates(
+    reader: ColumnReader, rates: tuple[Column, Column], sizes: Sizes | None
+) -> dict[str, pl.Expr]:
+    """Return the columns recall and fpr; with sizes also tp, fp, fn and tn, which are not rounded."""
+    points = {}
+    pair = list_parts("rates", rates, 2, "columns, of recall and of fpr")
+    for name, column in zip(("recall", "fpr"), pair, strict=True):
+        given = reader.read_column("rates", column)
+        value_checks.RATE_DTYPES.require(given.what, given.dtype)
+        reader.handle_missing(given)
+        reader.add_checks(value_checks.rate_checks(reader.tallies.count, given.what, given.value))
+        points[name] = given.value.cast(pl.Float64)
+    if sizes is None:
+        return points
+    listed = list_parts("sizes", sizes, 2, "columns or whole numbers, of positives and of negatives")
+    n_pos, n_neg = (_read_size(reader, size) for size in listed)
+    recall, fpr = points["recall"], points["fpr"]
+    cells = {"tp": recall * n_pos, "fp": fpr * n_neg}
+    return {**points, **cells, "fn": n_pos - cells["tp"], "tn": n_neg - cells["fp"]}
+
+
+def _read_size(reader: ColumnReader, size: Any) -> pl.Expr:
+    """Return the number of examples of a class, as a float."""
+    if isinstance(size, str | pl.Expr):
+        return _read_count(reader, "sizes", size).cast(pl.Float64)
+    return pl.lit(float(read_whole_number("sizes=", size, 0)))
+
+
+def _read_cells(
+    reader: ColumnReader, cells: Cells, score: Column
+) -> tuple[dict[str, pl.Expr], pl.DataType | None]:
+    """Return the columns recall, fpr, tp, fp, fn, tn, and SCORE with its dtype if there is a score."""
+    listed = list_parts("cells", cells, 4, "columns, of tp, fp, fn and tn")
+    counts = {
+        name: _read_count(reader, "cells", column).cast(pl.Int64, wrap_numerical=True)
+        for name, column in zip(("tp", "fp", "fn", "tn"), listed, strict=True)
+    }
+    points = {
+        # A class without examples makes 0/0, and its rate is null.
+        "recall": (counts["tp"] / (counts["tp"] + counts["fn"])).fill_nan(None),
+        "fpr": (counts["fp"] / (counts["fp"] + counts["tn"])).fill_nan(None),
+        **counts,
+    }
+    if isinstance(score, str) and score == "score" and score not in reader.schema:
+        return points, None  # the default, of a table that has no thresholds
+    given = reader.read_column("score", score)
+    value_checks.SCORE_DTYPES.require(given.what, given.dtype)
+    return {**points, SCORE: given.value}, given.dtype
+
+
+def _read_count(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
+    """Return a column of whole numbers; floats have to be whole, too."""
+    given = reader.read_column(argument, column)
+    if not given.dtype.is_numeric():
+        raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
+    reader.handle_missing(given)
+    count = reader.tallies.count
+    reader.add_checks(value_checks.amount_checks(count, given.what, given.value))
+    reader.add_checks(value_checks.whole_checks(count, given.what, given.value))
+    return given.value

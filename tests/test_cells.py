@@ -1,0 +1,284 @@
+"""Tables of others: cumulative counts and rates of known sizes give what the scores behind them give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars import selectors
+from polars.testing import assert_frame_equal
+from sklearn.metrics import confusion_matrix_at_thresholds
+
+from polars_prcurve import PrcError, metrics, prc
+from tests.support.all_metrics import ALL_CURVE_METRICS
+from tests.support.profiles import examples
+from tests.support.strategies import Table, tables
+
+CELLS = ("tp", "fp", "fn", "tn")
+RATES = ("recall", "fpr")
+OWN: dict[str, Any] = {"cells": CELLS, "score": "threshold"}
+ETAS = [None, 0.01, 0.6]
+N = 900
+rng = np.random.default_rng(12)
+LABEL = rng.random(N) < 0.2
+DF = pl.DataFrame(
+    {
+        "g": rng.choice(["a", "b"], N),
+        "score": (rng.normal(size=N) + 1.5 * LABEL).round(1),
+        "label": LABEL,
+    }
+)
+CUMULATIVE = DF.prc.sweep(by="g")
+
+QUERIES: dict[str, Callable[..., Any]] = {
+    "sweep": lambda p, **k: p.sweep(by="g", **k),
+    "reduced": lambda p, **k: p.sweep(by="g", drop_intermediate=True, **k),
+    "steps": lambda p, **k: p.sweep(by="g", thresholds=7, **k),
+    "curve": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "mcc"], **k),
+    "band": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "npv"], confidence=0.9, **k),
+    "long": lambda p, **k: p.curve(ETAS, by="g", band="rectangle", confidence=0.9, long=True, **k),
+    "points": lambda p, **k: p.operating_points(
+        ETAS, by="g", threshold=[0.5, 1.7], recall=0.8, fpr=0.1, precision=0.3, maximize="f1", **k
+    ),
+    "sure points": lambda p, **k: p.operating_points(
+        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=0.9, interval="clopper_pearson", **k
+    ),
+    "summary": lambda p, **k: p.summary(ETAS, by="g", metrics=ALL_CURVE_METRICS, **k),
+    "sure summary": lambda p, **k: p.summary(
+        ETAS, by="g", metrics=["average_precision", "roc_auc"], confidence=0.95, **k
+    ),
+    "ranking": lambda p, **k: p.ranking(ETAS[1:], model="g", metric="average_precision", **k),
+    "crossings": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k),
+    "leaders": lambda p, **k: p.leaders(model="g", metric="pr_auc", **k),
+    "dominance": lambda p, **k: p.dominance(model="g", **k),
+    "roc_crossings": lambda p, **k: p.roc_crossings(model="g", **k),
+    "sample_size": lambda p, **k: p.sample_size(recall=[0.5, 0.8], threshold=0.5, by="g", **k),
+    "resolution": lambda p, **k: p.resolution(recall=[0.5, 0.8], by="g", **k),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_threshold_listed_is_as_good_as_the_scores(name: str) -> None:
+    """Where a cumulative table lists all scores, in any order, it holds what the scores hold."""
+    shuffled = CUMULATIVE.sample(fraction=1, shuffle=True, seed=3)
+    expected = QUERIES[name](DF.prc)
+    assert_frame_equal(QUERIES[name](shuffled.prc, **OWN), expected, rel_tol=1e-11, abs_tol=1e-13)
+    own = prc(shuffled.lazy())
+    if name not in ("sure points", "summary"):  # beta quantiles and hulls need a DataFrame
+        found = QUERIES[name](own, **OWN)
+        found = found.collect() if isinstance(found, pl.LazyFrame) else found
+        assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13)
+
+
+@examples(150)
+@given(tables(keys=["none", "String"], weights=[""], labels=False), st.sampled_from(ETAS))
+def test_cells_of_any_table(table: Table, eta: float | None) -> None:
+    sweep = prc(table.frame).sweep(**table.package)
+    asked: dict[str, Any] = {"metrics": ["precision", "npv", "f1", "mcc"]}
+    expected = prc(table.frame).curve(eta, **asked, **table.package)
+    found = prc(sweep).curve(eta, by=table.by or None, **asked, **OWN)
+    assert_frame_equal(found, expected, check_exact=True)
+    one = {"metrics": ["average_precision", "pr_auc", "roc_auc", "auprg"]}
+    expected = prc(table.frame).summary(eta, **one, **table.package)
+    found = prc(sweep).summary(eta, by=table.by or None, **one, **OWN)
+    assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(QUERIES) - {"sure summary", "summary", "ranking", "crossings"})
+)
+def test_rates_of_known_sizes_are_cells(name: str) -> None:
+    """Thresholds are not known there, and counts are products."""
+    by_group = CUMULATIVE.with_columns(
+        n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn")
+    )
+    if "threshold" in name or name in ("points", "sample_size"):
+        with pytest.raises(PrcError, match=r"rates= has no thresholds, so threshold= finds none"):
+            QUERIES[name](by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
+        return
+    found = QUERIES[name](by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
+    expected = QUERIES[name](CUMULATIVE.prc, **OWN)
+    if "threshold" in found:
+        assert found["threshold"].null_count() == found.height
+    same = [column for column in expected.columns if column != "threshold"]
+    counts = selectors.integer().cast(pl.Float64)
+    found, expected = (frame.select(same).with_columns(counts) for frame in (found, expected))
+    assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_sizes_may_be_two_numbers() -> None:
+    points = pl.DataFrame({"tpr": [0.6, 0.9], "fpr": [0.01, 0.2]})
+    found = points.prc.curve([None, 0.01], rates=("tpr", "fpr"), sizes=(50, 1_000), confidence=0.95)
+    assert found["eta"].to_list() == pytest.approx([0.01, 0.01, 50 / 1_050, 50 / 1_050])
+    assert found["tp"].to_list() == pytest.approx([30, 45, 30, 45])
+    assert found["tp"].dtype == pl.Float64
+    columns = points.with_columns(p=50, n=1_000)
+    assert_frame_equal(
+        found, columns.prc.curve([None, 0.01], rates=("tpr", "fpr"), sizes=("p", "n"), confidence=0.95)
+    )
+
+
+# One table of a paper -------------------------------------------------------------------------
+
+
+def test_a_table_of_two_by_two() -> None:
+    """Worked by hand: of 100 ill 90 are found, and 40 of 1 000 others are flagged."""
+    paper = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [960]})
+    found = paper.prc.curve([None, 0.01], cells=CELLS, confidence=0.95).to_dicts()
+    assert [row["threshold"] for row in found] == [None, None]
+    assert found[1]["precision"] == 90 / 130
+    assert found[0]["precision"] == pytest.approx(0.009 / (0.009 + 0.0396), rel=1e-15)
+    scores = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [40, 960]})
+    same = scores.prc.curve([None, 0.01], counts=("n_pos", "n_neg"), confidence=0.95)
+    for row, other in zip(found, same.filter(threshold=1).to_dicts(), strict=True):
+        assert all(row[name] == value for name, value in other.items() if name != "threshold")
+    assert paper.prc.sample_size(recall=0.5, cells=CELLS)["n_pos"].item() == 100
+
+
+def test_points_at_the_ends_stay_rows() -> None:
+    table = pl.DataFrame(
+        {"tp": [0, 3, 3, 4], "fp": [0, 1, 1, 5], "fn": [4, 1, 1, 0], "tn": [5, 4, 4, 0]}
+    )
+    found = table.prc.curve(cells=CELLS)
+    assert found["tp"].to_list() == [0, 3, 3, 4]
+    assert found["precision"].to_list() == [None, 0.75, 0.75, 4 / 9]
+
+
+def test_a_class_without_examples_is_null() -> None:
+    table = pl.DataFrame({"g": ["p", "n"], "tp": [2, 0], "fp": [0, 1], "fn": [1, 0], "tn": [0, 2]})
+    found = table.prc.sweep(by="g", cells=CELLS)
+    assert found.select("g", "recall", "fpr").rows() == [("n", None, 1 / 3), ("p", 2 / 3, None)]
+    summary = table.prc.summary(0.1, by="g", cells=CELLS, confidence=0.9)
+    assert summary["value"].to_list() == [None] * 4
+    assert table.head(0).prc.summary(0.1, by="g", cells=CELLS).height == 0
+
+
+def test_only_listed_thresholds_are_known() -> None:
+    found = CUMULATIVE.prc.operating_points(0.1, by="g", threshold=[0.5, 0.55, 99], **OWN)
+    known = found.filter(pl.col("threshold").is_not_null())
+    assert known["target"].unique().to_list() == [0.5]
+    unknown = found.filter(pl.col("threshold").is_null())
+    assert unknown.height == 4
+    assert unknown.select("tp", "recall", "precision").null_count().row(0) == (4, 4, 4)
+
+
+def test_whole_floats_are_counts() -> None:
+    floats = CUMULATIVE.with_columns(pl.col(*CELLS).cast(pl.Float64))
+    assert_frame_equal(floats.prc.sweep(by="g", **OWN), CUMULATIVE.prc.sweep(by="g", **OWN))
+
+
+def test_the_default_metric_is_that_of_points() -> None:
+    found = CUMULATIVE.prc.summary(0.1, by="g", **OWN)
+    assert found["metric"].unique().sort().to_list() == ["pr_auc", "roc_auc"]
+    ranked = CUMULATIVE.prc.ranking(0.1, model="g", **OWN)
+    assert_frame_equal(ranked, CUMULATIVE.prc.ranking(0.1, model="g", metric="pr_auc", **OWN))
+
+
+# What is refused ------------------------------------------------------------------------------
+
+
+AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "three cells": (lambda p: p.sweep(cells=("tp", "fp", "fn")), "cells= takes four columns"),
+    "text": (lambda p: p.sweep(cells="tp"), "cells= takes four columns"),
+    "no column": (lambda p: p.sweep(cells=("tp", "fp", "fn", "tm")), "cells= names the column 'tm'"),
+    "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
+    "weight": (
+        lambda p: p.sweep(cells=CELLS, weight="tp"),
+        "cells= stands in place of .* leave out weight=",
+    ),
+    "rates": (lambda p: p.sweep(cells=CELLS, rates=RATES), "leave out rates="),
+    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "leave out sizes="),
+    "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates=, too"),
+    "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
+    "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
+    "score": (lambda p: p.sweep(cells=CELLS, score="treshold"), "did you mean 'threshold'"),
+    "no score": (
+        lambda p: p.operating_points(0.1, cells=CELLS, threshold=0.5),
+        "the table of cells= names no thresholds: pass score=",
+    ),
+    "thresholds": (lambda p: p.sweep(**OWN, thresholds=[0.5]), "cells= has no thresholds to look up"),
+    "frame": (
+        lambda p: p.operating_points(0.1, **OWN, threshold=pl.DataFrame({"threshold": [0.5]})),
+        "pass threshold= as numbers",
+    ),
+    "bootstrap": (
+        lambda p: p.summary(0.1, **OWN, confidence=0.9, method="bootstrap"),
+        'method="bootstrap" draws examples',
+    ),
+    "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
+    "sure ranking": (
+        lambda p: p.ranking(0.1, model="g", **OWN, confidence=0.9),
+        "cells= holds points, and confidence= compares models by their examples",
+    ),
+    "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "or pass sizes="),
+}
+LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
+    "two test sets": (CUMULATIVE, {"cells": CELLS}, r"cells= differ between the rows of 1 group\(s\)"),
+    "wrong column": (
+        CUMULATIVE,
+        {"by": "g", "cells": ("tp", "fp", "tp", "tn")},
+        r"cells= differ between the rows of 2 group\(s\); one curve is of one test set",
+    ),
+    "sizes": (
+        CUMULATIVE,
+        {"by": "g", "rates": RATES, "sizes": ("tp", "fp")},
+        r"sizes= differ between the rows of 2 group\(s\)",
+    ),
+    "shares": (CUMULATIVE, {"cells": (*RATES, "fn", "tn")}, "is no whole number below"),
+    "negative": (
+        CUMULATIVE.with_columns(pl.col("tp") - 5),
+        {"cells": CELLS},
+        "cells column 'tp' is negative, infinite or NaN",
+    ),
+    "null": (
+        CUMULATIVE.with_columns(pl.when(pl.col("tp") > 5).then("tp")),
+        {"cells": CELLS},
+        "cells column 'tp' is null",
+    ),
+    "falling": (
+        pl.DataFrame({"tp": [3, 2], "fp": [1, 2], "fn": [0, 1], "tn": [1, 0]}),
+        {"cells": CELLS},
+        "cells= holds 1 rows whose tp falls while fp rises",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AT_ONCE)
+def test_what_fails_at_the_call(case: str) -> None:
+    call, words = AT_ONCE[case]
+    for frame in (CUMULATIVE, CUMULATIVE.lazy()):
+        with pytest.raises(PrcError, match=words):
+            call(prc(frame))
+
+
+@pytest.mark.parametrize("case", LATE)
+def test_what_fails_when_the_query_runs(case: str) -> None:
+    table, how, words = LATE[case]
+    for call in (lambda p: p.curve(0.1, **how), lambda p: p.summary(0.1, **how)):
+        with pytest.raises(PrcError, match=words):
+            call(prc(table))
+        with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
+            call(prc(table.lazy())).collect()
+
+
+# The tables of others -------------------------------------------------------------------------
+
+
+def test_the_table_of_scikit_learn() -> None:
+    tn, fp, fn, tp, thresholds = confusion_matrix_at_thresholds(LABEL, DF["score"].to_numpy())
+    table = pl.DataFrame({"tp": tp, "fp": fp, "fn": fn, "tn": tn, "threshold": thresholds})
+    assert_frame_equal(
+        table.prc.curve(ETAS, confidence=0.95, **OWN), DF.prc.curve(ETAS, confidence=0.95)
+    )
+
+
+def test_points_that_a_tool_leaves_out_cost_area_alone() -> None:
+    few = DF.prc.sweep(thresholds=5)
+    asked = ["average_precision", "roc_auc", metrics.pr_auc_hull]
+    found = few.prc.summary(0.01, metrics=asked, **OWN)["value"]
+    assert (found <= DF.prc.summary(0.01, metrics=asked)["value"] + 1e-12).all()
