@@ -266,6 +266,21 @@ def test_what_fails_when_the_query_runs(case: str) -> None:
             call(prc(table.lazy())).collect()
 
 
+def test_intervals_of_areas_are_those_of_scores_in_classes() -> None:
+    """What lies between two thresholds counts as tied, so the coverage is that of coarse scores."""
+    few = DF.prc.sweep(by="g", thresholds=[2.0, 1.1, 0.4, -0.3, -4.0])
+    steps = pl.DataFrame({"score": [-9.0, -4.0, -0.3, 0.4, 1.1, 2.0]}).with_columns(step="score")
+    coarse = DF.sort("score").join_asof(steps, on="score", strategy="backward")
+    asked: dict[str, Any] = {
+        "by": "g",
+        "metrics": ["average_precision", "roc_auc", "pr_auc", metrics.precision_at_recall(0.7)],
+        "confidence": 0.95,
+    }
+    expected = coarse.prc.summary(ETAS, score="step", **asked)
+    assert expected["standard_error"].is_not_null().any()
+    assert_frame_equal(few.prc.summary(ETAS, **asked, **OWN), expected, rel_tol=1e-11, abs_tol=1e-13)
+
+
 # The tables of others -------------------------------------------------------------------------
 
 
