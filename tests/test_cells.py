@@ -158,6 +158,16 @@ def test_a_class_without_examples_is_null() -> None:
     assert table.head(0).prc.summary(0.1, by="g", cells=CELLS).height == 0
 
 
+def test_a_model_without_a_class_has_no_curve() -> None:
+    table = pl.DataFrame(
+        {"m": ["a", "b", "c"], "tp": [2, 3, 2], "fp": [1, 2, 0], "fn": [2, 1, 2], "tn": [4, 3, 0]}
+    )
+    found = table.prc.dominance(model="m", cells=CELLS)
+    same = table.filter(pl.col("m") != "c").prc.dominance(model="m", cells=CELLS)
+    assert found.filter(pl.col("model") != "c").rows() == same.rows()
+    assert found.filter(model="c")["on_hull"].item() is None
+
+
 def test_only_listed_thresholds_are_known() -> None:
     found = CUMULATIVE.prc.operating_points(0.1, by="g", threshold=[0.5, 0.55, 99], **OWN)
     known = found.filter(pl.col("threshold").is_not_null())
@@ -208,6 +218,10 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "bootstrap": (
         lambda p: p.summary(0.1, **OWN, confidence=0.9, method="bootstrap"),
+        'method="bootstrap" draws examples',
+    ),
+    "optimism": (
+        lambda p: p.operating_points(0.1, **OWN, maximize="f1", confidence=0.9, method="bootstrap"),
         'method="bootstrap" draws examples',
     ),
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),

@@ -36,7 +36,7 @@ from polars_prcurve.column_names import (
 from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.segment_sums import collect_curves
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     groups = table.collect(segments.groups, "")
     models = ModelIndex(groups.select(*table.by))
     has_both = pl.all_horizontal(pl.col(N_POS, N_NEG).is_not_null())
-    has_curve = groups.select(has_both if isinstance(table, ScoreTable) else pl.lit(True)).to_series()
+    has_curve = groups.select(has_both if table.has_counts else pl.lit(True)).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
     numbered = (
         groups.select(GROUP)

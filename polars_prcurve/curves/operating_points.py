@@ -298,7 +298,7 @@ def _clear_other_thresholds(points: pl.LazyFrame, targets: Sequence[Target]) -> 
 
     What is flagged between two thresholds of a cumulative table is not known.
     """
-    asked = pick_by_number(_TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
+    asked = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
     known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
     return points.with_columns(pl.when(known).then(name).alias(name) for name in SWEEP_COLUMNS)
 
