@@ -42,7 +42,9 @@ def read_points(
 ) -> Points | None:
     """Return the points of `cells=` or `rates=`, which stand in place of `others`; None without both."""
     if cells is not None:
-        refuse_arguments("cells= stands in place of labels and weights", rates=rates, sizes=sizes, **others)
+        refuse_arguments(
+            "cells= stands in place of labels and weights", rates=rates, sizes=sizes, **others
+        )
         columns, score_dtype = _read_cells(reader, cells, score)
         fields = {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
         return Points(columns, fields)
