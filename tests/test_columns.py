@@ -22,9 +22,7 @@ from tests.support.plain_calls import DF, PLAIN
 
 WITH = {"confidence": 0.95, "per": 1000, "row": "row"}
 OF_INPUT = {
-    "threshold": "score",
-    "score_low": "score",
-    "score_high": "score",
+    **dict.fromkeys(("threshold", "holds_from", "holds_to", "score_low", "score_high"), "score"),
     "model_a": "model",
     "model_b": "model",
     "class": "kind",
@@ -133,6 +131,13 @@ def test_models_of_a_long_table_keep_their_dtype() -> None:
     [promise] = [p for p in promises("compare") if "`model_a`" in p.what]
     assert "as in `model`" in promise.dtype
     assert result("compare", DF, {"model": "model", "id": "id"})["model_a"] == DF.schema["model"]
+
+
+def test_a_guarantee_adds_columns_after_the_threshold() -> None:
+    given = {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["f1"], "guarantee": 0.95}
+    found = result("operating_points", DF, given)
+    promised = {"day": pl.Int8()} | columns("operating_points", DF, given)
+    assert list(found.items()) == list(promised.items())
 
 
 @pytest.mark.parametrize("method", ["counts", "sweep", "curve"])

@@ -45,6 +45,7 @@ class GroupThresholds:
     """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
     shown_names: Mapping[str, str]
     """What users call the keys."""
+    argument: str = "threshold"
 
     def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
         """Return the requests, each repeated for every threshold of its group."""
@@ -60,19 +61,26 @@ class GroupThresholds:
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
         one_per = PAIR if "eta" in self.keys else GROUP
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
-        return missing_row_check("threshold", keys, missing, pl.col(one_per).filter(missing).n_unique())
+        return missing_row_check(
+            self.argument, keys, missing, pl.col(one_per).filter(missing).n_unique()
+        )
 
 
 _SAME = f"{RESERVED}same"
 
 
 def read_group_thresholds(
-    table: InputTable, given: pl.DataFrame | pl.LazyFrame, *, at_eta: bool, one_each: bool
+    table: InputTable,
+    given: pl.DataFrame | pl.LazyFrame,
+    *,
+    at_eta: bool,
+    one_each: bool,
+    argument: str = "threshold",
 ) -> GroupThresholds:
     """Return the thresholds of a user's frame; raise for what the call can tell.
 
     With `at_eta` a column `eta` of the frame is a key, too; otherwise it is ignored. With `one_each` a
-    group must not have several rows.
+    group must not have several rows. `argument` is the name of the frame in errors.
     """
     if not isinstance(table, ScoreTable):
         if read_score_dtype(table) is not None:
@@ -82,24 +90,24 @@ def read_group_thresholds(
     if "threshold" not in schema or not (
         schema["threshold"].is_numeric() or schema["threshold"] in (pl.Boolean, pl.Null)
     ):
-        raise PrcError(f"a threshold= frame needs a numeric column 'threshold'; it has {dict(schema)}")
+        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {dict(schema)}")
     by = {shown: table.by[name] for name, shown in _name_keys(table).items()}
-    shown_keys = read_group_keys("threshold", schema, by)
+    shown_keys = read_group_keys(argument, schema, by)
     others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    check_forgotten_groups("threshold", others, table.schema)
+    check_forgotten_groups(argument, others, table.schema)
     names = {name: shown for name, shown in _name_keys(table).items() if shown in shown_keys}
     keys = {name: table.by[name] for name in names}
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
     renamed = [pl.col(shown).cast(keys[name]).alias(name) for name, shown in names.items()]
-    frame = _with_least_scores(given, table.score_dtype).select(
+    frame = _with_least_scores(given, table.score_dtype, argument).select(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
-        frame = stop_if_broken(frame, [_one_each_check(list(keys))])
+        frame = stop_if_broken(frame, [_one_each_check(list(keys), argument)])
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
-    return GroupThresholds(frame, keys, names)
+    return GroupThresholds(frame, keys, names, argument)
 
 
 _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
@@ -111,7 +119,9 @@ def _name_keys(table: InputTable) -> dict[str, str]:
     return {name: table.model_name if name == MODEL else name for name in table.by}
 
 
-def _with_least_scores(given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
+def _with_least_scores(
+    given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
+) -> pl.LazyFrame:
     """Add GIVEN_THRESHOLD and LEAST_SCORE."""
     threshold, own_dtype = pl.col("threshold"), given.lazy().collect_schema()["threshold"]
     if own_dtype in (dtype, pl.Null):
@@ -122,7 +132,7 @@ def _with_least_scores(given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -
         )
         nan = threshold.cast(pl.Float64).is_nan().sum()
         text = (
-            "threshold= holds NaN in ",
+            f"{argument}= holds NaN in ",
             nan.cast(pl.String),
             " row(s), and no score is at or above it",
         )
@@ -132,7 +142,7 @@ def _with_least_scores(given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -
             f"the thresholds of a LazyFrame must be of the score's dtype {dtype}, and are {own_dtype}; "
             "cast them, or call .collect() on that frame, whose numbers are then compared exactly"
         )
-    exact = iter(read_threshold_list("threshold", given["threshold"].drop_nulls(), dtype))
+    exact = iter(read_threshold_list(argument, given["threshold"].drop_nulls(), dtype))
     numbers = [None if value is None else next(exact) for value in given["threshold"]]
     shown = [None if number is None else round_to_float(number) for number in numbers]
     return given.lazy().with_columns(
@@ -141,12 +151,13 @@ def _with_least_scores(given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType) -
     )
 
 
-def _one_each_check(keys: Sequence[str]) -> Check:
+def _one_each_check(keys: Sequence[str], argument: str) -> Check:
     """Return the check that no group has several thresholds."""
     # Without keys all rows are thresholds of the same models.
     repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
+    why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
     text = compose_sentence(
-        "models are ranked at one target, and the threshold= frame holds several for a group, in ",
+        f"{why}, and the {argument}= frame holds several for a group, in ",
         repeated.cast(pl.String),
         " row(s); filter it",
     )

@@ -10,7 +10,8 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -35,8 +36,16 @@ from polars_prcurve.curves.curve_table import (
     with_metrics,
 )
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.curves.guarantees import (
+    END,
+    GUARANTEE_COLUMNS,
+    guarantee_columns,
+    list_extremes,
+    with_upper_limits,
+)
 from polars_prcurve.curves.rows_per_metric import pick_by_number
-from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row, read_events
+from polars_prcurve.curves.targets import ROW_NUMBER, Target, read_events
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
@@ -73,13 +82,16 @@ def list_points_columns(
     per: float | None,
     long: bool,
     bands: BandOptions | None = None,
+    guaranteed: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
         read_events(per)
     alerts = () if per is None else _ALERT_COLUMNS
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
-    columns = ("eta", "criterion", "target", *SWEEP_COLUMNS, *metric_columns, *alerts)
+    threshold, *counts = SWEEP_COLUMNS
+    sweep = (threshold, *(GUARANTEE_COLUMNS if guaranteed else ()), *counts)
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -102,13 +114,24 @@ def build_points_table(
     """
     if bands is not None and grid.uncertain:
         bands = bands.mark_uncertain_eta()
+    promise = targets[0].promise
+    if promise is not None and grid.uncertain:
+        raise PrcError(
+            "guarantee= takes eta= as exact; of an eta frame with eta_low pass the end that is on the "
+            "safe side as eta, and a guarantee= that leaves room for its error"
+        )
     frame, groups = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     listed = isinstance(table, RateTable) and table.score_dtype is not None
     score = [SCORE] if isinstance(table, ScoreTable) or listed else []
     rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
+    if promise is not None and any(target.rate is not None for target in targets):
+        rows = with_upper_limits(rows, promise.level, table)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
+    starts = None if promise is None else promise.starts
+    if starts is not None:
+        pairs = starts.join_thresholds(pairs)
     requests = _build_requests(pairs, targets)
     chosen = _choose_rows(requests, pairs, rows, targets, table)
     points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
@@ -118,6 +141,8 @@ def build_points_table(
         points = _fill_given_thresholds(points, targets, table)
     elif listed:
         points = _clear_other_thresholds(points, targets)
+    if promise is not None:
+        points = points.with_columns(_promise_columns(targets, table))
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
     if optimism is not None:
@@ -128,10 +153,14 @@ def build_points_table(
     order = [*([THRESHOLD_ROW] if of_groups else []), *([COPY] if long else [])]
     points = points.sort(PAIR, TARGET_NUMBER, *order)
     more = [of.missing_row_check(pl.col(TARGET_NUMBER) == number) for number, of in of_groups.items()]
+    if starts is not None:
+        more.append(starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
     points = check_at_end(table, points, *late_checks(table, grid), *more)
     points = with_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
-    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands)
+    eta, *others = list_points_columns(
+        metrics, per=per, long=long, bands=bands, guaranteed=promise is not None
+    )
     return points.select(*table.by, eta, *grid.carried, *others)
 
 
@@ -222,36 +251,66 @@ def _choose_rows(
     table: InputTable,
 ) -> pl.LazyFrame:
     """Add ROW_NUMBER, the chosen row, to `requests`: one row per pair and target."""
-    named = {f"{RESERVED}choice_{i}": target for i, target in enumerate(targets)}
-    of_groups = {name: target for name, target in named.items() if target.thresholds is not None}
-    alike = {name: target for name, target in named.items() if target.thresholds is None}
-    eta_free = {name: target for name, target in alike.items() if not target.depends_on_eta}
-    at_each_eta = {name: target for name, target in alike.items() if target.depends_on_eta}
+    numbered = dict(enumerate(targets))
+    of_groups = {n: target for n, target in numbered.items() if target.thresholds is not None}
+    alike = {n: target for n, target in numbered.items() if target.thresholds is None}
+    eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
+    at_each_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
     if eta_free:
-        choices = _find_greatest_choices(rows, GROUP, eta_free, table)
-        requests = requests.join(choices, on=GROUP, how="left")
+        found = _find_extremes(rows, GROUP, eta_free, table)
+        requests = requests.join(found, on=GROUP, how="left")
     if at_each_eta:
-        eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR), on=GROUP)
-        choices = _find_greatest_choices(eta_rows, PAIR, at_each_eta, table)
-        requests = requests.join(choices, on=PAIR, how="left")
-    for name, target in of_groups.items():
+        of_pairs = pairs.collect_schema().names()
+        start = [LEAST_SCORE] if LEAST_SCORE in of_pairs else []
+        eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *start), on=GROUP)
+        found = _find_extremes(eta_rows, PAIR, at_each_eta, table)
+        requests = requests.join(found, on=PAIR, how="left")
+    for n, target in of_groups.items():
         asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         reached = rows.join(asked, on=GROUP)
-        choices = _find_greatest_choices(reached, _REQUEST, {name: target}, table)
-        requests = requests.join(choices, on=_REQUEST, how="left")
-    numbers = (chosen_row(pl.col(name)) for name in named)
+        found = _find_extremes(reached, _REQUEST, {n: target}, table)
+        requests = requests.join(found, on=_REQUEST, how="left")
+    numbers = (target.search.row(_read_extreme(n)) for n, target in numbered.items())
     return requests.with_columns(
         pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
 
 
-def _find_greatest_choices(
-    rows: pl.LazyFrame, key: str, targets: Mapping[str, Target], table: InputTable
+def _find_extremes(
+    rows: pl.LazyFrame, key: str, targets: Mapping[int, Target], table: InputTable
 ) -> pl.LazyFrame:
-    """Return, per value of `key`, the greatest choice of each target, which tells its row."""
+    """Return, per value of `key`, the extremes that tell the row of each target, by its number."""
     metric_rows = build_metric_rows(table)
-    choices = {name: target.choice(metric_rows) for name, target in targets.items()}
-    return rows.select(key, **choices).group_by(key).agg(pl.exclude(key).max())
+    extremes = {
+        _name_extreme(number, name): extreme
+        for number, target in targets.items()
+        for name, extreme in list_extremes(target, metric_rows).items()
+    }
+    values = {name: extreme.value for name, extreme in extremes.items()}
+    reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
+    return rows.select(key, **values).group_by(key).agg(reduced)
+
+
+def _name_extreme(number: int, name: str) -> str:
+    return f"{RESERVED}{name}_{number}"
+
+
+def _read_extreme(number: int) -> Callable[[str], pl.Expr]:
+    """Return the function from the name of an extreme of a target to its column."""
+    return lambda name: pl.col(_name_extreme(number, name))
+
+
+def _promise_columns(targets: Sequence[Target], table: InputTable) -> list[pl.Expr]:
+    """Return GUARANTEE_COLUMNS, of points that have their thresholds."""
+    n_pos, n_neg = class_counts(table)
+    values = [
+        guarantee_columns(target, _read_extreme(number)(END), n_pos, n_neg)
+        for number, target in enumerate(targets)
+    ]
+    return [
+        pick_by_number(TARGET_NUMBER, of_targets, pl.lit(None)).alias(name)
+        for name, of_targets in zip(GUARANTEE_COLUMNS, zip(*values, strict=True), strict=True)
+    ]
 
 
 def _target_columns(targets: Sequence[Target]) -> list[pl.Expr]:

@@ -1,14 +1,14 @@
 """Targets: the conditions that an operating point must meet, and how its row is found.
 
 A target is met by the first or the last row of some kind, or by the row of the greatest value. Each is
-the maximum of an integer per row, its choice, whose low bits tell the row. So one group_by finds the
-rows of all targets.
+the maximum of an integer per row, whose low bits tell the row. A promise (see `guarantees`) reads a few
+such extremes. So one group_by finds the rows of all targets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,9 +34,44 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
-RowChoice: TypeAlias = Callable[[Rows], pl.Expr]
+RowTest: TypeAlias = Callable[[Rows], pl.Expr]
 ROW_NUMBER = f"{RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
+
+
+class Extreme(NamedTuple):
+    """A value per row, of which a search reads the greatest or the least; null does not count."""
+
+    value: pl.Expr
+    is_greatest: bool = True
+
+    def reduce(self, column: pl.Expr) -> pl.Expr:
+        """Return the greatest or the least value of a column."""
+        return column.max() if self.is_greatest else column.min()
+
+
+class Search(NamedTuple):
+    """How the row of a target is found: from extremes over the rows of a curve."""
+
+    extremes: Callable[[Rows], Mapping[str, Extreme]]
+    row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
+    """Return the number of the row from the extremes by name; null where no row meets the target."""
+
+
+class Promise(NamedTuple):
+    """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
+
+    level: float
+    end: Callable[[Rows], Extreme]
+    """Return the score at the other end of the stretch, as seen from the threshold."""
+    holds_above: bool
+    """Whether the stretch begins at the threshold and rises; otherwise it ends there."""
+    starts: GroupThresholds | None = None
+    """The start of each group, if they are given."""
+    n_pos_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
+    """Return the number of positives without which nothing is proven, from negatives and eta."""
+    n_neg_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
+    """Return the number of negatives without which nothing is proven, from positives and eta."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +81,7 @@ class Target:
     criterion: str
     value: float | pl.Expr | None
     """The value to reach; None for the best value of a metric."""
-    choice: RowChoice
-    """Return an integer that is greatest at the row to choose, and null where a row does not qualify.
-    Its low 64 bits are the number of the row, negated where the first row is wanted."""
+    search: Search
     depends_on_eta: bool = False
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
@@ -57,6 +90,10 @@ class Target:
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
+    rate: float | None = None
+    """The share of alerts that is allowed, if the target is one."""
+    promise: Promise | None = None
+    """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
 
 def read_targets(
@@ -66,6 +103,9 @@ def read_targets(
     recall: TargetValues = None,
     fpr: TargetValues = None,
     precision: TargetValues = None,
+    npv: TargetValues = None,
+    fdr: TargetValues = None,
+    lift: TargetValues = None,
     predicted_positive_rate: TargetValues = None,
     alerts: TargetValues = None,
     per: float | None = None,
@@ -86,18 +126,26 @@ def read_targets(
             _build_threshold_target(value, least)
             for value, least in _read_threshold_list(table, threshold)
         ]
-    targets += [
-        Target("recall", v, _choose_first(_recall_at_least(v))) for v in _check_shares("recall", recall)
-    ]
-    targets += [Target("fpr", v, _choose_last(_fpr_at_most(v))) for v in _check_shares("fpr", fpr)]
+    for value in _check_shares("recall", recall):
+        targets.append(Target("recall", value, choose_first(_is_at_least(point.recall, value))))
+    for value in _check_shares("fpr", fpr):
+        targets.append(Target("fpr", value, choose_last(_is_at_most(point.fpr, value))))
     for value in _check_shares("precision", precision):
-        targets.append(Target("precision", value, _choose_last(_precision_at_least(value)), True))
-    for value in _check_shares("predicted_positive_rate", predicted_positive_rate):
-        targets.append(
-            Target("predicted_positive_rate", value, _choose_last(_alerts_at_most(value)), True)
-        )
-    for value, rate in _read_alerts(alerts, per):
-        targets.append(Target("alerts", value, _choose_last(_alerts_at_most(rate)), True))
+        test = _is_at_least(point.precision, value)
+        targets.append(Target("precision", value, choose_last(test), True))
+    for value in _check_shares("npv", npv):
+        targets.append(Target("npv", value, choose_first(_is_at_least(point.npv, value)), True))
+    for value in _check_shares("fdr", fdr):
+        targets.append(Target("fdr", value, choose_last(_is_at_most(point.fdr, value)), True))
+    for value in _check_lifts(lift):
+        targets.append(Target("lift", value, choose_last(_is_at_least(point.lift, value)), True))
+    rates = [
+        ("predicted_positive_rate", v, v)
+        for v in _check_shares("predicted_positive_rate", predicted_positive_rate)
+    ]
+    for criterion, value, rate in [*rates, *_read_alerts(alerts, per)]:
+        test = _is_at_most(point.predicted_positive_rate, rate)
+        targets.append(Target(criterion, value, choose_last(test), True, rate=rate))
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
     if not targets:
@@ -145,19 +193,31 @@ def direction_sign(metric: CurveMetric | PointMetric) -> float:
     return 1.0 if metric.direction == "maximize" else -1.0
 
 
-def _choose_first(test: RowChoice) -> RowChoice:
-    """Return the choice of the first row that passes a test: the least number, negated."""
-    return lambda rows: pl.when(test(rows)).then(-rows.column(ROW_NUMBER))
+def choose_first(test: RowTest) -> Search:
+    """Return the search for the first row that passes a test."""
+    return Search(lambda rows: {_ROW: number_where(test(rows), rows, greatest=False)}, _read_row)
 
 
-def _choose_last(test: RowChoice) -> RowChoice:
-    """Return the choice of the last row that passes a test: the greatest number."""
-    return lambda rows: pl.when(test(rows)).then(rows.column(ROW_NUMBER))
+def choose_last(test: RowTest) -> Search:
+    """Return the search for the last row that passes a test."""
+    return Search(lambda rows: {_ROW: number_where(test(rows), rows, greatest=True)}, _read_row)
+
+
+def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
+    """Return the greatest or the least number of the rows that pass a test."""
+    return Extreme(pl.when(passes).then(rows.column(ROW_NUMBER)), greatest)
+
+
+_ROW = "row"
+
+
+def _read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+    return found(_ROW)
 
 
 def _build_threshold_target(value: float, least_score: pl.Expr) -> Target:
-    choice = _choose_last(lambda rows: rows.column(SCORE) >= least_score)
-    return Target("threshold", value, choice, least_score=least_score)
+    search = choose_last(lambda rows: rows.column(SCORE) >= least_score)
+    return Target("threshold", value, search, least_score=least_score)
 
 
 def _build_frame_target(thresholds: GroupThresholds) -> Target:
@@ -166,34 +226,35 @@ def _build_frame_target(thresholds: GroupThresholds) -> Target:
     return replace(target, value=pl.col(GIVEN_THRESHOLD), thresholds=thresholds)
 
 
-def _recall_at_least(value: float) -> RowChoice:
-    return lambda rows: is_at_least(rows.column("recall"), value)
+def _is_at_least(metric: PointMetric, value: float) -> RowTest:
+    return lambda rows: is_at_least(_metric_value(rows, metric), value)
 
 
-def _fpr_at_most(value: float) -> RowChoice:
-    return lambda rows: is_at_most(rows.column("fpr"), value)
+def _is_at_most(metric: PointMetric, value: float) -> RowTest:
+    return lambda rows: is_at_most(_metric_value(rows, metric), value)
 
 
-def _precision_at_least(value: float) -> RowChoice:
-    return lambda rows: is_at_least(rows.value(point.precision), value)
-
-
-def _alerts_at_most(value: float) -> RowChoice:
-    return lambda rows: is_at_most(rows.value(point.predicted_positive_rate), value)
+def _metric_value(rows: Rows, metric: PointMetric) -> pl.Expr:
+    """Return a metric of the rows; recall and fpr are columns of every sweep."""
+    return rows.column(metric.name) if metric.of_rates is not None else rows.value(metric)
 
 
 def _build_best_target(metric: PointMetric) -> Target:
     """Return the target of the best value of a metric; among equal values the first row wins."""
     sign = 1.0 if metric.higher_is_better() else -1.0
 
-    def choice(rows: Rows) -> pl.Expr:
+    def find_best(rows: Rows) -> dict[str, Extreme]:
         # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
         value: pl.Expr = rows.value(metric)
-        code: pl.Expr = rising_code(value * sign).cast(pl.Int128) * 2**64 - rows.column(ROW_NUMBER)
-        return code
+        code = rising_code(value * sign).cast(pl.Int128)
+        return {_ROW: Extreme(code * 2**64 - rows.column(ROW_NUMBER))}
 
-    name = f"maximize({metric.name})"
-    return Target(name, None, choice, metric.depends_on_eta, maximized=metric)
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        # The cast keeps the low 64 bits, which are the number, negated.
+        return -found(_ROW).cast(pl.Int64, wrap_numerical=True)
+
+    name, search = f"maximize({metric.name})", Search(find_best, read_row)
+    return Target(name, None, search, metric.depends_on_eta, maximized=metric)
 
 
 def _to_list(name: str, given: Any) -> list[Any]:
@@ -203,6 +264,13 @@ def _to_list(name: str, given: Any) -> list[Any]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         return [given]
     return read_list(f"{name}=", given, "a value or a list of values")
+
+
+def _check_lifts(given: Any) -> list[float]:
+    return [
+        read_number("lift=", value, "numbers of at least 0", lambda lift: 0 <= lift < math.inf)
+        for value in _to_list("lift", given)
+    ]
 
 
 def _check_shares(name: str, given: Any) -> list[float]:
@@ -224,7 +292,7 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
         raise PrcError("per= is the number of events that alerts= are among; pass alerts=, too")
 
 
-def _read_alerts(alerts: Any, per: Any) -> list[tuple[float, float]]:
+def _read_alerts(alerts: Any, per: Any) -> list[tuple[str, float, float]]:
     """Return each number of alerts, and the rate that it is of `per` events; raise unless it is one."""
     budgets = [
         read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
@@ -236,7 +304,7 @@ def _read_alerts(alerts: Any, per: Any) -> list[tuple[float, float]]:
         if not 0 <= budget <= events:
             raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
-    return [(budget, budget / events) for budget in budgets]
+    return [("alerts", budget, budget / events) for budget in budgets]
 
 
 def _read_threshold_list(table: InputTable | None, given: Any) -> Iterable[tuple[float, pl.Expr]]:
@@ -250,11 +318,3 @@ def _read_threshold_list(table: InputTable | None, given: Any) -> Iterable[tuple
     # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
     literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
     return zip(map(round_to_float, numbers), literals, strict=True)
-
-
-def chosen_row(greatest: pl.Expr) -> pl.Expr:
-    """Row number of the greatest choice; null where no row meets the target.
-
-    The cast keeps the low 64 bits, and the sign, which tells first from last rows, is dropped.
-    """
-    return greatest.cast(pl.Int64, wrap_numerical=True).abs()

@@ -91,6 +91,10 @@ class InputTable:
             )
         return run_query(query)
 
+    def require_example_counts(self, argument: str = "confidence=") -> InputTable:
+        """Return the table; raise if it does not tell the number of examples, for an argument."""
+        raise NotImplementedError(argument)
+
     @property
     def group_columns(self) -> dict[str, pl.DataType]:
         """The names and dtypes of the group columns, without MODEL."""
@@ -137,11 +141,11 @@ class ScoreTable(InputTable):
         """Whether the dtype of the score allows 256 values at most."""
         return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
 
-    def require_example_counts(self) -> ScoreTable:
+    def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not tell the number of examples."""
         if self.float_sums and not self.weighted:
             raise PrcError(
-                "confidence= needs numbers of examples, and counts= holds floats; cast them to integers "
+                f"{argument} needs numbers of examples, and counts= holds floats; cast them to integers "
                 "if that is what they are"
             )
         return self
@@ -210,11 +214,11 @@ class RateTable(InputTable):
         """Whether metrics are computed from the four counts of a row, and not from its rates."""
         return self.argument == "cells"
 
-    def require_example_counts(self) -> RateTable:
+    def require_example_counts(self, argument: str = "confidence=") -> RateTable:
         """Return the table; raise if it does not tell the number of examples."""
         if not self.has_counts:
             raise PrcError(
-                "rates= holds no counts, so there is no confidence=; leave it out, or pass "
+                f"rates= holds no counts, so there is no {argument}; leave it out, or pass "
                 'sizes=("n_pos", "n_neg"), the numbers of examples behind the rates'
             )
         return self

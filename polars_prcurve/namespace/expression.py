@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column
@@ -276,10 +277,15 @@ class ExprPrc(MethodListing, path="prc"):
         recall: float | None = None,
         fpr: float | None = None,
         precision: float | None = None,
+        npv: float | None = None,
+        fdr: float | None = None,
+        lift: float | None = None,
         predicted_positive_rate: float | None = None,
         alerts: float | None = None,
         per: float | None = None,
         maximize: str | PointMetric | None = None,
+        guarantee: float | None = None,
+        start: float | None = None,
         weight: Column | None = None,
         pos_label: Any = None,
     ) -> pl.Expr:
@@ -288,7 +294,9 @@ class ExprPrc(MethodListing, path="prc"):
         Pass one target. The frame method `operating_points` says what each target means, and finds an
         equal threshold. The value is null where no threshold meets the target. `eta` is a number, None
         for the own prevalence of the rows in the context, or an expression with one value per group,
-        such as `pl.col("eta").first()`.
+        such as `pl.col("eta").first()`. `guarantee` and `start` are as there, except that the start is a
+        number, with which scores are compared as Float64. Targets of alerts have no guarantee here,
+        because Polars has no beta quantiles.
 
         Examples
         --------
@@ -302,6 +310,9 @@ class ExprPrc(MethodListing, path="prc"):
             recall=recall,
             fpr=fpr,
             precision=precision,
+            npv=npv,
+            fdr=fdr,
+            lift=lift,
             predicted_positive_rate=predicted_positive_rate,
             alerts=alerts,
             per=per,
@@ -311,8 +322,9 @@ class ExprPrc(MethodListing, path="prc"):
             raise PrcError(
                 f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
             )
+        promised = promise_targets_of_expression(targets, guarantee, start, weighted=weight is not None)
         prevalence = read_one_prevalence(eta)
-        return self._read_rows(label, weight, pos_label, eta).find_threshold(targets[0], prevalence)
+        return self._read_rows(label, weight, pos_label, eta).find_threshold(promised[0], prevalence)
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

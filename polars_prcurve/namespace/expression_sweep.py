@@ -30,10 +30,11 @@ from polars_prcurve.column_names import (
     RECALL_BEFORE,
     RISE,
     RUN,
+    SCORE,
     SWEEP_COLUMNS,
 )
 from polars_prcurve.curves.curve_table import list_curve_columns
-from polars_prcurve.curves.targets import ROW_NUMBER, Target, chosen_row
+from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Column, describe_expression, read_expression
@@ -252,12 +253,17 @@ class ScoredRows:
         """Return the score of the operating point that meets the target, or null."""
         points, eta = self._bind_eta(eta)
         cells, element = self._count_fields(), pl.element().struct.field
-        rows = Rows(pl.field, pl.field("eta"), lambda of: cells.point_metric(of, eta))
+        rows = Rows(pl.field, pl.field("at"), lambda of: cells.point_metric(of, eta))
         number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
-        points = _with_steps(points, [rates, {"choice": target.choice(rows)}])
-        chosen = element("score").gather(chosen_row(element("choice").max()))
-        return self.keep_name(points.list.eval(chosen).list.first())
+        if target.promise is not None:
+            rates["at"] = _fill_eta(eta, *cells.class_totals())
+            rates[SCORE] = pl.field("score").cast(pl.Float64)
+        extremes = target.search.extremes(rows)
+        values = {name: extreme.value for name, extreme in extremes.items()}
+        points = _with_steps(points, [rates, values])
+        chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
+        return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
     def _bind_eta(self, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
         """Return the list of distinct scores, and eta; an expression becomes a field of the list."""

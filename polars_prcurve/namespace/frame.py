@@ -44,6 +44,7 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
+from polars_prcurve.curves.guarantees import promise_targets
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
     SAMPLE_SIZE_COLUMNS,
@@ -435,6 +436,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         recall: TargetValues = None,
         fpr: TargetValues = None,
         precision: TargetValues = None,
+        npv: TargetValues = None,
+        fdr: TargetValues = None,
+        lift: TargetValues = None,
         predicted_positive_rate: TargetValues = None,
         alerts: TargetValues = None,
         maximize: str | PointMetric | Sequence[str | PointMetric] | None = None,
@@ -443,6 +447,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             "f1",
             "predicted_positive_rate",
         ),
+        guarantee: float | None = None,
+        start: Any = None,
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
@@ -485,16 +491,32 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             The lowest threshold with at most this rate. `predicted_positive_rate` holds at `eta`.
         alerts
             An alert budget: the lowest threshold with at most this number of alerts among `per` events.
-        precision
-            The lowest threshold with at least this precision at `eta`.
+        precision, lift
+            The lowest threshold with at least this precision, or lift, at `eta`.
+        npv
+            The highest threshold with at least this negative predictive value at `eta`.
+        fdr
+            The lowest threshold with at most this false discovery rate at `eta`.
         maximize
             A point metric: the threshold of its best value, which is the smallest where less is
             better. Of equally good thresholds the highest.
         metrics
             Point metrics to show.
+        guarantee
+            A level, such as 0.95: the threshold whose *true* value at `eta` meets the target, in this
+            share of test sets. Without it, the value in this table meets the target, and the true one
+            falls short in about half of all test sets. It takes all targets except `threshold` and
+            `maximize`, and the promise is per row of the result. If no threshold is sure enough, the row
+            holds nulls. `alerts` and `predicted_positive_rate` need a DataFrame and SciPy.
+        start
+            Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
+            the labels were seen, or a frame with a column `threshold`, any of the `by` columns, and
+            `eta`. If left out, the score at which a number of alerts is reached that depends on the
+            numbers of positives and negatives, the target and `eta`.
         confidence, interval, band
             As in `curve`. The threshold is found in this table and then taken as fixed, except by
-            `band="simultaneous"`, which holds at any threshold, however it was found.
+            `band="simultaneous"`, which holds at any threshold, however it was found. So the low end of
+            another band may lie below what `guarantee` promises.
         method
             `"bootstrap"` corrects what was maximized, and needs a DataFrame. The greatest value of a
             metric is too good for its threshold, because chance helped to choose it. This optimism is
@@ -516,7 +538,16 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `eta`: Float64, a group's own prevalence filled in
         - `criterion`: String, `recall` etc. or `maximize(f1)`
         - `target`: Float64, the number given; null for `maximize`
-        - the columns of `sweep`
+        - `threshold`: as in the table
+        - with `guarantee`, `guarantee`: Float64, the level
+        - with `guarantee`, `holds_from`, `holds_to`: as in the table, the least and the greatest
+          threshold of the stretch for which the promise holds at once; null if none is found
+        - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, the number of positives, or of
+          negatives, without which even perfect scores prove nothing, infinite if no number will do.
+          Null for a class that does not limit: positives of `precision`, `fdr`, `lift` and `fpr`,
+          negatives of `npv` and `recall`, both of `alerts` and `predicted_positive_rate`
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights
+        - `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`; with
           `method="bootstrap"`, before these two `<metric>_corrected`, Float64: the metric less its
@@ -538,13 +569,28 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ precision ┆ 0.5    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
         │ precision ┆ 1.0    ┆ 0.9       ┆ 0.5    ┆ 1.0       ┆ 50.0   │
         └───────────┴────────┴───────────┴────────┴───────────┴────────┘
+
+        The 60 highest scores are all positive. How far down is the true precision at least 0.9?
+
+        >>> many = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] * 35})
+        >>> sure = many.prc.operating_points(precision=0.9, guarantee=0.95)
+        >>> sure.select("target", "threshold", "holds_from", "holds_to", "n_neg_needed", "precision")
+        shape: (1, 6)
+        ┌────────┬───────────┬────────────┬──────────┬──────────────┬───────────┐
+        │ target ┆ threshold ┆ holds_from ┆ holds_to ┆ n_neg_needed ┆ precision │
+        │ ---    ┆ ---       ┆ ---        ┆ ---      ┆ ---          ┆ ---       │
+        │ f64    ┆ i64       ┆ i64        ┆ i64      ┆ f64          ┆ f64       │
+        ╞════════╪═══════════╪════════════╪══════════╪══════════════╪═══════════╡
+        │ 0.9    ┆ 138       ┆ 138        ┆ 172      ┆ 31.0         ┆ 0.968254  │
+        └────────┴───────────┴────────────┴──────────┴──────────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
         bands = read_band_options(
             confidence, interval, band, asked, corrected=method == "bootstrap", weight=weight
         )
-        makes = list_points_columns(asked, per=per, long=long, bands=bands)
+        guaranteed = guarantee is not None
+        makes = list_points_columns(asked, per=per, long=long, bands=bands, guaranteed=guaranteed)
         table = read_input(
             self._frame,
             makes=makes,
@@ -566,11 +612,15 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             recall=recall,
             fpr=fpr,
             precision=precision,
+            npv=npv,
+            fdr=fdr,
+            lift=lift,
             predicted_positive_rate=predicted_positive_rate,
             alerts=alerts,
             per=per,
             maximize=maximize,
         )
+        targets = promise_targets(targets, guarantee, start, table)
         grid = read_eta(eta, table, makes, confidence=confidence)
         table = table if bands is None else table.require_example_counts()
         optimism = build_optimism_table(table, grid, targets, asked, uncertainty)

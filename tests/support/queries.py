@@ -54,8 +54,20 @@ TARGETS: dict[str, Any] = {
     "recall": [0.5, 1.0],
     "fpr": 0.1,
     "precision": 0.3,
+    "npv": 0.8,
+    "fdr": [0.1, 0.6],
+    "lift": 1.2,
     "predicted_positive_rate": [0.1, 0.0],
     "maximize": ["f1", "informedness"],
+}
+PROMISES: dict[str, Any] = {
+    "recall": [0.5, 0.97],
+    "fpr": 0.1,
+    "precision": [0.05, 0.3],
+    "npv": 0.7,
+    "fdr": 0.9,
+    "lift": 0.9,
+    "guarantee": 0.9,
 }
 
 _FIRST = DF.select(pl.col("g").unique().sort()).with_row_index("i").with_columns(threshold=0.5)
@@ -159,6 +171,17 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "points, thresholds of groups and etas": (
         DF,
         lambda p: p.operating_points([0.5, 0.01], by="g", threshold=AT_ETAS, per=10, confidence=0.9),
+    ),
+    "points, promised": (DF, lambda p: p.operating_points([0.2, None], by=["g", "h"], **PROMISES)),
+    "points, promised, from thresholds of groups": (
+        DF,
+        lambda p: p.operating_points([0.2, 0.01], by="g", start=THRESHOLDS.unique("g"), **PROMISES),
+    ),
+    "points, promised, of counts, with bands": (
+        COUNTS,
+        lambda p: p.operating_points(
+            0.2, by="g", counts=("n_pos", "n_neg"), start=0.8, confidence=0.9, **PROMISES
+        ),
     ),
     "sizes, thresholds of groups": (DF, lambda p: p.sample_size(by="g", threshold=THRESHOLDS)),
     "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),

@@ -1,0 +1,467 @@
+"""Thresholds that keep a promise: whose true precision, or recall, meets a target with confidence.
+
+    rows -> start    the first row with enough alerts, which no label chose, or that of a given score
+         -> run      its test and those of all rows below, down to the first that fails
+         -> row      the last one before that
+
+A broken promise returns a threshold at or below the highest one that misses the target, which is fixed.
+So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
+test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
+monotone, so any row that passes will do, and there is no run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.column_names import RESERVED, SCORE
+from polars_prcurve.curves.group_thresholds import (
+    LEAST_SCORE,
+    GroupThresholds,
+    read_group_thresholds,
+)
+from polars_prcurve.curves.targets import (
+    ROW_NUMBER,
+    Extreme,
+    Promise,
+    RowTest,
+    Search,
+    Target,
+    choose_first,
+    choose_last,
+    number_where,
+)
+from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import is_at_most
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.intervals.binomial_tails import is_tail_at_most
+from polars_prcurve.intervals.rates import compute_limits
+from polars_prcurve.metrics.curve_metric import Rows
+
+RECALL_HIGH = f"{RESERVED}recall_high"
+"""The one-sided upper limit of recall at a row, by Clopper and Pearson."""
+FPR_HIGH = f"{RESERVED}fpr_high"
+END = "end"
+"""The name of the extreme that is the score at the other end of a stretch."""
+GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
+
+Ratio: TypeAlias = Callable[[float, pl.Expr], pl.Expr]
+"""A function from a target and eta to the fpr per recall at which the target is just met."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A level, and where runs start: at a score, at the scores of a frame, or, if None, by default."""
+
+    level: float
+    start: pl.Expr | None = None
+    starts: GroupThresholds | None = None
+
+    @property
+    def alpha(self) -> float:
+        """The probability with which the promise may be broken."""
+        return 1 - self.level
+
+
+def promise_targets(
+    targets: Sequence[Target], guarantee: Any, start: Any, table: InputTable
+) -> list[Target]:
+    """Return the targets whose thresholds meet them in truth, with the confidence `guarantee`.
+
+    Without `guarantee` they stay as they are. Raise where it does not go with other arguments.
+    """
+    if (level := _read_level(guarantee, start, targets)) is None:
+        return list(targets)
+    if not isinstance(table, ScoreTable):
+        raise PrcError("guarantee= needs every distinct score, which rates= and cells= have not; leave it out")
+    if table.weighted:
+        raise PrcError(_NO_WEIGHTS)
+    table.require_example_counts("guarantee=")
+    starts, value = None, None
+    if isinstance(start, pl.DataFrame | pl.LazyFrame):
+        starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
+        value = pl.col(LEAST_SCORE)
+    elif start is not None:
+        numbers = read_threshold_list("start", [start], table.score_dtype)
+        value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
+    return _promise_all(targets, Guarantee(level, value, starts))
+
+
+def promise_targets_of_expression(
+    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
+) -> list[Target]:
+    """Return the targets of an expression, as `promise_targets` does; scores are Float64 there."""
+    if (level := _read_level(guarantee, start, targets)) is None:
+        return list(targets)
+    if weighted:
+        raise PrcError(_NO_WEIGHTS)
+    if any(target.rate is not None for target in targets):
+        raise PrcError(
+            "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
+            "has no expression; ask a DataFrame for it with .prc.operating_points"
+        )
+    value = None
+    if start is not None:
+        number = read_number("start=", start, "a score", lambda score: not math.isnan(score))
+        value = pl.lit(number)
+    return _promise_all(targets, Guarantee(level, value))
+
+
+_NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"
+
+
+def _promise_all(targets: Sequence[Target], guarantee: Guarantee) -> list[Target]:
+    promised = []
+    for target in targets:
+        search, promise = _PROMISES[target.criterion](target, guarantee)
+        promise = promise._replace(starts=guarantee.starts)
+        promised.append(replace(target, search=search, promise=promise))
+    return promised
+
+
+def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float | None:
+    """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
+    if guarantee is None:
+        if start is not None:
+            raise PrcError("start= is where the tests of guarantee= start; pass guarantee=, too")
+        return None
+    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
+    _check_targets(targets, start)
+    return level
+
+
+def _check_targets(targets: Sequence[Target], start: Any) -> None:
+    """Raise for targets that cannot be promised."""
+    for target in targets:
+        if target.criterion == "threshold":
+            raise PrcError(
+                "guarantee= chooses a threshold, and threshold= is chosen already: "
+                "confidence= says how sure its metrics are"
+            )
+        if target.criterion not in _PROMISES:
+            raise PrcError(
+                f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
+                "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
+                "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
+            )
+    if start is not None and not any(target.criterion in _RATIOS for target in targets):
+        raise PrcError(
+            "start= is where the tests of precision=, npv=, fdr= and lift= start; other targets have "
+            "no start, so leave it out"
+        )
+
+
+def list_extremes(target: Target, rows: Rows) -> dict[str, Extreme]:
+    """Return the extremes that tell the row of a target, and END if it keeps a promise."""
+    extremes = dict(target.search.extremes(rows))
+    return extremes if target.promise is None else {**extremes, END: target.promise.end(rows)}
+
+
+def with_upper_limits(rows: pl.LazyFrame, level: float, table: InputTable) -> pl.LazyFrame:
+    """Add RECALL_HIGH and FPR_HIGH, of one-sided level, to the rows of a sweep, which are collected."""
+    collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
+    confidence = 2 * level - 1  # of two-sided limits, each of which errs with 1 - level
+    limits = {
+        high: compute_limits(
+            collected[k].to_numpy(), (collected[k] + collected[rest]).to_numpy(), confidence, _EXACT
+        )[1]
+        for high, k, rest in ((RECALL_HIGH, "tp", "fn"), (FPR_HIGH, "fp", "tn"))
+    }
+    values = (pl.Series(high, ends).fill_nan(None) for high, ends in limits.items())
+    return collected.with_columns(values).lazy()
+
+
+_EXACT = "clopper_pearson"
+
+
+def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
+    """Return the values of GUARANTEE_COLUMNS for the points of a target.
+
+    `end` is the score at the other end of the stretch, and there is a column `threshold`.
+    """
+    promise = target.promise
+    assert promise is not None
+    threshold = pl.col("threshold")
+    other = pl.when(threshold.is_not_null()).then(end)
+    stretch = [threshold, other] if promise.holds_above else [other, threshold]
+    nothing = pl.lit(None, dtype=pl.Float64)
+    pos, neg = n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)
+    eta = pl.col("eta")
+    needed = [
+        nothing if promise.n_pos_needed is None else promise.n_pos_needed(neg, eta),
+        nothing if promise.n_neg_needed is None else promise.n_neg_needed(pos, eta),
+    ]
+    return [pl.lit(promise.level), *stretch, *needed]
+
+
+# Precision, and what is precision in other words ----------------------------------------------
+
+
+def _build_run(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+    """Return the run of precision, fdr or lift: from its start down."""
+    ratio, alpha = _bind_ratio(target), guarantee.alpha
+
+    def count_needed(n_pos: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        return _count_needed(n_pos, ratio(eta), alpha)
+
+    def passes(rows: Rows) -> pl.Expr:
+        return _is_ratio_kept(_cells(rows), ratio(rows.eta), alpha)
+
+    if guarantee.start is None:
+
+        def has_started(rows: Rows) -> pl.Expr:
+            tp, fp, fn, tn = _cells(rows)
+            return tp + fp >= _count_alerts_at_start(tp + fn, fp + tn, ratio(rows.eta), alpha)
+
+        def end(rows: Rows) -> Extreme:
+            return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)))
+
+        search = _run_down(has_started, passes)
+    else:
+        start = guarantee.start
+
+        def end(rows: Rows) -> Extreme:
+            return Extreme(start)
+
+        search = _run_down_from(start, passes)
+    return search, Promise(guarantee.level, end, True, n_neg_needed=count_needed)
+
+
+def _build_npv_run(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+    """Return the run of npv: from its start up.
+
+    Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
+    """
+    ratio, alpha = _bind_ratio(target), guarantee.alpha
+
+    def count_needed(n_neg: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        return _count_needed(n_neg, ratio(eta), alpha)
+
+    def passes(rows: Rows) -> pl.Expr:
+        tp, fp, fn, tn = _cells(rows)
+        return _is_ratio_kept((tn, fn, fp, tp), ratio(rows.eta), alpha)
+
+    def has_started(rows: Rows) -> pl.Expr:
+        if guarantee.start is not None:
+            return rows.column(SCORE) >= guarantee.start
+        tp, fp, fn, tn = _cells(rows)
+        return tn + fn >= _count_alerts_at_start(fp + tn, tp + fn, ratio(rows.eta), alpha)
+
+    def end(rows: Rows) -> Extreme:
+        if guarantee.start is not None:
+            return Extreme(guarantee.start)
+        return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)), False)
+
+    search = _run_up(has_started, passes)
+    return search, Promise(guarantee.level, end, False, n_pos_needed=count_needed)
+
+
+def _run_down(has_started: RowTest, passes: RowTest) -> Search:
+    """Return the search for the last row before a test fails, among the rows of the run."""
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        runs = has_started(rows)
+        return {
+            "start": number_where(runs, rows, greatest=False),
+            "failure": number_where(runs & ~passes(rows), rows, greatest=False),
+            "last": Extreme(rows.column(ROW_NUMBER)),
+        }
+
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        row = found("failure").fill_null(found("last") + 1) - 1
+        return pl.when(row >= found("start")).then(row)
+
+    return Search(find_ends, read_row)
+
+
+def _run_up(has_started: RowTest, passes: RowTest) -> Search:
+    """Return the search for the first row after a test fails, among the rows of the run."""
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        runs = has_started(rows)
+        return {
+            "start": number_where(runs, rows, greatest=True),
+            "failure": number_where(runs & ~passes(rows), rows, greatest=True),
+            "first": Extreme(rows.column(ROW_NUMBER), False),
+        }
+
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        row = found("failure").fill_null(found("first") - 1) + 1
+        return pl.when(row <= found("start")).then(row)
+
+    return Search(find_ends, read_row)
+
+
+def _run_down_from(start: pl.Expr, passes: RowTest) -> Search:
+    """Return the search for the last row before a test fails, from a given score down.
+
+    The counts at this score are those of the lowest row that is not below it.
+    """
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        below, number = rows.column(SCORE) < start, rows.column(ROW_NUMBER)
+        # The start row and, in the low bit, whether it passes.
+        head = number * 2 + passes(rows).cast(pl.Int64)
+        return {
+            "head": Extreme(pl.when(~below).then(head)),
+            "failure": number_where(below & ~passes(rows), rows, greatest=False),
+            "last": Extreme(number),
+        }
+
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        row = found("failure").fill_null(found("last") + 1) - 1
+        return pl.when(found("head") % 2 == 1).then(row)
+
+    return Search(find_ends, read_row)
+
+
+def _cells(rows: Rows) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """Return tp, fp, fn and tn as floats."""
+    tp, fp, fn, tn = (rows.column(name).cast(pl.Float64) for name in ("tp", "fp", "fn", "tn"))
+    return tp, fp, fn, tn
+
+
+def _bind_ratio(target: Target) -> Callable[[pl.Expr], pl.Expr]:
+    """Return the function from eta to the fpr per recall at which the target is just met."""
+    value = target.value
+    assert isinstance(value, float)
+    # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+    return lambda eta: _RATIOS[target.criterion](value, eta).fill_nan(math.inf)
+
+
+def _ratio_of_precision(value: float, eta: pl.Expr) -> pl.Expr:
+    return (eta * (1 - value)) / ((1 - eta) * value)
+
+
+def _ratio_of_fdr(value: float, eta: pl.Expr) -> pl.Expr:
+    return (eta * value) / ((1 - eta) * (1 - value))
+
+
+def _ratio_of_lift(value: float, eta: pl.Expr) -> pl.Expr:
+    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
+    out_of_reach = eta * value > 1
+    return pl.when(out_of_reach).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
+
+
+def _ratio_of_npv(value: float, eta: pl.Expr) -> pl.Expr:
+    return ((1 - eta) * (1 - value)) / (eta * value)
+
+
+_RATIOS: dict[str, Ratio] = {
+    "precision": _ratio_of_precision,
+    "npv": _ratio_of_npv,
+    "fdr": _ratio_of_fdr,
+    "lift": _ratio_of_lift,
+}
+
+
+def _is_ratio_kept(
+    cells: tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr], ratio: pl.Expr, alpha: float
+) -> pl.Expr:
+    """Whether fpr per recall is below `ratio` for sure: fp is improbably small among tp + fp alerts."""
+    tp, fp, fn, tn = cells
+    odds = ((fp + tn) * ratio / (tp + fn)).fill_nan(0.0)
+    return (tp > 0) & is_tail_at_most(alpha, fp, tp + fp, odds)
+
+
+def _count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, ratio: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the number of alerts at which a run starts, which no label chooses.
+
+    Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
+    target is just met, and no target needs more alerts than there are examples.
+    """
+    odds = (n_neg * ratio / n_pos).fill_nan(0.0)
+    least = (-math.log(alpha) / odds.log1p()).ceil()
+    most = pl.min_horizontal(n_pos + n_neg * ratio, n_pos + n_neg)
+    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most / 10).ceil()
+
+
+def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the number of the other class without which even perfect scores prove nothing.
+
+    It is `n (alpha**(-1/n) - 1) / ratio`, rounded up, for `n` examples of the class that is sought.
+    """
+    half = -math.log(alpha) / n / 2
+    return (n * 2 * half.sinh() * half.exp() / ratio).ceil().fill_nan(math.inf)
+
+
+# Rates ----------------------------------------------------------------------------------------
+
+
+def _promise_recall(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+    value = target.value
+    assert isinstance(value, float)
+    odds = math.inf if value == 0 else (1 - value) / value
+
+    def passes(rows: Rows) -> pl.Expr:
+        tp, _, fn, _ = _cells(rows)
+        return is_tail_at_most(guarantee.alpha, fn, tp + fn, pl.lit(odds)) & (tp + fn > 0)
+
+    def end(rows: Rows) -> Extreme:
+        return Extreme(rows.column(SCORE), False)
+
+    needed = _count_successes(value, guarantee.alpha)
+    return choose_first(passes), Promise(guarantee.level, end, False, n_pos_needed=needed)
+
+
+def _promise_fpr(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+    value = target.value
+    assert isinstance(value, float)
+    odds = math.inf if value == 1 else value / (1 - value)
+
+    def passes(rows: Rows) -> pl.Expr:
+        _, fp, _, tn = _cells(rows)
+        return is_tail_at_most(guarantee.alpha, fp, fp + tn, pl.lit(odds)) & (fp + tn > 0)
+
+    needed = _count_successes(1 - value, guarantee.alpha)
+    promise = Promise(guarantee.level, _greatest_score, True, n_neg_needed=needed)
+    return choose_last(passes), promise
+
+
+def _count_successes(rate: float, alpha: float) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
+    """Return the number of successes in a row that a rate makes as improbable as alpha."""
+    if rate in (0, 1):
+        number = math.inf if rate == 1 else 0.0
+    else:
+        number = float(math.ceil(math.log(alpha) / math.log(rate)))
+    return lambda _n, _eta: pl.lit(number)
+
+
+def _promise_alerts(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+    """Return the search for the lowest threshold whose alerts are within the budget for sure.
+
+    The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
+    quadrature (Zou and Donner 2008). It is monotone as the rate is.
+    """
+    rate = target.rate
+    assert rate is not None
+
+    def passes(rows: Rows) -> pl.Expr:
+        pairs = (("recall", RECALL_HIGH, rows.eta), ("fpr", FPR_HIGH, 1 - rows.eta))
+        estimate, spread = pl.lit(0.0), pl.lit(0.0)
+        for name, high, share in pairs:
+            estimate += share * rows.column(name)
+            spread += (share * (rows.column(high) - rows.column(name))) ** 2
+        return is_at_most(estimate + spread.sqrt(), rate)
+
+    return choose_last(passes), Promise(guarantee.level, _greatest_score, True)
+
+
+def _greatest_score(rows: Rows) -> Extreme:
+    return Extreme(rows.column(SCORE))
+
+
+_PROMISES: dict[str, Callable[[Target, Guarantee], tuple[Search, Promise]]] = {
+    **dict.fromkeys(("precision", "fdr", "lift"), _build_run),
+    "npv": _build_npv_run,
+    "recall": _promise_recall,
+    "fpr": _promise_fpr,
+    **dict.fromkeys(("predicted_positive_rate", "alerts"), _promise_alerts),
+}

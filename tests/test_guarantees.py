@@ -1,0 +1,436 @@
+"""Thresholds that keep a promise: worked numbers, a reference with exact tails, null rules, errors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy import special
+
+from polars_prcurve import PrcError, prc
+from polars_prcurve.curves import guarantees
+from polars_prcurve.intervals.binomial_tails import is_tail_at_most, tail_quantile
+from tests.support.profiles import examples
+
+K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")
+STRETCH = ["threshold", "holds_from", "holds_to"]
+RUNS = ("precision", "fdr", "lift", "npv")
+
+# Worked numbers -------------------------------------------------------------------------------
+
+# eta, precision, P, N, tp, fp; fpr per recall, share of false positives, tail, z, alerts at the start
+WORKED = [
+    (0.1, 0.8, 100, 1000, 40, 3, 0.0277777777778, 0.217391304348, 0.00918150673829, -2.35944398512, 26),
+    (
+        0.01,
+        0.5,
+        200,
+        10_000,
+        90,
+        20,
+        0.010101010101,
+        0.335570469799,
+        0.000259295020152,
+        -3.47118316782,
+        31,
+    ),
+    (0.5, 0.95, 50, 1000, 12, 0, 0.0526315789474, 0.512820512821, 0.00017875900437, None, 11),
+    (
+        0.001,
+        0.5,
+        1000,
+        20_000,
+        300,
+        1,
+        0.001001001001,
+        0.0196270853778,
+        0.0180091130483,
+        -2.09893335185,
+        256,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", WORKED)
+def test_worked_tests(case: tuple[Any, ...]) -> None:
+    eta, target, n_pos, n_neg, tp, fp, ratio, share, tail, z, at_start = case
+    kept = pl.select(guarantees._ratio_of_precision(target, pl.lit(eta))).item()
+    assert kept == pytest.approx(ratio, rel=1e-11)
+    odds = n_neg * kept / n_pos
+    assert odds / (1 + odds) == pytest.approx(share, rel=1e-11)
+    assert special.bdtr(fp, tp + fp, odds / (1 + odds)) == pytest.approx(tail, rel=1e-11)
+    found = pl.DataFrame({"k": [float(fp)], "n": [float(tp + fp)], "odds": [odds]})
+    if z is not None:
+        assert found.select(tail_quantile(K, N, ODDS)).item() == pytest.approx(z, rel=1e-11)
+    assert found.select(is_tail_at_most(0.05, K, N, ODDS)).item() == (tail <= 0.05)
+    start = guarantees._count_alerts_at_start(pl.lit(n_pos), pl.lit(n_neg), pl.lit(kept), 0.05)
+    assert pl.select(start).item() == at_start
+
+
+SWEEP = pl.DataFrame({"label": [*map(int, "1111110111011001" + "01"), *[0] * 30]}).with_columns(
+    score=-pl.int_range(pl.len())
+)
+"""Labels by falling score: P 13, N 35."""
+
+
+@pytest.mark.parametrize(
+    ("target", "cells", "start"), [(0.5, (13, 17), 6), (0.8, (6, 0), 6)], ids=["half", "four fifths"]
+)
+def test_worked_runs(target: float, cells: tuple[int, int], start: int) -> None:
+    found = SWEEP.prc.operating_points(0.5, precision=target, guarantee=0.95)
+    assert found.select("tp", "fp").row(0) == cells
+    assert found.select(STRETCH).row(0) == (1 - sum(cells), 1 - sum(cells), 1 - start)
+    assert SWEEP["label"].sum() == 13
+
+
+RATES = [
+    ("recall", 100, 0.9, 96, 0.0237110826635, 29),
+    ("recall", 50, 0.8, 45, 0.0480272193707, 14),
+    ("recall", 1000, 0.95, 962, 0.0433481906069, 59),
+    ("recall", 20, 0.9, None, None, 29),
+    ("fpr", 1000, 0.01, 4, 0.028686399999, 299),
+    ("fpr", 10_000, 0.001, 4, 0.0291959501582, 2995),
+    ("fpr", 3000, 0.001, 0, 0.049712393998, 2995),
+    ("fpr", 200, 0.01, None, None, 299),
+]
+
+
+@pytest.mark.parametrize("case", RATES)
+def test_worked_rates(case: tuple[Any, ...]) -> None:
+    """The examples of the class are at scores of their own, and there is one of the other class."""
+    rate, n, target, k, tail, needed = case
+    positive = rate == "recall"
+    table = pl.DataFrame(
+        {"score": range(2 * n + 1), "label": [not positive, positive] * n + [not positive]}
+    )
+    table = table.filter((pl.col("label") == positive) | (pl.col("score") == (0 if positive else 2 * n)))
+    found = table.prc.operating_points(0.5, **{rate: target}, guarantee=0.95).row(0, named=True)
+    assert found["n_pos_needed" if positive else "n_neg_needed"] == needed
+    assert found["n_neg_needed" if positive else "n_pos_needed"] is None
+    assert found["tp" if positive else "fp"] == k
+    if k is not None:
+        exact = special.bdtr(n - k, n, 1 - target) if positive else special.bdtr(k, n, target)
+        assert exact == pytest.approx(tail, rel=1e-11)
+
+
+def test_tails_decide_as_exact_ones_do() -> None:
+    """Except within 0.5 % of an alpha of 0.05 and more, and 2 % of 0.01."""
+    rng = np.random.default_rng(1)
+    for alpha, room in [(0.4, 0.005), (0.1, 0.005), (0.05, 0.005), (0.01, 0.02)]:
+        n = np.floor(10 ** rng.uniform(0, 5, 40_000))
+        share = special.expit(rng.uniform(-10, 6, n.size))
+        spread = np.sqrt(n * share * (1 - share))
+        k = np.clip(np.round(n * share + special.ndtri(alpha) * spread + rng.normal(size=n.size)), 0, n)
+        exact = special.bdtr(k, n.astype(int), share)
+        table = pl.DataFrame({"k": k, "n": n, "odds": share / (1 - share)})
+        found = table.select(is_tail_at_most(alpha, K, N, ODDS)).to_series().to_numpy()
+        clear = np.abs(exact / alpha - 1) > room
+        assert clear.mean() > 0.9
+        assert np.array_equal(found[clear], exact[clear] <= alpha)
+
+
+# A reference with exact tails -----------------------------------------------------------------
+
+
+def ratio_of(criterion: str, value: float, eta: float) -> float:
+    """Return the fpr per recall, or for npv fnr per specificity, at which a target is just met."""
+    with np.errstate(all="ignore"):
+        eta, value = np.float64(eta), np.float64(value)
+        if criterion == "npv":
+            eta = 1 - eta
+        if criterion == "lift":
+            return max(0.0, float((1 - eta * value) / ((1 - eta) * value)))
+        precision = 1 - value if criterion == "fdr" else value
+        return float(eta * (1 - precision) / ((1 - eta) * precision))
+
+
+def is_kept(good: int, bad: int, odds: float, alpha: float) -> bool:
+    share = 1 if odds == math.inf else odds / (1 + odds)
+    return good > 0 and (share == 1 or special.bdtr(bad, good + bad, share) <= alpha)
+
+
+def run_reference(
+    rows: list[dict[str, Any]], target: tuple[str, float], eta: float, alpha: float, start: Any
+) -> tuple[Any, Any, Any]:
+    """Return threshold, holds_from and holds_to of one curve: the definition, row by row."""
+    criterion, value = target
+    n_pos, n_neg = rows[0]["tp"] + rows[0]["fn"], rows[0]["fp"] + rows[0]["tn"]
+    down = criterion != "npv"
+    good, bad = ("tp", "fp") if down else ("tn", "fn")
+    n_good, n_bad = (n_pos, n_neg) if down else (n_neg, n_pos)
+    if n_good == 0 or n_bad == 0:
+        return None, None, None
+    ratio = ratio_of(criterion, value, eta)
+    ratio = math.inf if math.isnan(ratio) else ratio
+    odds, order = n_bad * ratio / n_good, rows if down else rows[::-1]
+    if odds == 0:
+        return None, None, None
+    if start is None:
+        least = math.ceil(-math.log(alpha) / math.log1p(odds))
+        most = min(n_good + n_bad * ratio, n_good + n_bad)
+        m = math.ceil(max(least, min(2 * least, most / 4), most / 10))
+        run = [row for row in order if row[good] + row[bad] >= m]
+    else:
+        at = [row for row in rows if row["threshold"] >= start]
+        run = [at[-1], *(r for r in rows if r["threshold"] < start)] if down and at else at[::-1]
+    found = None
+    for row in run:
+        if not is_kept(row[good], row[bad], odds, alpha):
+            break
+        found = row["threshold"]
+    end = run[0]["threshold"] if run and start is None else start
+    if found is None:
+        return None, None, None
+    return (found, found, end) if down else (found, end, found)
+
+
+@st.composite
+def sorted_tables(draw: st.DrawFn) -> tuple[pl.DataFrame, list[float | None]]:
+    """Draw a table of groups with many ties or none, better and worse scores, and prevalences."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([1, 5, 60, 400]))
+    label = rng.random(n) < draw(st.sampled_from([0.02, 0.1, 0.5, 0.9]))
+    score = rng.normal(size=n) + draw(st.sampled_from([0.0, 1.0, 2.0, 4.0])) * label
+    decimals = draw(st.sampled_from([0, 1, 9]))
+    frame = pl.DataFrame({"g": rng.integers(0, 3, n), "score": score.round(decimals), "label": label})
+    etas = st.sampled_from([None, 0.5, 0.1, 0.01, 0.9, 0.0, 1.0])
+    return frame, draw(st.lists(etas, min_size=1, max_size=3, unique=True))
+
+
+@examples(300)
+@given(
+    sorted_tables(),
+    st.sampled_from(RUNS),
+    st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.95, 1.0]),
+    st.sampled_from([0.9, 0.95, 0.99]),
+    st.sampled_from([None, None, 1.5, 0.0, -9.0, 99.0]),
+)
+def test_runs(
+    drawn: tuple[pl.DataFrame, list[float | None]],
+    criterion: str,
+    value: float,
+    level: float,
+    start: float | None,
+) -> None:
+    frame, etas = drawn
+    value = 4 * value if criterion == "lift" else value
+    asked: dict[str, Any] = {criterion: value, "guarantee": level, "start": start}
+    found = prc(frame).operating_points(etas, by="g", **asked)
+    sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
+    for point in found.to_dicts():
+        rows, eta = sweeps[(point["g"],)].to_dicts(), point["eta"]
+        # Where an exact tail is next to alpha, expressions may decide otherwise.
+        near = {
+            run_reference(rows, (criterion, value), eta, (1 - level) * room, start)
+            for room in (0.98, 1.02)
+        }
+        expected = run_reference(rows, (criterion, value), eta, 1 - level, start)
+        if near == {expected}:
+            assert tuple(point[name] for name in STRETCH) == expected, (point, expected)
+    streamed = prc(frame.lazy()).operating_points(etas, by="g", **asked)
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(streamed.collect(engine=engine), found, check_exact=True)
+    for eta in etas:
+        threshold = pl.col("score").prc.threshold("label", eta, **asked)
+        one = prc(frame).operating_points(eta, by="g", **asked).select("g", "threshold")
+        assert_frame_equal(frame.group_by("g").agg(threshold=threshold).sort("g"), one, check_exact=True)
+
+
+@examples(100)
+@given(sorted_tables(), st.sampled_from(["recall", "fpr"]), st.sampled_from([0.0, 0.05, 0.5, 0.9, 1.0]))
+def test_rates(drawn: tuple[pl.DataFrame, list[float | None]], rate: str, value: float) -> None:
+    frame, _ = drawn
+    found = prc(frame).operating_points(0.1, by="g", **{rate: value}, guarantee=0.95)
+    sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
+    for point in found.to_dicts():
+        rows = sweeps[(point["g"],)].to_dicts()
+        k, rest, share = ("fn", "tp", 1 - value) if rate == "recall" else ("fp", "tn", value)
+        n = rows[0][k] + rows[0][rest]
+        passing = [r for r in rows if n and (share == 1 or special.bdtr(r[k], n, share) <= 0.05)]
+        chosen = (passing[0] if rate == "recall" else passing[-1])["threshold"] if passing else None
+        ends = (rows[-1]["threshold"], chosen) if rate == "recall" else (chosen, rows[0]["threshold"])
+        expected = (chosen, *ends) if passing else (None, None, None)
+        assert tuple(point[name] for name in STRETCH) == expected
+    threshold = pl.col("score").prc.threshold("label", **{rate: value}, guarantee=0.95)
+    grouped = frame.group_by("g").agg(threshold=threshold).sort("g")
+    assert_frame_equal(grouped, found.select("g", "threshold"), check_exact=True)
+
+
+@examples(60)
+@given(sorted_tables(), st.sampled_from([0.0, 0.05, 0.3, 0.9]))
+def test_budgets(drawn: tuple[pl.DataFrame, list[float | None]], rate: float) -> None:
+    """The lowest threshold whose upper limit of the rate of alerts is within the budget."""
+    frame, etas = drawn
+    found = prc(frame).operating_points(
+        etas, by="g", alerts=rate * 40, per=40, predicted_positive_rate=rate, guarantee=0.95
+    )
+    sweeps = prc(frame).sweep(by="g").partition_by("g", as_dict=True)
+    for point in found.to_dicts():
+        rows, eta = sweeps[(point["g"],)].to_dicts(), point["eta"]
+        passing = []
+        for row in rows:
+            spread = estimate = 0.0
+            for k, rest, share in (("tp", "fn", eta), ("fp", "tn", 1 - eta)):
+                n = row[k] + row[rest]
+                value = row[k] / n if n else math.nan
+                high = 1.0 if row[rest] == 0 else special.betainccinv(row[k] + 1, row[rest], 0.05)
+                estimate += share * value
+                spread += (share * (high - value)) ** 2
+            if estimate + math.sqrt(spread) <= rate * (1 + 2**-50):
+                passing.append(row["threshold"])
+        expected = (passing[-1], passing[-1], rows[0]["threshold"]) if passing else (None,) * 3
+        assert tuple(point[name] for name in STRETCH) == expected
+        assert point["n_pos_needed"] is None
+        assert point["n_neg_needed"] is None
+
+
+# Rules ----------------------------------------------------------------------------------------
+
+
+def test_as_many_as_needed_prove_it() -> None:
+    """With perfect scores a threshold is found from n_neg_needed negatives on, and with no fewer."""
+    for n_pos, target, eta in [(20, 0.8, 0.1), (5, 0.5, 0.5), (300, 0.9, 0.001), (1, 0.5, 0.5)]:
+        asked = {"precision": target, "guarantee": 0.95, "start": 2, "counts": ("n_pos", "n_neg")}
+        for more in (0, -1):
+            few = pl.DataFrame({"score": [2, 1], "n_pos": [n_pos, 0], "n_neg": [0, 1]})
+            needed = few.prc.operating_points(eta, **asked)["n_neg_needed"].item()
+            table = few.with_columns(n_neg=pl.Series([0, int(needed) + more]))
+            found = table.prc.operating_points(eta, **asked)
+            assert found["threshold"].item() == (2 if more == 0 else None)
+            assert found["n_neg_needed"].item() == needed
+
+
+def test_needed_numbers() -> None:
+    points = SWEEP.prc.operating_points(
+        [0.1, 0.0, 1.0], precision=[0.8, 1.0], npv=0.9, fdr=0.2, lift=8, guarantee=0.9
+    )
+    found = {(p["eta"], p["criterion"], p["target"]): p for p in points.to_dicts()}
+
+    def perfect(n: int, ratio: float) -> float:
+        return math.ceil(n * (0.1 ** (-1 / n) - 1) / ratio)
+
+    at = 0.1
+    assert found[at, "precision", 0.8]["n_neg_needed"] == perfect(13, at * 0.2 / (0.9 * 0.8))
+    assert found[at, "fdr", 0.2]["n_neg_needed"] == perfect(13, at * 0.2 / (0.9 * 0.8))
+    assert found[at, "lift", 8.0]["n_neg_needed"] == perfect(13, at * 0.2 / (0.9 * 0.8))
+    assert found[at, "npv", 0.9]["n_pos_needed"] == perfect(35, 0.9 * 0.1 / (at * 0.9))
+    assert found[at, "precision", 1.0]["n_neg_needed"] == math.inf
+    assert found[0.0, "precision", 0.8]["n_neg_needed"] == math.inf
+    assert found[1.0, "npv", 0.9]["n_pos_needed"] == math.inf
+    assert found[1.0, "precision", 0.8]["n_neg_needed"] == 0
+    limits = {"npv": "n_neg_needed", "precision": "n_pos_needed", "fdr": "n_pos_needed"}
+    for (_, criterion, _), point in found.items():
+        assert point[limits.get(criterion, "n_pos_needed")] is None
+
+
+def test_columns_and_nulls() -> None:
+    found = SWEEP.prc.operating_points(0.5, precision=[0.5, 1.0], guarantee=0.95, confidence=0.9)
+    assert found.columns[:9] == [
+        *("eta", "criterion", "target", "threshold", "guarantee", "holds_from", "holds_to"),
+        *("n_pos_needed", "n_neg_needed"),
+    ]
+    assert found["guarantee"].to_list() == [0.95, 0.95]
+    assert found["criterion"].to_list() == ["precision"] * 2
+    kept = ("eta", "criterion", "target", "guarantee", "n_neg_needed")
+    assert all(value is None for name, value in found.row(1, named=True).items() if name not in kept)
+    assert found["precision_low"].item(0) < found["precision"].item(0)
+    long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)
+    assert long["threshold"].n_unique() == 1
+    assert long["holds_to"].to_list() == [-5] * 3
+
+
+@pytest.mark.parametrize("label", [[1, 1, 1], [0, 0, 0]])
+def test_one_class_proves_nothing(label: list[int]) -> None:
+    table = pl.DataFrame({"score": [1, 2, 3], "label": label})
+    for eta in (None, 0.0, 0.5, 1.0):
+        found = table.prc.operating_points(
+            eta, precision=0.5, npv=0.5, lift=1, alerts=1, per=9, guarantee=0.6
+        )
+        assert found["threshold"].null_count() == 4, eta
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Boolean, pl.Int8, pl.UInt64, pl.Float32, pl.Decimal(9, 2), pl.Int128]
+)
+def test_stretches_have_the_dtype_of_the_score(dtype: Any) -> None:
+    table = pl.DataFrame({"score": [1] * 60 + [0] * 60, "label": [1] * 60 + [0] * 60})
+    table = table.with_columns(pl.col("score").cast(dtype))
+    found = table.prc.operating_points(
+        0.5, precision=0.5, npv=0.5, recall=0.5, guarantee=0.95, start=0.5
+    )
+    assert found.select(STRETCH).dtypes == [table.schema["score"]] * 3
+    values = found.select(pl.col(STRETCH).cast(pl.Float64)).rows()
+    half = 1.0 if not table.schema["score"].is_float() and dtype != pl.Decimal(9, 2) else 0.5
+    assert values == [(1.0, 0.0, 1.0), (1.0, 1.0, half), (1.0, half, 1.0)]
+
+
+def test_start_of_each_group() -> None:
+    table = pl.concat([SWEEP.with_columns(g=pl.lit("a")), SWEEP.with_columns(g=pl.lit("b"))])
+    starts = pl.DataFrame(
+        {"g": ["a", "b"], "threshold": [-5, None]}, schema_overrides={"threshold": pl.Int64}
+    )
+    asked: dict[str, Any] = {"precision": 0.5, "npv": 0.9, "by": "g", "guarantee": 0.95}
+    found = table.prc.operating_points(0.5, start=starts, **asked)
+    one = SWEEP.prc.operating_points(0.5, start=-5, **{**asked, "by": None})
+    assert found.filter(g="a").drop("g").equals(one)
+    assert found.filter(g="b")["threshold"].null_count() == 2
+    with pytest.raises(PrcError, match=r"the start= frame has no row for 1 group\(s\), such as g = b"):
+        table.prc.operating_points(0.5, start=starts.head(1), **asked)
+    with pytest.raises(PrcError, match="a run has one start, and the start= frame holds several"):
+        table.prc.operating_points(0.5, start=pl.concat([starts, starts]), **asked)
+
+
+def test_counts_are_tested_as_examples_are() -> None:
+    asked: dict[str, Any] = {"precision": 0.5, "recall": 0.3, "guarantee": 0.95}
+    counted = SWEEP.prc.counts().prc.operating_points(0.3, counts=("n_pos", "n_neg"), **asked)
+    assert counted.equals(SWEEP.prc.operating_points(0.3, **asked))
+
+
+WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"precision": 0.5, "guarantee": 95}, "a level such as 0.95; got 95"),
+        ({"precision": 0.5, "guarantee": 0.5}, "a level such as 0.95; got 0.5"),
+        (
+            {"precision": 0.5, "guarantee": 0.95, "weight": "w"},
+            "counts, and weights are none: use within=",
+        ),
+        (
+            {"recall": 0.5, "guarantee": 0.95, "rates": ("tpr", "fpr"), "eta": 0.1},
+            "every distinct score",
+        ),
+        ({"maximize": "f1", "guarantee": 0.95}, "cannot promise maximize.f1.: .* no natural order"),
+        ({"threshold": 3, "guarantee": 0.95}, "chosen already: confidence= says how sure"),
+        ({"precision": 0.5, "start": 3}, "pass guarantee=, too"),
+        ({"recall": 0.5, "guarantee": 0.95, "start": 3}, "no start, so leave it out"),
+        ({"precision": 0.5, "guarantee": 0.95, "start": math.nan}, "start="),
+        ({"lift": -1}, "lift= takes numbers of at least 0; got -1"),
+        ({"npv": 1.1}, r"npv= takes numbers in \[0, 1\]"),
+        (
+            {"npv": 0.5, "guarantee": 0.95, "eta": 0.1, "counts": ("w", "fpr")},
+            "guarantee= needs numbers of",
+        ),
+    ],
+)
+def test_refused(options: dict[str, Any], hint: str) -> None:
+    with pytest.raises(PrcError, match=hint):
+        WITH_WEIGHT.prc.operating_points(**options)
+    if not options.keys() & {"rates", "counts", "threshold"}:
+        with pytest.raises(PrcError, match=hint):
+            pl.col("score").prc.threshold("label", **options)
+
+
+def test_budgets_need_a_data_frame() -> None:
+    with pytest.raises(PrcError, match=r"needs a DataFrame: call .collect\(\) first"):
+        SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95)
+    with pytest.raises(PrcError, match=r"ask a DataFrame for it with .prc.operating_points"):
+        pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
