@@ -326,6 +326,7 @@ ASKED = (
 NOMINAL_BANDS = (("mover", "wilson"), ("mover", "jeffreys"), ("rectangle", "wilson"))
 GUARANTEES = (("rectangle", "clopper_pearson"), ("rectangle", "hoeffding"))
 NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare", "uncertain_eta", "maxima"]
+NAMES += ["guarantee"]
 
 
 def of_summary(asked: Asked, cell: Cell, sets: pl.DataFrame, simulations: int) -> Iterator[Coverage]:
@@ -688,6 +689,212 @@ def maxima(simulations: int) -> str:
     return f"### maxima, {simulations} test sets a cell\n\n" + table(heads, rows)
 
 
+# Promises -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Straight:
+    """A curve that is a line up to a recall: precision is the same at all thresholds up to there."""
+
+    name: str
+    ratio: float
+    """The fpr per recall on the line."""
+    most: float = 0.9
+    levels: None = None
+
+    def fpr_at(self, recall: Any) -> Any:
+        return np.interp(recall, [0, self.most, 1], [0, self.most * self.ratio, 1])
+
+    def recall_at(self, fpr: Any) -> Any:
+        return np.interp(fpr, [0, self.most * self.ratio, 1], [0, self.most, 1])
+
+
+@dataclass(frozen=True)
+class Design:
+    """Test sets in which a precision is promised."""
+
+    model: Model
+    n_pos: int
+    n_neg: int
+    at: float
+    target: float
+
+    @property
+    def ratio(self) -> float:
+        """The fpr per recall at which the target is just met."""
+        return self.at * (1 - self.target) / ((1 - self.at) * self.target)
+
+    @property
+    def best_recall(self) -> float:
+        """The greatest recall of a threshold that keeps the promise; 0 if there is none."""
+        if self.model.levels is not None:
+            recall, fpr = (np.cumsum(shares) for shares in self.model.levels)
+        else:
+            fpr = np.concatenate([np.geomspace(1e-9, 1, 200_001), np.linspace(1e-5, 1, 100_001)])
+            recall = np.asarray(self.model.recall_at(fpr))
+        return float(np.max(recall, where=fpr <= self.ratio * recall, initial=0))
+
+
+def normal(shift: float) -> Shifted:
+    return Shifted(f"normal, d' = {shift:g}", stats.norm(), shift)
+
+
+def student(shift: float) -> Shifted:
+    return Shifted(f"t3, shift {shift:g}", stats.t(3), shift)
+
+
+BETA, MIXTURE, FIVE = MODELS[-3:]
+DESIGNS = [
+    *(Design(normal(2), p, n, at, x) for p, n, at, x in [(20, 500, 0.1, 0.5), (100, 1000, 0.1, 0.8)]),
+    Design(normal(2), 100, 5000, 0.01, 0.8),
+    *(Design(normal(2.5), p, n, 0.1, x) for p, n, x in [(50, 2000, 0.5), (100, 1000, 0.8)]),
+    Design(normal(3), 50, 50_000, 0.001, 0.2),
+    Design(normal(3), 200, 10_000, 0.01, 0.5),
+    Design(normal(3), 1000, 10_000, 0.01, 0.9),
+    Design(normal(3.5), 20, 1000, 0.1, 0.8),
+    Design(normal(3.5), 500, 5000, 0.01, 0.8),
+    Design(normal(3.5), 1000, 20_000, 0.001, 0.5),
+    Design(normal(4), 100, 100_000, 0.0002, 0.2),
+    Design(normal(4), 1000, 100_000, 0.001, 0.8),
+    Design(normal(4.5), 500, 100_000, 0.0002, 0.5),
+    Design(normal(5), 200, 50_000, 0.0002, 0.2),
+    *(
+        Design(BETA, p, n, at, x)
+        for p, n, at, x in [
+            *((200, 2000, 0.1, 0.5), (200, 20_000, 0.5, 0.8)),
+            *((1000, 5000, 0.1, 0.8), (1000, 20_000, 0.1, 0.6)),
+        ]
+    ),
+    *(
+        Design(student(shift), p, n, at, x)
+        for shift, p, n, at, x in [
+            *((3, 200, 2000, 0.5, 0.95), (3, 1000, 50_000, 0.1, 0.5), (3, 200, 2000, 0.1, 0.95)),
+            *((4, 500, 20_000, 0.1, 0.8), (4, 200, 5000, 0.1, 0.4)),
+        ]
+    ),
+    *(
+        Design(MIXTURE, p, n, at, x)
+        for p, n, at, x in [(200, 2000, 0.1, 0.6), (1000, 20_000, 0.1, 0.7), (200, 2000, 0.5, 0.99)]
+    ),
+    *(
+        Design(FIVE, p, n, at, x)
+        for p, n, at, x in [(200, 2000, 0.1, 0.5), (50, 1000, 0.5, 0.95), (100, 1000, 0.1, 0.8)]
+    ),
+    *(
+        Design(
+            Straight(f"line, precision {'just below' if below else 'above'}", by * ratio), p, n, at, x
+        )
+        for below, by, ratio, p, n, at, x in [
+            (True, 1.001, 0.1 * 0.5 / (0.9 * 0.5), 200, 2000, 0.1, 0.5),
+            (True, 1.001, 0.01 * 0.2 / (0.99 * 0.8), 500, 10_000, 0.01, 0.8),
+            (True, 1.001, 0.5 * 0.2 / (0.5 * 0.8), 100, 5000, 0.5, 0.8),
+            (False, 0.5, 0.1 * 0.2 / (0.9 * 0.8), 200, 2000, 0.1, 0.8),
+        ]
+    ),
+]
+
+
+def promised_sets(design: Design, number: int, simulations: int) -> pl.DataFrame:
+    """Counts by score, for `counts=`; a score is the share of negatives above it, negated.
+
+    Where the promise is kept in the sample, there are at most P + N * ratio alerts, so the rows below
+    twice as many are one row.
+    """
+    rng = np.random.default_rng([SEED, 3, number])
+    if design.model.levels is not None:
+        n_rows = len(design.model.levels[0])
+        n_pos, n_neg = (
+            rng.multinomial(size, shares, size=simulations).ravel()
+            for size, shares in zip((design.n_pos, design.n_neg), design.model.levels, strict=True)
+        )
+        sets = {"simulation": np.repeat(np.arange(simulations), n_rows)}
+        sets["score"] = np.tile(-np.arange(n_rows, dtype=float), simulations)
+        return pl.DataFrame({**sets, "n_pos": n_pos, "n_neg": n_neg})
+    kept = min(
+        design.n_pos + design.n_neg, round(2 * (design.n_pos + design.n_neg * design.ratio)) + 100
+    )
+    parts = []
+    for simulation in range(simulations):
+        above = np.concatenate([design.model.fpr_at(rng.random(design.n_pos)), rng.random(design.n_neg)])
+        first = np.argsort(above)[:kept]
+        positive = first < design.n_pos
+        scores, n_pos, n_neg = -above[first], positive.astype(int), (~positive).astype(int)
+        n_pos[-1] += design.n_pos - n_pos.sum()
+        n_neg[-1] += design.n_neg - n_neg.sum()
+        part = {"score": scores, "n_pos": n_pos, "n_neg": n_neg}
+        parts.append(pl.DataFrame(part).with_columns(simulation=simulation))
+    return pl.concat(parts)
+
+
+@dataclass(frozen=True)
+class Promised:
+    """Of the thresholds of a design: shares of its test sets, and recall as a share of the best."""
+
+    model: str
+    n_pos: int
+    n_neg: int
+    at: float
+    target: float
+    simulations: int
+    best_recall: float
+    broken_by_point: float
+    broken: float
+    found: float
+    recall_share: float | None
+    """The mean over test sets in which a threshold was found."""
+
+    @property
+    def row(self) -> list[Any]:
+        where = [self.model, self.n_pos, self.n_neg, f"{self.at:g}", f"{self.target:g}"]
+        shares = (self.best_recall, self.broken_by_point, self.broken, self.found, self.recall_share)
+        return [*where, *map(percent, shares)]
+
+
+PROMISED_HEADS = (
+    *("model", "P", "N", "eta", "precision", "best recall", "broken without", "broken"),
+    *("found", "share of best recall"),
+)
+
+
+def promised(simulations: int, level: float = CONFIDENCE) -> Iterator[Promised]:
+    for number, design in enumerate(DESIGNS):
+        sets = promised_sets(design, number, simulations)
+        asked = {"precision": design.target, "by": "simulation", "counts": ("n_pos", "n_neg")}
+        plain, sure = (
+            outcome(design, sets.prc.operating_points(design.at, **asked, **more)["threshold"])
+            for more in ({}, {"guarantee": level})
+        )
+        where = (design.model.name, design.n_pos, design.n_neg, design.at, design.target, simulations)
+        yield Promised(*where, design.best_recall, plain[0], *sure)
+
+
+def outcome(design: Design, thresholds: pl.Series) -> tuple[float, float, float | None]:
+    """How often a promise is broken, a threshold found, and the recall as a share of the best."""
+    found = -thresholds.drop_nulls().to_numpy()
+    if design.model.levels is not None:
+        recall, fpr = (np.cumsum(shares)[found.astype(int)] for shares in design.model.levels)
+    else:
+        recall, fpr = np.asarray(design.model.recall_at(found)), found
+    n, best = len(thresholds), design.best_recall
+    broken = float(np.sum(fpr > design.ratio * recall * (1 + 1e-9)) / n)
+    share = float(recall.mean() / best) if len(found) > 0.01 * n and best > 0 else None
+    return broken, len(found) / n, share
+
+
+def summary_of_promises(found: Sequence[Promised]) -> str:
+    reachable = [one for one in found if one.best_recall > 0]
+    of_best = [one.found * (one.recall_share or 0) for one in reachable]
+    without = [one.broken_by_point for one in found if one.model != FIVE.name]
+    return (
+        f"{len(found)} designs: broken at most {percent(max(one.broken for one in found))} %, "
+        f"mean {percent(float(np.mean([one.broken for one in found])))}; "
+        f"without guarantee {percent(float(np.mean(without)))} on average, where scores do not tie; "
+        f"in {len(reachable)} reachable ones found in "
+        f"{percent(float(np.mean([one.found for one in reachable])))} %, and "
+        f"{percent(float(np.mean(of_best)))} % of the best recall (none found as 0)\n"
+    )
+
+
 # What it says ---------------------------------------------------------------------------------
 
 
@@ -807,12 +1014,17 @@ def main() -> None:
         print(text)
     if "maxima" in given.only:
         print(maxima(given.simulations))
+    promises = list(promised(given.simulations)) if "guarantee" in given.only else []
+    if promises:
+        print("### guarantee=0.95\n\n" + table(PROMISED_HEADS, (one.row for one in promises)))
+        print(summary_of_promises(promises))
     if found:
         print(verdict_of_methods(found), verdict_of_cells(found), outside(found), sep="\n")
     print(f"{perf_counter() - start:.0f} seconds")
     if given.json:
         about = {"simulations": given.simulations, "seed": SEED, **versions()}
-        results = {"coverage": [asdict(one) for one in found], "compare": [asdict(one) for one in tests]}
+        named = {"coverage": found, "compare": tests, "guarantee": promises}
+        results = {name: [asdict(one) for one in of] for name, of in named.items()}
         given.json.write_text(json.dumps(about | results, indent=2))
 
 

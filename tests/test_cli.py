@@ -152,6 +152,14 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         "points --alerts 5/100,1/100 --per 7 --confidence 0.9 --metrics npv",
         lambda p: p.operating_points(alerts=[0.35, 0.07], per=7, confidence=0.9, metrics="npv"),
     ),
+    (
+        "points --npv .6 --fdr .5 --lift 1.1 --eta 0.3 --start 0.5 --guarantee 0.6",
+        lambda p: p.operating_points(0.3, npv=0.6, fdr=0.5, lift=1.1, start=0.5, guarantee=0.6),
+    ),
+    (
+        "points --alerts 50/100 --guarantee 0.6",
+        lambda p: p.operating_points(alerts=50, per=100, guarantee=0.6),
+    ),
     ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
     (
         "points --score patient --threshold 2.5",
@@ -396,6 +404,31 @@ def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str]
     assert refusal(f"curve late.csv {output}", capsys).endswith("from the first 10 000 rows")
     Path("empty.csv").write_text("")
     assert "empty CSV" in refusal(f"summary empty.csv {output}", capsys)
+
+
+def test_a_promise_that_no_threshold_keeps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The row has no threshold, and a sentence says what a test set must have."""
+    few = pl.DataFrame({"score": [2, 1], "n_pos": [3, 0], "n_neg": [0, 4]})
+    few.write_csv("few.csv")
+    asked = "points few.csv --counts n_pos n_neg --eta 0.1 --guarantee 0.95"
+    found = table(f"{asked} --precision 0.9 1 --fpr 0.2 --recall .05", "points.csv")
+    assert found["threshold"].to_list() == [2, None, None, None]
+    assert capsys.readouterr().err.splitlines() == [
+        "polars-prcurve: eta 0.1: no threshold keeps fpr 0.2 with a guarantee of 0.95; even perfect "
+        "scores need 14 negatives (n_neg_needed); if the table has as many, it is the scores",
+        "polars-prcurve: eta 0.1: no threshold keeps precision 0.9 with a guarantee of 0.95; even "
+        "perfect scores need 417 negatives (n_neg_needed); if the table has as many, it is the scores",
+        "polars-prcurve: eta 0.1: no threshold keeps precision 1 with a guarantee of 0.95; "
+        "no test set could prove it",
+    ]
+    table(f"{asked} --alerts 1/100 --metrics f1 npv", "points.csv")
+    assert capsys.readouterr().err.endswith("take a larger budget, or a larger test set\n")
+    groups = pl.concat([few.with_columns(g=pl.lit(n)) for n in range(7)])
+    groups.write_csv("few.csv")
+    table(f"{asked} --by g --npv 0.99", "points.csv")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("polars-prcurve: g = 0, eta 0.1: no threshold keeps npv 0.99 with")
+    assert lines[5:] == ["polars-prcurve: 2 more rows have no threshold either"]
 
 
 def test_a_file_stays_as_it_was_when_the_next_run_fails(

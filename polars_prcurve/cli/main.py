@@ -29,6 +29,7 @@ import polars as pl
 from polars_prcurve import __version__, metrics
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.messages import RaisingParser, name_options, translate_message
+from polars_prcurve.cli.promise_notes import describe_unmet_promises
 from polars_prcurve.cli.stop_signals import catch_stop_signals
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError, suggest_names
@@ -40,6 +41,7 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.namespace import prc
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.prevalence.eta_values import eta_from_ratio, read_fraction
+from polars_prcurve.query_checks import run_query
 
 _PROGRAM = "polars-prcurve"
 _ROWS_SHOWN = 50
@@ -194,9 +196,20 @@ def _add_points(commands: Any) -> None:
     _add_list_option(
         parser, "--precision", "SHARE", "target: the lowest with at least this precision at --eta"
     )
+    _add_list_option(parser, "--npv", "SHARE", "target: the highest with at least this npv at --eta")
+    _add_list_option(parser, "--fdr", "SHARE", "target: the lowest with at most this fdr at --eta")
+    _add_list_option(parser, "--lift", "FACTOR", "target: the lowest with at least this lift at --eta")
     about = "target: the lowest with at most these alerts among events at --eta, such as 500/2000000"
     _add_list_option(parser, "--alerts", "ALERTS/EVENTS", about)
     _add_list_option(parser, "--maximize", "METRIC", "target: the best by a metric, such as f1")
+    about = (
+        "a level such as 0.95: thresholds that meet their targets in truth, in this share of test sets"
+    )
+    _add_option(parser, "--guarantee", "LEVEL", about, type=float)
+    about = (
+        "where the tests of --guarantee start, fixed before the labels were seen (default: by counts)"
+    )
+    _add_option(parser, "--start", "SCORE", about)
     about = "show the alerts among this number of events (default: the events of --alerts)"
     _add_option(parser, "--per", "EVENTS", about, type=float)
 
@@ -323,7 +336,13 @@ def _write_table(args: argparse.Namespace) -> None:
     table = _scan_table(args)
     given = _read_arguments(args, table.collect_schema())
     _report_dropped_rows(table, given)
-    write(args.ask(FilePrc(table), **given))
+    query = args.ask(FilePrc(table), **given)
+    if "guarantee" in given:  # points are few, and read twice
+        points = run_query(query)
+        for sentence in describe_unmet_promises(points, given["by"]):
+            print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
+        query = points.lazy()
+    write(query)
     if args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         rows, seconds = _count_rows(table_files.scan_files(args.output)), time.monotonic() - started
         _print_progress(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
@@ -349,6 +368,7 @@ def _check_effects(args: argparse.Namespace) -> None:
         ),
         ("label", not given & {"counts", "rates"}, "rows of examples, not --counts or --rates"),
         ("score", "rates" not in given, "scores, not --rates"),
+        ("start", "guarantee" in given, "--guarantee"),
     ]
     options = name_options(args.parser, {})
     for name, has_effect, needed in needs:
@@ -417,6 +437,8 @@ def _read_arguments(args: argparse.Namespace, schema: pl.Schema) -> dict[str, An
         given["pos_label"] = _parse_value("--pos-label", given["pos_label"], label)
     if "threshold" in given and score is not None:
         given["threshold"] = [_parse_threshold(text, score) for text in given["threshold"]]
+    if "start" in given and score is not None:
+        given["start"] = _parse_threshold(given["start"], score, "--start")
     return {name: value for name, value in given.items() if name not in _CLI_ONLY}
 
 
@@ -496,14 +518,14 @@ def _alert_arguments(pairs: Sequence[tuple[Fraction, Fraction]], per: float | No
     return {"alerts": [float(alerts * events / of) for alerts, of in pairs], "per": float(events)}
 
 
-def _parse_threshold(text: str, dtype: pl.DataType) -> Any:
+def _parse_threshold(text: str, dtype: pl.DataType, option: str = "--threshold") -> Any:
     """Return a threshold from text: any number. For floats it is the score that is printed so."""
     if dtype.is_float() or (dtype == pl.Boolean and text.lower() in ("true", "false")):
-        return _parse_value("--threshold", text, dtype)
+        return _parse_value(option, text, dtype)
     try:
         return Decimal(text)
     except InvalidOperation:
-        raise PrcError(f"--threshold takes a number; got {text!r}") from None
+        raise PrcError(f"{option} takes a number; got {text!r}") from None
 
 
 def _parse_value(option: str, text: str, dtype: pl.DataType) -> Any:
@@ -545,6 +567,9 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "recall": _parse_shares,
     "fpr": _parse_shares,
     "precision": _parse_shares,
+    "npv": _parse_shares,
+    "fdr": _parse_shares,
+    "lift": _parse_shares,
     "alerts": _parse_alerts,
 }
 
