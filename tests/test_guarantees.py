@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import special
 
-from polars_prcurve import PrcError, prc
+from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.curves import guarantees
 from polars_prcurve.intervals.binomial_tails import is_tail_at_most, tail_quantile
 from tests.support.profiles import examples
@@ -288,6 +288,27 @@ def test_budgets(drawn: tuple[pl.DataFrame, list[float | None]], rate: float) ->
         assert tuple(point[name] for name in STRETCH) == expected
         assert point["n_pos_needed"] is None
         assert point["n_neg_needed"] is None
+
+
+def test_the_promise_is_kept_where_every_threshold_just_misses_it() -> None:
+    """The hardest curve is a line: precision is the same everywhere, and the best guess breaks it."""
+    rng, sets, n_pos, n_neg, ratio = np.random.default_rng(3), 400, 100, 1000, 0.05
+    above = np.concatenate([ratio * rng.random((sets, n_pos)), rng.random((sets, n_neg))], axis=1)
+    table = pl.DataFrame(
+        {
+            "set": np.repeat(np.arange(sets), n_pos + n_neg),
+            "score": -above.ravel(),
+            "label": np.tile(np.arange(n_pos + n_neg) < n_pos, sets),
+        }
+    )
+    target = metrics.precision(1, ratio, 0.1) * 1.0001
+    broken = [
+        table.prc.operating_points(0.1, precision=target, by="set", **more)["threshold"].count() / sets
+        for more in ({}, {"guarantee": 0.95}, {"guarantee": 0.8})
+    ]
+    assert broken[0] > 0.9
+    assert broken[1] < 0.05 + 3 * (0.05 * 0.95 / sets) ** 0.5
+    assert 0.02 < broken[2] < 0.2 + 3 * (0.2 * 0.8 / sets) ** 0.5
 
 
 # Rules ----------------------------------------------------------------------------------------
