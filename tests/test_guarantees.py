@@ -69,7 +69,7 @@ def test_worked_tests(case: tuple[Any, ...]) -> None:
     if z is not None:
         assert found.select(tail_quantile(K, N, ODDS)).item() == pytest.approx(z, rel=1e-11)
     assert found.select(is_tail_at_most(0.05, K, N, ODDS)).item() == (tail <= 0.05)
-    start = guarantees._count_alerts_at_start(pl.lit(n_pos), pl.lit(n_neg), pl.lit(kept), 0.05)
+    start = guarantees.count_alerts_at_start(pl.lit(n_pos), pl.lit(n_neg), pl.lit(odds), 0.05)
     assert pl.select(start).item() == at_start
 
 
@@ -80,7 +80,7 @@ SWEEP = pl.DataFrame({"label": [*map(int, "1111110111011001" + "01"), *[0] * 30]
 
 
 @pytest.mark.parametrize(
-    ("target", "cells", "start"), [(0.5, (13, 17), 6), (0.8, (6, 0), 6)], ids=["half", "four fifths"]
+    ("target", "cells", "start"), [(0.5, (13, 17), 5), (0.8, (6, 0), 6)], ids=["half", "four fifths"]
 )
 def test_worked_runs(target: float, cells: tuple[int, int], start: int) -> None:
     found = SWEEP.prc.operating_points(0.5, precision=target, guarantee=0.95)
@@ -175,7 +175,15 @@ def run_reference(
         least = math.ceil(-math.log(alpha) / math.log1p(odds))
         most = min(n_good + n_bad * ratio, n_good + n_bad)
         m = math.ceil(max(least, min(2 * least, most / 4), most / 10))
-        run = [row for row in order if row[good] + row[bad] >= m]
+        share = 1 if odds == math.inf else odds / (1 + odds)
+        z = special.ndtri(alpha)
+        k = m * share + math.sqrt(m * share * (1 - share)) * z + (z * z - 1) * (1 - 2 * share) / 6
+        k = max(0, math.floor(k - 0.5))
+        enough = {
+            n: n >= m or (share < 1 and k < n and special.bdtr(k, n, share) <= alpha)
+            for n in (row[good] + row[bad] for row in rows)
+        }
+        run = [row for row in order if enough[row[good] + row[bad]]]
     else:
         at = [row for row in rows if row["threshold"] >= start]
         run = [at[-1], *(r for r in rows if r["threshold"] < start)] if down and at else at[::-1]
@@ -363,7 +371,7 @@ def test_columns_and_nulls() -> None:
     assert found["precision_low"].item(0) < found["precision"].item(0)
     long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)
     assert long["threshold"].n_unique() == 1
-    assert long["holds_to"].to_list() == [-5] * 3
+    assert long["holds_to"].to_list() == [-4] * 3
 
 
 @pytest.mark.parametrize("label", [[1, 1, 1], [0, 0, 0]])

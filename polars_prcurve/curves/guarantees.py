@@ -13,9 +13,9 @@ monotone, so any row that passes will do, and there is no run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -41,7 +41,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_most
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.intervals.binomial_tails import is_tail_at_most
+from polars_prcurve.intervals.binomial_tails import count_passing, is_tail_at_most
 from polars_prcurve.intervals.rates import compute_limits
 from polars_prcurve.metrics.curve_metric import Rows
 
@@ -51,6 +51,9 @@ FPR_HIGH = f"{RESERVED}fpr_high"
 END = "end"
 """The name of the extreme that is the score at the other end of a stretch."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
+
+Cells: TypeAlias = tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]
+"""True positives, false positives, false negatives and true negatives, as floats."""
 
 Ratio: TypeAlias = Callable[[float, pl.Expr], pl.Expr]
 """A function from a target and eta to the fpr per recall at which the target is just met."""
@@ -119,8 +122,8 @@ _NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or co
 
 def _promise_all(targets: Sequence[Target], guarantee: Guarantee) -> list[Target]:
     promised = []
-    for target in targets:
-        search, promise = _PROMISES[target.criterion](target, guarantee)
+    for number, target in enumerate(targets):
+        search, promise = _PROMISES[target.criterion](target, guarantee, number)
         promise = promise._replace(starts=guarantee.starts)
         promised.append(replace(target, search=search, promise=promise))
     return promised
@@ -204,73 +207,103 @@ def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Ex
 # Precision, and what is precision in other words ----------------------------------------------
 
 
-def _build_run(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
     """Return the run of precision, fdr or lift: from its start down."""
-    ratio, alpha = _bind_ratio(target), guarantee.alpha
+    run = _build_tests(target, guarantee, number, _cells)
 
-    def count_needed(n_pos: pl.Expr, eta: pl.Expr) -> pl.Expr:
-        return _count_needed(n_pos, ratio(eta), alpha)
+    def end(rows: Rows) -> Extreme:
+        if guarantee.start is not None:
+            return Extreme(guarantee.start)
+        return Extreme(pl.when(run.has_started(rows)).then(rows.column(SCORE)))
 
-    def passes(rows: Rows) -> pl.Expr:
-        return _is_ratio_kept(_cells(rows), ratio(rows.eta), alpha)
-
-    if guarantee.start is None:
-
-        def has_started(rows: Rows) -> pl.Expr:
-            tp, fp, fn, tn = _cells(rows)
-            return tp + fp >= _count_alerts_at_start(tp + fn, fp + tn, ratio(rows.eta), alpha)
-
-        def end(rows: Rows) -> Extreme:
-            return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)))
-
-        search = _run_down(has_started, passes)
-    else:
-        start = guarantee.start
-
-        def end(rows: Rows) -> Extreme:
-            return Extreme(start)
-
-        search = _run_down_from(start, passes)
-    return search, Promise(guarantee.level, end, True, n_neg_needed=count_needed)
+    search = _run_down(run) if guarantee.start is None else _run_down_from(guarantee.start, run)
+    return search, Promise(guarantee.level, end, True, n_neg_needed=run.count_needed)
 
 
-def _build_npv_run(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
     """Return the run of npv: from its start up.
 
     Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
     """
-    ratio, alpha = _bind_ratio(target), guarantee.alpha
 
-    def count_needed(n_neg: pl.Expr, eta: pl.Expr) -> pl.Expr:
-        return _count_needed(n_neg, ratio(eta), alpha)
-
-    def passes(rows: Rows) -> pl.Expr:
+    def swapped_cells(rows: Rows) -> Cells:
         tp, fp, fn, tn = _cells(rows)
-        return _is_ratio_kept((tn, fn, fp, tp), ratio(rows.eta), alpha)
+        return tn, fn, fp, tp
+
+    run = _build_tests(target, guarantee, number, swapped_cells)
 
     def has_started(rows: Rows) -> pl.Expr:
-        if guarantee.start is not None:
-            return rows.column(SCORE) >= guarantee.start
-        tp, fp, fn, tn = _cells(rows)
-        return tn + fn >= _count_alerts_at_start(fp + tn, tp + fn, ratio(rows.eta), alpha)
+        if guarantee.start is None:
+            return run.has_started(rows)
+        return rows.column(SCORE) >= guarantee.start
 
     def end(rows: Rows) -> Extreme:
         if guarantee.start is not None:
             return Extreme(guarantee.start)
         return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)), False)
 
-    search = _run_up(has_started, passes)
-    return search, Promise(guarantee.level, end, False, n_pos_needed=count_needed)
+    search = _run_up(run, has_started)
+    return search, Promise(guarantee.level, end, False, n_pos_needed=run.count_needed)
 
 
-def _run_down(has_started: RowTest, passes: RowTest) -> Search:
+class _Tests(NamedTuple):
+    """The tests of a run, which its first steps have made."""
+
+    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
+    has_started: RowTest
+    passes: RowTest
+    count_needed: Callable[[pl.Expr, pl.Expr], pl.Expr]
+
+
+def _build_tests(
+    target: Target, guarantee: Guarantee, number: int, read_cells: Callable[[Rows], Cells]
+) -> _Tests:
+    """Return the tests of a target: of the cells tp, fp, fn and tn of each row, or of those swapped.
+
+    What is used more than once is a column, because expressions in lists share no common parts.
+    """
+    ratio, alpha = _bind_ratio(target), guarantee.alpha
+    odds, most, passing, started, passed = (
+        f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+    )
+
+    def add_odds(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = read_cells(rows)
+        return {odds: ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)}
+
+    def add_test(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, _, _ = read_cells(rows)
+        return {passed: (tp > 0) & is_tail_at_most(alpha, fp, tp + fp, rows.column(odds))}
+
+    def add_most(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = read_cells(rows)
+        return {most: count_alerts_at_start(tp + fn, fp + tn, rows.column(odds), alpha)}
+
+    def add_passing(rows: Rows) -> dict[str, pl.Expr]:
+        return {passing: count_passing(rows.column(most), rows.column(odds), alpha)}
+
+    def add_start(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, _, _ = read_cells(rows)
+        fewer = is_tail_at_most(alpha, rows.column(passing), tp + fp, rows.column(odds))
+        has_fewest = (rows.column(odds) < math.inf) & fewer
+        return {started: (tp + fp >= rows.column(most)) | has_fewest}
+
+    return _Tests(
+        (add_odds, add_test, *((add_most, add_passing, add_start) if guarantee.start is None else ())),
+        lambda rows: rows.column(started),
+        lambda rows: rows.column(passed),
+        lambda n, eta: _count_needed(n, ratio(eta), alpha),
+    )
+
+
+def _run_down(run: _Tests) -> Search:
     """Return the search for the last row before a test fails, among the rows of the run."""
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs = has_started(rows)
+        runs = run.has_started(rows)
         return {
             "start": number_where(runs, rows, greatest=False),
-            "failure": number_where(runs & ~passes(rows), rows, greatest=False),
+            "failure": number_where(runs & ~run.passes(rows), rows, greatest=False),
             "last": Extreme(rows.column(ROW_NUMBER)),
         }
 
@@ -278,17 +311,17 @@ def _run_down(has_started: RowTest, passes: RowTest) -> Search:
         row = found("failure").fill_null(found("last") + 1) - 1
         return pl.when(row >= found("start")).then(row)
 
-    return Search(find_ends, read_row)
+    return Search(find_ends, read_row, run.steps)
 
 
-def _run_up(has_started: RowTest, passes: RowTest) -> Search:
+def _run_up(run: _Tests, has_started: RowTest) -> Search:
     """Return the search for the first row after a test fails, among the rows of the run."""
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
         runs = has_started(rows)
         return {
             "start": number_where(runs, rows, greatest=True),
-            "failure": number_where(runs & ~passes(rows), rows, greatest=True),
+            "failure": number_where(runs & ~run.passes(rows), rows, greatest=True),
             "first": Extreme(rows.column(ROW_NUMBER), False),
         }
 
@@ -296,10 +329,10 @@ def _run_up(has_started: RowTest, passes: RowTest) -> Search:
         row = found("failure").fill_null(found("first") - 1) + 1
         return pl.when(row <= found("start")).then(row)
 
-    return Search(find_ends, read_row)
+    return Search(find_ends, read_row, run.steps)
 
 
-def _run_down_from(start: pl.Expr, passes: RowTest) -> Search:
+def _run_down_from(start: pl.Expr, run: _Tests) -> Search:
     """Return the search for the last row before a test fails, from a given score down.
 
     The counts at this score are those of the lowest row that is not below it.
@@ -308,10 +341,10 @@ def _run_down_from(start: pl.Expr, passes: RowTest) -> Search:
     def find_ends(rows: Rows) -> dict[str, Extreme]:
         below, number = rows.column(SCORE) < start, rows.column(ROW_NUMBER)
         # The start row and, in the low bit, whether it passes.
-        head = number * 2 + passes(rows).cast(pl.Int64)
+        head = number * 2 + run.passes(rows).cast(pl.Int64)
         return {
             "head": Extreme(pl.when(~below).then(head)),
-            "failure": number_where(below & ~passes(rows), rows, greatest=False),
+            "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
             "last": Extreme(number),
         }
 
@@ -319,10 +352,10 @@ def _run_down_from(start: pl.Expr, passes: RowTest) -> Search:
         row = found("failure").fill_null(found("last") + 1) - 1
         return pl.when(found("head") % 2 == 1).then(row)
 
-    return Search(find_ends, read_row)
+    return Search(find_ends, read_row, run.steps)
 
 
-def _cells(rows: Rows) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+def _cells(rows: Rows) -> Cells:
     """Return tp, fp, fn and tn as floats."""
     tp, fp, fn, tn = (rows.column(name).cast(pl.Float64) for name in ("tp", "fp", "fn", "tn"))
     return tp, fp, fn, tn
@@ -362,24 +395,17 @@ _RATIOS: dict[str, Ratio] = {
 }
 
 
-def _is_ratio_kept(
-    cells: tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr], ratio: pl.Expr, alpha: float
-) -> pl.Expr:
-    """Whether fpr per recall is below `ratio` for sure: fp is improbably small among tp + fp alerts."""
-    tp, fp, fn, tn = cells
-    odds = ((fp + tn) * ratio / (tp + fn)).fill_nan(0.0)
-    return (tp > 0) & is_tail_at_most(alpha, fp, tp + fp, odds)
-
-
-def _count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, ratio: pl.Expr, alpha: float) -> pl.Expr:
-    """Return the number of alerts at which a run starts, which no label chooses.
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the number of alerts at which a run starts at the latest, which no label chooses.
 
     Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
     target is just met, and no target needs more alerts than there are examples.
+
+    With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
+    with that number are a better start, since fewer alerts hold no more false positives.
     """
-    odds = (n_neg * ratio / n_pos).fill_nan(0.0)
     least = (-math.log(alpha) / odds.log1p()).ceil()
-    most = pl.min_horizontal(n_pos + n_neg * ratio, n_pos + n_neg)
+    most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most / 10).ceil()
 
 
@@ -395,7 +421,7 @@ def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: float) -> pl.Expr:
 # Rates ----------------------------------------------------------------------------------------
 
 
-def _promise_recall(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
     value = target.value
     assert isinstance(value, float)
     odds = math.inf if value == 0 else (1 - value) / value
@@ -411,7 +437,7 @@ def _promise_recall(target: Target, guarantee: Guarantee) -> tuple[Search, Promi
     return choose_first(passes), Promise(guarantee.level, end, False, n_pos_needed=needed)
 
 
-def _promise_fpr(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+def _promise_fpr(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
     value = target.value
     assert isinstance(value, float)
     odds = math.inf if value == 1 else value / (1 - value)
@@ -434,7 +460,7 @@ def _count_successes(rate: float, alpha: float) -> Callable[[pl.Expr, pl.Expr], 
     return lambda _n, _eta: pl.lit(number)
 
 
-def _promise_alerts(target: Target, guarantee: Guarantee) -> tuple[Search, Promise]:
+def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
     """Return the search for the lowest threshold whose alerts are within the budget for sure.
 
     The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
@@ -458,7 +484,7 @@ def _greatest_score(rows: Rows) -> Extreme:
     return Extreme(rows.column(SCORE))
 
 
-_PROMISES: dict[str, Callable[[Target, Guarantee], tuple[Search, Promise]]] = {
+_PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
     **dict.fromkeys(("precision", "fdr", "lift"), _build_run),
     "npv": _build_npv_run,
     "recall": _promise_recall,

@@ -11,6 +11,7 @@ once per group.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
@@ -286,6 +287,8 @@ def _find_extremes(
         for number, target in targets.items()
         for name, extreme in list_extremes(target, metric_rows).items()
     }
+    for step in zip_longest(*(target.search.steps for target in targets.values())):
+        rows = rows.with_columns(**{k: v for add in step if add for k, v in add(metric_rows).items()})
     values = {name: extreme.value for name, extreme in extremes.items()}
     reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
     return rows.select(key, **values).group_by(key).agg(reduced)

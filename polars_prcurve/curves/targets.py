@@ -56,6 +56,8 @@ class Search(NamedTuple):
     extremes: Callable[[Rows], Mapping[str, Extreme]]
     row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
     """Return the number of the row from the extremes by name; null where no row meets the target."""
+    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]] = ()
+    """Columns that are added first, each step from those before it, and that the extremes may read."""
 
 
 class Promise(NamedTuple):

@@ -26,6 +26,16 @@ def is_tail_at_most(alpha: float, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.E
     return (odds == math.inf) | ((odds > 0) & (k < n) & passes)
 
 
+def count_passing(n: pl.Expr, odds: pl.Expr, alpha: float) -> pl.Expr:
+    """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none.
+
+    It may be off by one, being from the normal approximation with a correction for skewness.
+    """
+    z, share = NormalDist().inv_cdf(alpha), 1 / (1 + 1 / odds)
+    skewness = (z * z - 1) * (1 - 2 * share) / 6
+    return (n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5).floor().clip(0)
+
+
 def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return z such that the normal distribution has below z what the binomial one has up to `k`."""
     share, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)

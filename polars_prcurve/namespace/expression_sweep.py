@@ -261,7 +261,8 @@ class ScoredRows:
             rates[SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}
-        points = _with_steps(points, [rates, values])
+        steps = (step(rows) for step in target.search.steps)
+        points = _with_steps(points, [rates, *steps, values])
         chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
         return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
