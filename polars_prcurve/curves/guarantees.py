@@ -226,11 +226,11 @@ def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[S
     Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
     """
 
-    def swapped_cells(rows: Rows) -> Cells:
+    def swap_cells(rows: Rows) -> Cells:
         tp, fp, fn, tn = _cells(rows)
         return tn, fn, fp, tp
 
-    run = _build_tests(target, guarantee, number, swapped_cells)
+    run = _build_tests(target, guarantee, number, swap_cells)
 
     def has_started(rows: Rows) -> pl.Expr:
         if guarantee.start is None:
