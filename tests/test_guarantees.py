@@ -463,3 +463,10 @@ def test_budgets_need_a_data_frame() -> None:
         SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95)
     with pytest.raises(PrcError, match=r"ask a DataFrame for it with .prc.operating_points"):
         pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
+
+
+def test_an_uncertain_eta_is_refused() -> None:
+    """Its error would have to be paid for, and is not."""
+    eta = pl.DataFrame({"eta": [0.3], "eta_low": [0.2], "eta_high": [0.4]})
+    with pytest.raises(PrcError, match=r"takes eta= as exact; .* pass the end that is on the safe side"):
+        SWEEP.prc.operating_points(eta, precision=0.5, guarantee=0.95)

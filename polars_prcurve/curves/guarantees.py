@@ -83,7 +83,9 @@ def promise_targets(
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
     if not isinstance(table, ScoreTable):
-        raise PrcError("guarantee= needs every distinct score, which rates= and cells= have not; leave it out")
+        raise PrcError(
+            "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
+        )
     if table.weighted:
         raise PrcError(_NO_WEIGHTS)
     table.require_example_counts("guarantee=")

@@ -123,8 +123,7 @@ def build_points_table(
         )
     frame, groups = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    listed = isinstance(table, RateTable) and table.score_dtype is not None
-    score = [SCORE] if isinstance(table, ScoreTable) or listed else []
+    score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
     if promise is not None and any(target.rate is not None for target in targets):
         rows = with_upper_limits(rows, promise.level, table)
@@ -133,17 +132,7 @@ def build_points_table(
     starts = None if promise is None else promise.starts
     if starts is not None:
         pairs = starts.join_thresholds(pairs)
-    requests = _build_requests(pairs, targets)
-    chosen = _choose_rows(requests, pairs, rows, targets, table)
-    points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
-        *_target_columns(targets)
-    )
-    if isinstance(table, ScoreTable):
-        points = _fill_given_thresholds(points, targets, table)
-    elif listed:
-        points = _clear_other_thresholds(points, targets)
-    if promise is not None:
-        points = points.with_columns(_promise_columns(targets, table))
+    points = _find_points(pairs, rows, targets, table)
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
     if optimism is not None:
@@ -163,6 +152,24 @@ def build_points_table(
         metrics, per=per, long=long, bands=bands, guaranteed=promise is not None
     )
     return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def _find_points(
+    pairs: pl.LazyFrame, rows: pl.LazyFrame, targets: Sequence[Target], table: InputTable
+) -> pl.LazyFrame:
+    """Return one row per pair and target, with the row that was chosen and what was asked for."""
+    requests = _build_requests(pairs, targets)
+    chosen = _choose_rows(requests, pairs, rows, targets, table)
+    points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
+        *_target_columns(targets)
+    )
+    if isinstance(table, ScoreTable):
+        points = _fill_given_thresholds(points, targets, table)
+    elif _lists_scores(table):
+        points = _clear_other_thresholds(points, targets)
+    if targets[0].promise is None:
+        return points
+    return points.with_columns(_promise_columns(targets, table))
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -353,6 +360,11 @@ def _fill_given_thresholds(
             for name, total in totals.items()
         ),
     )
+
+
+def _lists_scores(table: InputTable) -> bool:
+    """Return whether points have thresholds: those of cells with a score."""
+    return isinstance(table, RateTable) and table.score_dtype is not None
 
 
 def _clear_other_thresholds(points: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
