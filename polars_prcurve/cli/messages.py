@@ -23,7 +23,7 @@ _METHODS = {"operating_points": "points"}
 """Methods whose commands have another name."""
 _ALIASES = {"predicted_positive_rate": "alerts", "per": "alerts"}
 """Arguments without an option of the same name, and the name of the option that sets them."""
-_PHRASES = {"None": "own", " to a frame method": "", " frame": " file"}
+_PHRASES = {"None": "own", " to a frame method": "", ", or sizes=": "", " frame": " file"}
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|None|True|False)"
@@ -34,7 +34,7 @@ _CODE = re.compile(
     | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
     | (?P<metric> \bmetrics\.(?=\w))
     | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?
-    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b)
+    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b|,\ or\ sizes=)
     """,
     re.X,
 )

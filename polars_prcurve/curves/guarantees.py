@@ -237,7 +237,8 @@ def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[S
     def has_started(rows: Rows) -> pl.Expr:
         if guarantee.start is None:
             return run.has_started(rows)
-        return rows.column(SCORE) >= guarantee.start
+        score: pl.Expr = rows.column(SCORE)
+        return score >= guarantee.start
 
     def end(rows: Rows) -> Extreme:
         if guarantee.start is not None:
@@ -473,11 +474,13 @@ def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple
 
     def passes(rows: Rows) -> pl.Expr:
         pairs = (("recall", RECALL_HIGH, rows.eta), ("fpr", FPR_HIGH, 1 - rows.eta))
-        estimate, spread = pl.lit(0.0), pl.lit(0.0)
+        estimate: pl.Expr = pl.lit(0.0)
+        spread: pl.Expr = pl.lit(0.0)
         for name, high, share in pairs:
             estimate += share * rows.column(name)
             spread += (share * (rows.column(high) - rows.column(name))) ** 2
-        return is_at_most(estimate + spread.sqrt(), rate)
+        keeps: pl.Expr = is_at_most(estimate + spread.sqrt(), rate)
+        return keeps
 
     return choose_last(passes), Promise(guarantee.level, _greatest_score, True)
 

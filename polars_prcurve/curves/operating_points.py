@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 import polars as pl
 
@@ -83,7 +82,7 @@ def list_points_columns(
     per: float | None,
     long: bool,
     bands: BandOptions | None = None,
-    guaranteed: bool = False,
+    guarantee: object = None,
 ) -> tuple[str, ...]:
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
@@ -91,7 +90,7 @@ def list_points_columns(
     alerts = () if per is None else _ALERT_COLUMNS
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = SWEEP_COLUMNS
-    sweep = (threshold, *(GUARANTEE_COLUMNS if guaranteed else ()), *counts)
+    sweep = (threshold, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts)
     check_metric_names(columns, [] if long else metrics)
     return columns
@@ -113,6 +112,7 @@ def build_points_table(
     Its columns are `by`, eta, what the eta frame carries, and the rest of `list_points_columns`.
     `optimism` has a row per pair and target that maximizes, for `bands` that are corrected.
     """
+    table = table if bands is None else table.require_example_counts()
     if bands is not None and grid.uncertain:
         bands = bands.mark_uncertain_eta()
     promise = targets[0].promise
@@ -148,9 +148,7 @@ def build_points_table(
     points = check_at_end(table, points, *late_checks(table, grid), *more)
     points = with_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
-    eta, *others = list_points_columns(
-        metrics, per=per, long=long, bands=bands, guaranteed=promise is not None
-    )
+    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
 
 

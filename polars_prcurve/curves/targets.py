@@ -238,7 +238,8 @@ def _is_at_most(metric: PointMetric, value: float) -> RowTest:
 
 def _metric_value(rows: Rows, metric: PointMetric) -> pl.Expr:
     """Return a metric of the rows; recall and fpr are columns of every sweep."""
-    return rows.column(metric.name) if metric.of_rates is not None else rows.value(metric)
+    value: pl.Expr = rows.value(metric)
+    return rows.column(metric.name) if metric.of_rates is not None else value
 
 
 def _build_best_target(metric: PointMetric) -> Target:

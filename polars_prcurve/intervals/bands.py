@@ -117,12 +117,12 @@ def read_band_options(
     band: BandKind,
     metrics: Iterable[PointMetric],
     *,
-    corrected: bool = False,
+    method: str = "analytic",
     weight: object = None,
 ) -> BandOptions | None:
     """Return the options for bands, or None if `confidence` is None; raise if a metric has no band.
 
-    With `corrected`, the band of a value that was maximized is that of the corrected value.
+    With the method "bootstrap" the band of a value that was maximized is that of the corrected value.
     """
     read_choice("band=", band, get_args(BandKind))
     check_rate_method(interval, "interval=")
@@ -130,6 +130,7 @@ def read_band_options(
         _check_simultaneous(confidence, interval, weight)
     if confidence is None:
         return None
+    corrected = method == "bootstrap"
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     if corrected and band != "mover":

@@ -586,11 +586,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
-        bands = read_band_options(
-            confidence, interval, band, asked, corrected=method == "bootstrap", weight=weight
-        )
-        guaranteed = guarantee is not None
-        makes = list_points_columns(asked, per=per, long=long, bands=bands, guaranteed=guaranteed)
+        bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
+        makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = read_input(
             self._frame,
             makes=makes,
@@ -622,7 +619,6 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         targets = promise_targets(targets, guarantee, start, table)
         grid = read_eta(eta, table, makes, confidence=confidence)
-        table = table if bands is None else table.require_example_counts()
         optimism = build_optimism_table(table, grid, targets, asked, uncertainty)
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
