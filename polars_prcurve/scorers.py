@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def scorer(metric: str | CurveMetric, *, eta: float | None = None) -> Scorer:
+def scorer(metric: str | CurveMetric, eta: float | None = None) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 
     Parameters

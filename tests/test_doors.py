@@ -180,8 +180,8 @@ TAKES_ETA = [
     for name, function in list_functions()
     if "eta" in inspect.signature(function).parameters
 ]
-BEFORE_ETA = {"FramePrc.compare": ["scores"]}
-"""Arguments with a default that stand before eta: the scores of a wide table, which name the models."""
+BEFORE_ETA = {"FramePrc.compare": ["scores"], "FramePrc.sample_size": ["delta"]}
+"""Arguments with a default that stand before eta: what a method is mostly called with."""
 
 
 @pytest.mark.parametrize(("name", "function"), TAKES_ETA, ids=[name for name, _ in TAKES_ETA])

@@ -1448,8 +1448,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     def sample_size(
         self,
         delta: float = 0.1,
-        *,
         eta: Eta = None,
+        *,
         assurance: float = 0.8,
         threshold: Any = None,
         recall: TargetValues = None,
