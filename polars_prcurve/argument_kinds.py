@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -19,6 +19,10 @@ from polars_prcurve.errors import PrcError, describe_value
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+Title: TypeAlias = str | Literal[False] | None
+"""The title of a chart; False leaves out all words around it."""
 
 
 def refuse_kind(argument: str, expected: str, value: object) -> PrcError:
@@ -105,6 +109,12 @@ def check_texts(**texts: object) -> None:
     for name, value in texts.items():
         if value is not None:
             read_text(f"{name}=", value)
+
+
+def check_title(title: object) -> None:
+    """Raise unless the title is a text, None, or False for a chart without words around it."""
+    if not (title is None or title is False or isinstance(title, str)):
+        raise refuse_kind("title=", "a text, or False for a chart without words around it", title)
 
 
 def read_list(

@@ -18,6 +18,9 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score
 
 from polars_prcurve import PrcError, charts, eta_grid
 from polars_prcurve.charts.parts.chart_curves import read_sweep
+from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.charts.parts.line_names import spread_at_ends
+from polars_prcurve.charts.parts.number_formats import say_eta, say_share
 from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
@@ -56,8 +59,8 @@ def crossed(models, sites) -> pl.DataFrame:
 
 
 def records(chart, part="curve") -> list[dict]:
-    [data] = chart.to_dict()["datasets"].values()
-    return [row for row in data if row["part"] == part]
+    """The records of one part, without those that only join dotted and solid stretches of a line."""
+    return [row for row in all_records(chart) if row.get("part") == part and "copy" not in row]
 
 
 def points(chart, x, y, curve=0) -> list[tuple[float, float]]:
@@ -71,19 +74,46 @@ def inner(chart) -> dict:
     return spec.get("spec", spec)
 
 
+def layer(chart, mark, part="curve", number=-1) -> dict:
+    """The layer of a mark that draws the records of a part; of several the last."""
+    wanted = {"filter": f"datum.part === '{part}'"}
+    found = [
+        one
+        for one in inner(chart)["layer"]
+        if one["mark"]["type"] == mark and wanted in one.get("transform", [])
+    ]
+    return found[number]
+
+
+def plain(text) -> str:
+    return text.replace("\xa0", " ")
+
+
+def heading(chart) -> str:
+    return plain(" ".join(chart.to_dict()["title"]["text"]))
+
+
 def subtitle(chart) -> str:
-    return " | ".join(chart.to_dict()["title"]["subtitle"])
+    """All words around a chart: those of its description, which screen readers say."""
+    return plain(chart.to_dict()["description"])
+
+
+def names(chart) -> list[str]:
+    """The names that stand at lines."""
+    return [row["text"] for row in records(chart, "name")]
 
 
 def labels(chart, channel) -> list[str]:
-    return list(dict.fromkeys(row[channel] for row in records(chart) if channel in row))
+    return list(dict.fromkeys(plain(row[channel]) for row in records(chart) if channel in row))
 
 
 def channels(chart) -> tuple[str | None, str | None]:
     """Titles of colour and of panels."""
-    spec = chart.to_dict()
-    color = layer(chart, "line")["encoding"]["color"] if labels(chart, "color") else {}
-    return color.get("title"), spec.get("facet", {}).get("title")
+    color = layer(chart, "line")["encoding"].get("color", {})
+    is_split = bool(labels(chart, "facet"))
+    said = re.search(r"Panels: ([^.]*)", subtitle(chart))
+    facet = (said[1] if said else "share of positives") if is_split else None
+    return color.get("title") if labels(chart, "color") else None, facet
 
 
 def png(chart) -> bytes:
@@ -109,14 +139,14 @@ def test_pr_curve_draws_the_recall_rises_of_scikit_learn(digits, drop_intermedia
 def test_pr_curve_at_another_prevalence():
     frame = draw_scores()
     drawn = records(charts.pr_curve(frame.prc.curve(eta=0.004)))
-    risen = [row for row in drawn if "tp" in row]
-    assert len(risen) > 20
-    for row in risen:
-        recall, fpr = row["tp"] / 40, row["fp"] / 160
-        assert row["recall"] == pytest.approx(recall, rel=1e-5)
-        assert row["precision"] == pytest.approx(
-            recall * 0.004 / (recall * 0.004 + fpr * 0.996), rel=1e-5
-        )
+    fpr_at = dict(frame.prc.sweep().group_by("recall").agg(pl.col("fpr").min()).rows())
+    known = {round(recall, 5): fpr for recall, fpr in fpr_at.items()}
+    inside = [row for row in drawn if 0 < row["recall"] < 1]
+    assert len(inside) > 20
+    for row in inside:
+        recall, fpr = row["recall"], known[round(row["recall"], 5)]
+        exact = recall * 0.004 / (recall * 0.004 + fpr * 0.996)
+        assert row["precision"] == pytest.approx(exact, rel=1e-4)
 
 
 @pytest.mark.parametrize(("top", "start"), [(1, 1.0), (0, 0.0)])
@@ -136,13 +166,13 @@ def test_no_point_0_1_is_invented():
 
 def test_pr_curve_is_steps_in_threshold_order_over_its_chance_line():
     chart = charts.pr_curve(draw_scores().prc.curve(eta=[0.5, 0.01]))
-    chance, line, _ = chart.to_dict()["layer"]
+    line = layer(chart, "line")
     assert (line["mark"]["type"], line["mark"]["interpolate"]) == ("line", "step-before")
     assert line["encoding"]["order"]["field"] == "order"
-    assert line["transform"] == [{"filter": "datum.part === 'curve'"}]
-    assert [row["order"] for row in records(chart)] == list(range(len(records(chart))))
-    assert chance["mark"]["type"] == "rule"
-    assert [row["precision"] for row in records(chart, "chance")] == [0.01, 0.5]
+    orders = [row["order"] for row in records(chart)]
+    assert orders == sorted(set(orders))
+    assert layer(chart, "line", "reference")["mark"]["color"] == "#8A919A"
+    assert [row["precision"] for row in records(chart, "reference")] == [0.01, 0.01, 0.5, 0.5]
     assert (0, 1) not in points(chart, "recall", "precision", curve=0)[1:]
 
 
@@ -151,7 +181,8 @@ def test_fdr_mirrors_precision():
     precision = points(charts.pr_curve(table), "recall", "precision")
     fdr = points(charts.pr_curve(table, y="fdr"), "recall", "fdr")
     assert np.allclose([(r, 1 - p) for r, p in precision], fdr, atol=1e-5)
-    assert [row["fdr"] for row in records(charts.pr_curve(table, y="fdr"), "chance")] == [0.99]
+    level = [row["fdr"] for row in records(charts.pr_curve(table, y="fdr"), "reference")]
+    assert level == [0.99, 0.99]
 
 
 def test_quantiles_have_the_shares_and_the_lines_the_fit():
@@ -159,9 +190,9 @@ def test_quantiles_have_the_shares_and_the_lines_the_fit():
     chart = charts.normal_quantiles(frame.prc.sweep())
     fit = frame.prc.binormal()
     assert labels(chart, "color") == ["positives", "negatives"]
-    assert "41 positives : 150 negatives" in subtitle(chart)
+    assert "41 positives, 150 negatives" in subtitle(chart)
     for curve, (label, kind) in enumerate([(1, "pos"), (0, "neg")]):
-        sample = [row for row in records(chart, "sample") if row["curve"] == curve]
+        sample = [row for row in records(chart, "dot") if row["curve"] == curve]
         of_class = frame.filter(label=label)["score"].sort(descending=True)
         share = (np.arange(len(of_class)) + 0.5) / len(of_class)
         assert [row["y"] for row in sample] == pytest.approx(of_class.to_list(), rel=1e-5)
@@ -175,7 +206,7 @@ def test_quantiles_have_the_shares_and_the_lines_the_fit():
 def test_quantiles_of_many_scores_are_thinned():
     frame = draw_scores(pos=3_000, neg=40_000, digits=9)
     chart = charts.normal_quantiles(frame.prc.sweep())
-    sample = records(chart, "sample")
+    sample = records(chart, "dot")
     for curve in (0, 1):
         assert 60 < sum(row["curve"] == curve for row in sample) <= 220
     assert max(row["y"] for row in sample) == pytest.approx(frame["score"].max(), rel=1e-5)
@@ -212,7 +243,7 @@ def test_roc_curve_loses_no_area(digits):
     assert drawn[-1] == (1, 1)
     area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(drawn))
     assert area == pytest.approx(roc_auc_score(frame["label"], frame["score"]), abs=1e-5)
-    assert chart.to_dict()["layer"][1]["mark"]["interpolate"] == "linear"
+    assert layer(chart, "line")["mark"]["interpolate"] == "linear"
 
 
 def test_roc_curve_has_one_curve_however_many_eta():
@@ -236,14 +267,13 @@ def test_log_roc_bends_straight_lines():
 
 def test_log_roc_has_fpr_0_at_the_left_edge_and_says_so():
     chart = charts.roc_curve(draw_scores(digits=8).prc.sweep(), log_x=True)
-    x = chart.to_dict()["layer"][1]["encoding"]["x"]
+    x = layer(chart, "line")["encoding"]["x"]
     low, high = x["scale"]["domain"]
     assert (low, high) == (1 / 160 / 2, 1)
     assert x["axis"]["values"] == [0.01, 0.1, 1.0]
     assert min(row["x"] for row in records(chart)) == low
-    assert {row["fpr"] for row in records(chart) if row["x"] == low and "hover" in row} == {0.0}
-    assert "left edge" in subtitle(chart)
-    chance = records(chart, "chance")
+    assert "0 is drawn at its edge" in subtitle(chart)
+    chance = records(chart, "reference")
     assert len(chance) > 50
     assert all(row["x"] == row["recall"] for row in chance)
 
@@ -252,7 +282,7 @@ def test_log_roc_has_fpr_0_at_the_left_edge_and_says_so():
 
 
 def test_more_than_5000_rows_draw():
-    table = pl.concat(draw_scores(seed=i, pos=1900, neg=500, digits=9, model=str(i)) for i in range(4))
+    table = pl.concat(draw_scores(seed=i, pos=1000, neg=500, digits=9, model=str(i)) for i in range(6))
     chart = charts.pr_curve(table.prc.curve(eta=0.1, by="model"))
     assert len(records(chart)) > 5000
     assert png(chart).startswith(PNG)
@@ -266,26 +296,44 @@ def test_thinning_is_flagged_and_keeps_the_outline(log_x):
     full = build_steps(read_sweep("pr_curve", table, ["precision"]).rows, "precision")
     chart = charts.pr_curve(table)
     drawn = points(chart, "recall", "precision")
-    assert len(drawn) < 2010 < len(full)
-    assert "of 8 00" in chart.to_dict()["description"]
-    for pixel in range(0, 500, 7):
-        inside = (full["recall"] * 500).floor() == pixel
+    assert len(drawn) < 2170 < len(full)
+    assert "of 8 00" in subtitle(chart)
+    for pixel in range(0, 540, 7):
+        inside = (full["recall"] * 540).floor() == pixel
         exact = full["precision"].filter(inside)
-        shown = [p for r, p in drawn if math.floor(r * 500 + 1e-6) == pixel]
+        shown = [p for r, p in drawn if math.floor(r * 540 + 1e-6) == pixel]
         assert max(shown) == pytest.approx(exact.max(), rel=1e-3)
         assert min(shown) == pytest.approx(exact.min(), rel=1e-3)
     roc = charts.roc_curve(table, log_x=log_x)
-    assert len(records(roc)) < 2010
-    drawn_roc = np.array(
-        [(row.get("fpr", row["x"]), row["recall"]) for row in records(roc) if "hover" in row]
-    )
+    assert len(records(roc)) < 2170
+    drawn_roc = np.array([(row["x"], row["recall"]) for row in records(roc)][2:])
     exact_recall = np.interp(drawn_roc[:, 0], [0, *table["fpr"]], [0, *table["recall"]])
     assert np.abs(drawn_roc[:, 1] - exact_recall).max() < 0.01
 
 
-def test_hover_points_are_few():
-    chart = charts.pr_curve(draw_scores(pos=1500, neg=100, digits=9).prc.curve())
-    assert 100 < sum("hover" in row for row in records(chart)) <= 200
+def test_the_pointer_reads_what_the_curve_says():
+    frame = draw_groups("ab", neg=1_000, digits=4)
+    table = frame.prc.curve(eta=0.01, by="model", confidence=0.95)
+    chart = charts.pr_curve(table, confidence=0.95)
+    read = records(chart, "read")
+    assert len(read) == 101
+    exact = frame.prc.operating_points(0.01, recall=0.5, by="model", confidence=0.95)
+    [half] = [row for row in read if row["recall"] == 0.5]
+    for slot, row in enumerate(exact.iter_rows(named=True)):
+        said = [say_share(row[name]) for name in ("precision", "precision_low", "precision_high")]
+        assert (
+            half[f"s{slot}"] == f"{said[0]} ({said[1]} to {said[2]}), threshold {row['threshold']:.6g}"
+        )
+    tooltip = layer(chart, "rule", "read")["encoding"]["tooltip"]
+    assert [(one["field"], one["title"]) for one in tooltip] == [
+        ("place", "Recall"),
+        ("s0", "a"),
+        ("s1", "b"),
+    ]
+    dots = {(row["color"], row["precision"]) for row in records(chart, "hover") if row["recall"] == 0.5}
+    assert dots == {
+        (row["model"], pytest.approx(row["precision"], rel=1e-5)) for row in exact.iter_rows(named=True)
+    }
 
 
 # Groups, and several prevalences --------------------------------------------------------------
@@ -297,17 +345,17 @@ ETA = [0.5, 0.01]
     ("frame", "by", "eta", "expected"),
     [
         (draw_scores(), None, 0.1, (None, None)),
-        (draw_scores(), None, ETA, ("prevalence eta", None)),
-        (draw_scores(), None, eta_grid(), ("prevalence eta", None)),
+        (draw_scores(), None, ETA, ("share of positives", None)),
+        (draw_scores(), None, eta_grid(), ("share of positives", None)),
         (draw_groups("abc"), "model", 0.1, ("model", None)),
         (draw_groups("abc"), "model", None, ("model", None)),
-        (draw_groups("abc"), "model", ETA, ("model", "prevalence eta")),
-        (draw_groups("abc"), "model", eta_grid(n=10), ("prevalence eta", "model")),
+        (draw_groups("abc"), "model", ETA, ("model", "share of positives")),
+        (draw_groups("abc"), "model", eta_grid(n=10), ("share of positives", "model")),
         (draw_groups("abcdefghi"), "model", 0.1, (None, "model")),
-        (draw_groups("abcdefghi"), "model", ETA, ("prevalence eta", "model")),
+        (draw_groups("abcdefghi"), "model", ETA, ("share of positives", "model")),
         (crossed("ab", "xyz"), ["model", "site"], 0.1, ("model", "site")),
-        (crossed("ab", "xyz"), ["model", "site"], ETA, ("model", "site · prevalence eta")),
-        (crossed("ab", "xyz"), ["model", "site"], eta_grid(n=3), ("prevalence eta", "model · site")),
+        (crossed("ab", "xyz"), ["model", "site"], ETA, ("model", "site · share of positives")),
+        (crossed("ab", "xyz"), ["model", "site"], eta_grid(n=3), ("share of positives", "model · site")),
         (crossed("abcdefghi", "x"), ["model", "site"], 0.1, (None, "model · site")),
     ],
 )
@@ -324,23 +372,20 @@ def test_every_curve_is_told_apart(frame, by, eta, expected):
 
 def test_color_and_facet_are_as_asked():
     table = crossed("ab", "xyz").prc.curve(eta=ETA, by=["model", "site"], thresholds=3)
-    assert channels(charts.pr_curve(table, color="site")) == ("site", "model · prevalence eta")
-    assert channels(charts.pr_curve(table, facet="model")) == ("site", "model · prevalence eta")
-    assert channels(charts.pr_curve(table, color="eta")) == ("prevalence eta", "model · site")
+    assert channels(charts.pr_curve(table, color="site")) == ("site", "model · share of positives")
+    assert channels(charts.pr_curve(table, facet="model")) == ("site", "model · share of positives")
+    assert channels(charts.pr_curve(table, color="eta")) == ("share of positives", "model · site")
     assert channels(charts.pr_curve(table, color="eta", facet="site")) == (
-        "prevalence eta",
+        "share of positives",
         "site · model",
     )
     twelve = draw_groups("abcdefghijkl").prc.curve(by="model", thresholds=3)
     chart = charts.pr_curve(twelve, color="model")
     assert channels(chart) == ("model", None)
-    encoding = chart.to_dict()["layer"][1]["encoding"]
-    looks = zip(
-        encoding["color"]["scale"]["range"],
-        map(tuple, encoding["strokeDash"]["scale"]["range"]),
-        strict=True,
-    )
-    assert len(set(looks)) == 12
+    colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
+    assert colors.count(OTHERS) == 9
+    assert len(names(chart)) == len(set(colors)) - 1 == 3
+    assert "Coloured: first, middle and last; grey: the other 9" in subtitle(chart)
 
 
 def test_a_column_that_the_eta_frame_carries_can_be_colour():
@@ -353,18 +398,17 @@ def test_a_column_that_the_eta_frame_carries_can_be_colour():
 def test_each_panel_has_its_own_chance_line():
     table = draw_groups("abcdefghij").prc.curve(by="model", thresholds=3)
     chart = charts.pr_curve(table)
-    own = table.group_by("model", maintain_order=True).first()["eta"]
-    drawn = [(row["facet"][0], row["precision"]) for row in records(chart, "chance")]
-    assert drawn == [
-        (model, pytest.approx(eta, rel=1e-5)) for model, eta in zip("abcdefghij", own, strict=True)
-    ]
+    own = dict(table.group_by("model", maintain_order=True).first().select("model", "eta").rows())
+    drawn = {row["facet"][0]: row["precision"] for row in records(chart, "reference")}
+    assert drawn == {model: pytest.approx(eta, rel=1e-5) for model, eta in own.items()}
 
 
 def test_200_classes_are_panels_with_their_sizes():
     frame = pl.concat(draw_scores(seed=i, pos=2 + i % 3, neg=5, digits=1, c=i) for i in range(200))
     chart = charts.pr_curve(frame.prc.curve(eta=0.1, by="c"))
     assert channels(chart) == (None, "c")
-    assert labels(chart, "facet")[:2] == ["0\n2 : 5", "1\n3 : 5"]
+    assert labels(chart, "facet")[:2] == ["0", "1"]
+    assert "Test sets: 2 to 4 positives, 5 negatives" in subtitle(chart)
     assert len(labels(chart, "facet")) == 200
     assert png(chart).startswith(PNG)
 
@@ -411,8 +455,8 @@ def test_hostile_names_are_only_text(draw):
         chart = draw(table)
         used = {key for row in records(chart) for key in row}
         assert used <= {
-            *("part", "curve", "order", "hover", "facet", "color", "threshold", "tp", "fp"),
-            *("recall", "precision", "fpr", "x", "prevalence", "test_set"),
+            *("part", "curve", "order", "run", "doubt", "facet", "color"),
+            *("recall", "precision", "x"),
         }
         assert len(labels(chart, "facet")) == len(HOSTILE)
         page = chart.to_html()
@@ -428,9 +472,9 @@ def test_hostile_names_of_quantiles_are_only_text():
     table = plain.with_columns(pl.col("model").replace(names)).prc.sweep(by="model", thresholds=4)
     for column in filter(None, HOSTILE):
         chart = charts.normal_quantiles(table.rename({"model": column}))
-        used = {key for row in (*records(chart), *records(chart, "sample")) for key in row}
+        used = {key for row in (*records(chart), *records(chart, "dot")) for key in row}
         assert used <= {
-            *("part", "curve", "order", "hover", "facet", "color", "threshold", "x", "y", "test_set"),
+            *("part", "curve", "order", "facet", "color", "x", "y"),
         }
         assert len(labels(chart, "facet")) == len(HOSTILE)
         assert "<script>alert" not in chart.to_html()
@@ -457,10 +501,9 @@ def test_groups_of_one_class_are_named_and_not_drawn():
     ):
         assert labels(chart, "color") == ["ok"]
         assert "Not drawn, one class only: neg, pos" in subtitle(chart)
-        assert "40 positives : 160 negatives" in subtitle(chart)
+        assert "40 positives, 160 negatives" in subtitle(chart)
     alone = charts.pr_curve(only.prc.curve(eta=0.1))
     assert records(alone) == []
-    assert "Prevalence" not in subtitle(alone)
     assert "Not drawn, one class only: the whole table" in subtitle(alone)
     assert png(alone).startswith(PNG)
 
@@ -480,18 +523,15 @@ def test_empty_single_and_all_tied_tables_draw(rows, log_x):
         assert "no rows" in subtitle(pr)
     if rows == 10:
         assert points(pr, "recall", "precision") == [(0, 0.1), (1, 0.1)]
-        assert all(
-            row["recall"] == pytest.approx(row.get("fpr", row["x"]), abs=1e-5)
-            for row in records(roc)[1:]
-        )
+        assert all(row["recall"] == pytest.approx(row["x"], abs=1e-5) for row in records(roc)[1:])
 
 
 def test_infinite_scores_are_thresholds_like_others():
     frame = pl.DataFrame({"score": [math.inf, 2.0, -math.inf, 1.0], "label": [1, 0, 0, 1]})
     for chart in (charts.pr_curve(frame.prc.curve(eta=0.1)), charts.roc_curve(frame.prc.sweep())):
-        hovered = [row["threshold"] for row in records(chart) if "threshold" in row]
-        assert hovered[0] == "inf"
-        assert hovered[-1] == "-inf"
+        said = [row["s0"] for row in records(chart, "read")]
+        assert any("threshold inf" in words for words in said)
+        assert any("threshold -inf" in words or "threshold 1" in words for words in said)
         json.loads(chart.to_json(), parse_constant=pytest.fail)
 
 
@@ -510,25 +550,24 @@ def test_thresholds_of_any_dtype(dtype):
         pl.col("score").cast(dtype)
     )
     chart = charts.pr_curve(frame.prc.curve())
-    shown = [row["threshold"] for row in records(chart) if "threshold" in row]
-    assert shown == {pl.Boolean: ["true", "false"], pl.Decimal(10, 2): ["1.00", "0.00"]}.get(
-        dtype, ["1", "0"]
-    )
+    said = [row["s0"].partition("threshold ")[2] for row in records(chart, "read")]
+    expected = {pl.Boolean: ["true", "false"], pl.Decimal(10, 2): ["1.00", "0.00"]}
+    assert list(dict.fromkeys(said)) == expected.get(dtype, ["1", "0"])
 
 
 def test_published_rates_have_no_counts_to_state():
     rates = pl.DataFrame({"study": ["A", "A", "B"], "tpr": [0.6, 0.8, 0.9], "fpr": [0.001, 0.01, 0.0]})
     pr = charts.pr_curve(rates.prc.curve(eta=0.01, by="study", rates=("tpr", "fpr")))
-    assert subtitle(pr) == "Prevalence eta = 0.01 (1 in 100); dashed: chance"
-    tooltip = {field["field"] for field in pr.to_dict()["layer"][2]["encoding"]["tooltip"]}
-    assert tooltip == {"color", "recall", "precision", "prevalence"}
+    assert "Test set" not in subtitle(pr)
+    assert "Dotted" not in subtitle(pr)
+    assert not any("threshold" in str(row) for row in records(pr, "read"))
     roc = charts.roc_curve(rates.prc.sweep(by="study", rates=("tpr", "fpr")))
     assert points(roc, "x", "recall", curve=0) == [(0, 0), (0.001, 0.6), (0.01, 0.8)]
 
 
 def test_weights_are_stated_as_sums():
     frame = draw_scores().with_columns(w=pl.lit(0.125))
-    assert "5 positives : 20 negatives" in subtitle(charts.pr_curve(frame.prc.curve(weight="w")))
+    assert "5 positives, 20 negatives" in subtitle(charts.pr_curve(frame.prc.curve(weight="w")))
 
 
 # Words ----------------------------------------------------------------------------------------
@@ -537,36 +576,27 @@ def test_weights_are_stated_as_sums():
 @pytest.mark.parametrize(
     ("eta", "words"),
     [
-        (0.001, "0.001 (1 in 1 000)"),
-        (0.004, "0.004 (1 in 250)"),
-        (1e-6, "1e-6 (1 in 1 000 000)"),
-        (0.5, "0.5 (1 in 2)"),
-        (0.3725, "0.3725 (1 in 2.7)"),
-        (0.9, "0.9"),
-        (0.0, "0"),
-        (1.0, "1"),
-        (1e-12, "1e-12 (1 in 1e+12)"),
+        (0.001, "1 in 1 000"),
+        (0.004, "1 in 250"),
+        (0.0524, "1 in 19"),
+        (1e-6, "1 in 1 000 000"),
+        (0.5, "1 in 2"),
+        (0.3725, "1 in 2.7"),
+        (0.9, "90 %"),
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (1e-12, "1 in 1 000 000 000 000"),
     ],
 )
 def test_prevalences_read_as_people_say_them(eta, words):
     chart = charts.pr_curve(draw_scores().prc.curve(eta=eta))
-    assert subtitle(chart).startswith(f"Prevalence eta = {words}; dashed: chance | ")
-    assert {row["prevalence"] for row in records(chart) if "hover" in row} == {words}
-
-
-def test_tooltips():
-    chart = charts.pr_curve(draw_scores().prc.curve(eta=0.001))
-    row = next(row for row in records(chart) if row.get("tp") == 1)
-    assert row["threshold"] == str(draw_scores().filter(label=1)["score"].max())
-    assert (row["fp"], row["prevalence"], row["test_set"]) == (0, "0.001 (1 in 1 000)", "40 : 160")
-    fields = [field["field"] for field in chart.to_dict()["layer"][2]["encoding"]["tooltip"]]
-    assert fields == ["threshold", "tp", "fp", "recall", "precision", "prevalence", "test_set"]
+    assert heading(chart) == f"Precision and recall where {words} is positive"
 
 
 def test_the_description_is_text_for_those_who_cannot_see():
     chart = charts.pr_curve(draw_scores().prc.curve(eta=0.001), title="Mine")
-    said = ["Mine", *chart.to_dict()["title"]["subtitle"]]
-    assert chart.to_dict()["description"] == ". ".join(said)
+    assert subtitle(chart).startswith("Mine. Share of alerts that are right, by share of positives")
+    assert subtitle(chart).endswith("Test set: 40 positives, 160 negatives")
 
 
 # A good citizen -------------------------------------------------------------------------------
@@ -636,10 +666,6 @@ def trading() -> pl.DataFrame:
     return wide.prc.unpivot_scores(["sure", "late"], name="model", row="row")
 
 
-def layer(chart, mark) -> dict:
-    return next(one for one in inner(chart)["layer"] if one["mark"]["type"] == mark)
-
-
 def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
     table = draw_groups("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
     chart = charts.metric_by_eta(table, confidence=0.95)
@@ -651,26 +677,24 @@ def test_metric_by_eta_draws_the_values_of_the_table_on_a_log_axis():
         assert found == (wanted[0], *(pytest.approx(number, rel=1e-5) for number in wanted[1:]))
     x, y = (layer(chart, "line")["encoding"][axis] for axis in "xy")
     assert (x["scale"]["type"], x["scale"]["domain"]) == ("log", [0.001, 0.5])
-    assert x["axis"]["values"] == [0.001, 0.01, 0.1]
+    assert x["axis"]["values"] == [0.001, 0.01, 0.1, 0.5]
     assert (y["title"], y["scale"]["domain"]) == ("Average precision", [0, 1])
     assert layer(chart, "area")["encoding"]["y2"]["field"] == "high"
-    assert layer(chart, "point")["mark"]["opacity"] == 1, "few prevalences are seen"
-    assert "Shaded: intervals of 95 %" in subtitle(chart)
-    assert {row["prevalence"] for row in records(chart)} >= {"0.001 (1 in 1 000)"}
+    assert len(records(chart, "dot")) == len(table), "few prevalences are seen"
+    assert "Shaded: 95 % intervals" in subtitle(chart)
+    assert {plain(row["place"]) for row in records(chart, "read")} >= {"1 in 1 000"}
 
 
 def test_the_own_prevalence_is_marked_where_it_is_on_the_axis():
     frame = draw_groups("ab", neg=180)
     table = frame.prc.summary(GRID, metrics="roc_auc", by="model")
     chart = charts.metric_by_eta(table)
-    assert [row["eta"] for row in records(chart, "own")] == [0.1, pytest.approx(21 / 201, rel=1e-5)]
-    assert "own prevalence, 0.1 (1 in 10) to 0.1045 (1 in 9.6)" in subtitle(chart)
-    assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "own")
+    own = {row["eta"] for row in records(chart, "reference")}
+    assert own == {0.1, pytest.approx(21 / 201, rel=1e-5)}
+    assert "own share of positives, 1 in 10 to 1 in 9.6" in subtitle(chart)
+    assert not records(charts.metric_by_eta(table.filter(pl.col("eta") < 0.1)), "reference")
     points_ = frame.prc.operating_points(GRID, recall=0.5, by="model")
-    assert [row["eta"] for row in records(charts.p3_curve(points_), "own")] == [
-        0.1,
-        pytest.approx(21 / 201, rel=1e-5),
-    ]
+    assert {row["eta"] for row in records(charts.p3_curve(points_), "reference")} == own
 
 
 def test_wide_and_long_operating_points_are_one_chart():
@@ -682,7 +706,7 @@ def test_wide_and_long_operating_points_are_one_chart():
         chart = charts.metric_by_eta(wide)
         assert chart.to_dict() == charts.metric_by_eta(long).to_dict()
         assert channels(chart)[1] == "target · metric"
-        assert labels(chart, "facet")[:2] == ["maximize(f1) · f1", "maximize(f1) · precision"]
+        assert labels(chart, "facet")[:2] == ["maximize(f1) · F1", "maximize(f1) · Precision"]
     only = charts.p3_curve(wide)
     assert labels(only, "facet") == ["maximize(f1)", "recall 0.5", "recall 0.9"]
     assert len(records(only)) == 2 * 3 * len(GRID)
@@ -696,9 +720,11 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "Target: recall 0.6 | Shaded: intervals of 95 % for a fixed threshold" in subtitle(chart)
+    assert "target: recall 0.6. Shaded: 95 % intervals for a fixed threshold" in subtitle(chart)
+    half = say_eta(fpr / (fpr + recall))
+    assert heading(chart) == plain(f"Half of the alerts are right down to {half}")
     assert len(table) > 12
-    assert layer(chart, "point")["mark"]["opacity"] == 0
+    assert not records(chart, "dot")
 
 
 @pytest.mark.parametrize("groups", [[], ["site"]])
@@ -709,19 +735,23 @@ def test_crossings_are_circles_with_words(groups):
     found = frame.prc.crossings(by=groups)
     table = frame.prc.summary(eta_grid(), metrics="average_precision", by=["model", *groups])
     chart = charts.metric_by_eta(table, crossings=found)
-    circles = records(chart, "crossing")
+    circles = records(chart, "ring")
     assert len(circles) == found.height == (2 if groups else 1)
     assert circles[0]["eta"] == pytest.approx(found["eta"][0], rel=1e-5)
     assert circles[0]["value"] == pytest.approx(found["value"][0], rel=1e-5)
     assert (circles[0]["below"], circles[0]["above"]) == ("sure", "late")
     assert [row.get("facet") for row in circles] == (["x", "y"] if groups else [None])
-    assert "Circles: two models trade places" in subtitle(chart)
+    where = say_eta(found["eta"][0])
+    if groups:
+        assert "Circles: two models trade places" in subtitle(chart)
+    else:
+        finding = f"late leads where more than {where} are positive, sure where fewer are"
+        assert heading(chart) == plain(finding)
+        assert f"equal at {where}" in [row.get("text") for row in all_records(chart)]
     by_model = charts.metric_by_eta(table, crossings=found, facet="model")
-    assert {row["facet"].split(" · ")[0] for row in records(by_model, "crossing")} == {"late", "sure"}
+    assert {row["facet"].split(" · ")[0] for row in records(by_model, "ring")} == {"late", "sure"}
     assert plot(frame).metric_by_eta(model="model", by=groups).to_dict() == chart.to_dict()
-    assert not records(
-        charts.metric_by_eta(table.filter(pl.col("eta") > 0.2), crossings=found), "crossing"
-    )
+    assert not records(charts.metric_by_eta(table.filter(pl.col("eta") > 0.2), crossings=found), "ring")
     assert png(by_model).startswith(PNG)
 
 
@@ -737,7 +767,7 @@ def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
     ]
     assert "Not drawn: prevalence 0" in subtitle(chart)
     one_each = draw_groups(range(20)).prc.summary(metrics="roc_auc", by="model")
-    assert layer(charts.metric_by_eta(one_each), "point")["mark"]["opacity"] == 1, "a line has one point"
+    assert records(charts.metric_by_eta(one_each), "dot"), "a line has one point"
     missed = draw_scores().prc.operating_points(GRID, precision=[0.5, 1.0])
     assert charts.metric_by_eta(missed).to_json()
 
@@ -747,7 +777,7 @@ def test_metrics_beyond_1_have_axes_of_their_own():
         GRID, fpr=0.2, by="model", metrics=("precision", "lift")
     )
     chart = charts.metric_by_eta(table)
-    assert chart.to_dict()["resolve"] == {"scale": {"y": "independent"}}
+    assert chart.to_dict()["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}
     assert layer(chart, "line")["encoding"]["y"]["scale"] == {"zero": False}
     assert channels(chart) == ("model", "metric")
     ten = draw_groups("abcdefghij").prc.operating_points(GRID, fpr=[0.1, 0.2], by="model")
@@ -763,17 +793,15 @@ def test_ranking_draws_the_ranks_best_on_top():
     chart = charts.ranking(table, confidence=0.95)
     drawn = [(row["color"], row["eta"], row["rank"]) for row in records(chart)]
     assert drawn == table.sort("model", "eta").select("model", "eta", "rank").rows()
-    y = layer(chart, "line")["encoding"]["y"]
-    pale, line = (one for one in inner(chart)["layer"] if one["mark"]["type"] == "line")
-    assert (pale["encoding"]["y"]["field"], line["encoding"]["y"]["field"]) == ("sure", "rank")
+    line = layer(chart, "line")
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
-    assert y["field"] == "sure"
-    sure = [(row["color"], row["eta"], row["rank"]) for row in records(chart) if "sure" in row]
-    resolved = table.filter("resolved").sort("model", "eta").select("model", "eta", "rank")
-    assert sure == resolved.rows()
-    assert 0 < len(sure) < len(drawn)
-    assert "Pale band: behind the first for sure, or ahead of all (95 %)" in subtitle(chart)
-    assert {row["resolved"] for row in records(chart)} == {"yes", "no"}
+    assert table["resolved"].n_unique() == 2
+    assert any("doubt" in row for row in records(chart))
+    assert "Dotted: not certain to be behind the first, or ahead of all (95 %)" in subtitle(chart)
+    words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
+    said = [plain(row["text"]) for row in words]
+    assert sorted(said) == ["1  late", "2  sure", "late  2", "sure  1"]
+    assert heading(chart) == "sure ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
     grid = plot(frame).ranking(confidence=0.95, id="row")
     assert len(records(grid)) == 2 * len(eta_grid())
     assert png(chart).startswith(PNG)
@@ -796,10 +824,9 @@ def test_of_many_models_the_highest_are_coloured():
     chart = charts.ranking(frame.prc.ranking(GRID))
     check_data(chart)
     color = layer(chart, "line")["encoding"]["color"]
-    assert len(color["legend"]["values"]) == 8
-    assert color["scale"]["range"].count("#D0D0D0") == 192
+    assert color["scale"]["range"].count(OTHERS) == 192
     first = {row["color"] for row in records(chart) if row["rank"] == 1}
-    assert first <= set(color["legend"]["values"])
+    assert first <= {row["color"] for row in records(chart) if "grey" not in row}
     assert "Coloured: the 8 that come highest; grey: 192 others" in subtitle(chart)
     by_site = charts.ranking(frame.prc.ranking(GRID, by="site"))
     assert channels(by_site) == ("model", "site")
@@ -832,12 +859,13 @@ def test_threshold_curve_draws_steps_down_the_thresholds():
     assert np.allclose(drawn, expected, rtol=1e-5)
     panels = chart.to_dict()["vconcat"]
     lines = [one for panel in panels for one in panel["layer"] if one["mark"]["type"] == "line"]
-    assert [line["encoding"]["y"]["field"] for line in lines] == ["precision", "recall", "alerts"]
+    fields = dict.fromkeys(line["encoding"]["y"]["field"] for line in lines)
+    assert list(fields) == ["precision", "recall", "alerts"]
     assert {line["mark"]["interpolate"] for line in lines} == {"step-after"}
-    assert lines[2]["encoding"]["y"]["scale"]["type"] == "log"
+    assert lines[-1]["encoding"]["y"]["scale"]["type"] == "log"
     assert chart.to_dict()["resolve"] == {"scale": {"x": "shared"}}
-    assert subtitle(chart) == "Prevalence eta = 0.01 (1 in 100) | Test set: 40 positives : 160 negatives"
-    assert png(chart & chart).startswith(PNG)
+    assert "What each threshold does where 1 in 100 is positive" in subtitle(chart)
+    assert png(chart).startswith(PNG)
     assert plot(draw_scores()).threshold_curve(0.01).to_dict() == chart.to_dict()
 
 
@@ -856,7 +884,7 @@ def test_threshold_curve_says_what_it_leaves_out():
     assert "Not drawn: infinite thresholds" in subtitle(chart)
     long = draw_scores(pos=500, neg=9000, digits=12)
     chart = charts.threshold_curve(long.prc.curve(0.1, by=pl.lit("a").alias("model")))
-    assert len(records(chart)) < 2010
+    assert len(records(chart)) < 2170
     assert "Drawn from" in chart.to_dict()["description"]
 
 
@@ -885,7 +913,7 @@ def test_prg_curve_draws_the_gains_and_starts_on_the_axis(eta):
             continue  # where a line is cut, or the end
         assert np.isclose(np.array(inside), point, rtol=1e-4, atol=1e-5).all(axis=1).any()
     left = table.filter(pl.col("recall").lt(pl.col("eta"))).height
-    assert f"Points outside: {left} of recall below eta" in subtitle(chart)
+    assert f"Points outside: {left} of recall below the share of positives" in subtitle(chart)
     line = layer(chart, "line")
     assert line["mark"]["interpolate"] == "linear"
     assert [line["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [[0, 1], [0, 1]]
@@ -902,8 +930,8 @@ def test_prg_curve_counts_what_is_worse_than_chance():
     frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": [0, 0, 1, 1]})
     chart = charts.prg_curve(frame.prc.curve())
     assert [row.get("precision_gain") for row in records(chart)] == [None, 0, 0]
-    said = "Points outside: 2 of recall below eta; 1 worse than chance"
-    assert said in chart.to_dict()["description"]
+    said = "Points outside: 2 of recall below the share of positives; 1 worse than alerts at random"
+    assert said in subtitle(chart)
     for eta in (0, 1):
         check_data(charts.prg_curve(frame.prc.curve(eta)))
 
@@ -917,6 +945,8 @@ def test_ribbon_draws_the_samples_around_the_line():
     areas = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "area"]
     assert [(one["encoding"]["y"]["field"], one["encoding"]["y2"]["field"]) for one in areas] == [
         ("low", "high"),
+        ("low", "high"),
+        ("q1", "q3"),
         ("q1", "q3"),
     ]
     assert {one["mark"]["interpolate"] for one in areas} == {"step-before"}
@@ -926,7 +956,7 @@ def test_ribbon_draws_the_samples_around_the_line():
         for name in ("precision", "low", "q1", "q3", "high"):
             assert row[name] == pytest.approx(exact[name], rel=1e-5)
     assert records(chart)[0]["recall"] == 0
-    assert "Ribbons: samples of 60 negatives, light all, dark half" in subtitle(chart)
+    assert "in samples of 60 negatives. Line: all negatives. Pale: all samples" in subtitle(chart)
     again = plot(draw_scores(pos=60, neg=600)).ribbon(0.5, n_repeats=9, seed=1)
     assert again.to_dict() == chart.to_dict()
 
@@ -938,22 +968,21 @@ def test_ribbon_draws_the_samples_around_the_line():
 def test_roc_curve_shows_where_precision_is_equal(log_x):
     table = draw_groups("ab").prc.sweep(by="model")
     chart = charts.roc_curve(table, log_x=log_x, eta=0.1, precisions=(0.05, 0.5))
-    lines = records(chart, "equal")
+    lines = [row for row in records(chart, "reference") if row["ref"] != "random"]
     for row in lines:
-        precision = (0.5, 0.05)[row["equal"]]
         if row["x"]:
             found = 0.1 * row["recall"] / (0.1 * row["recall"] + 0.9 * row["x"])
-            assert found == pytest.approx(precision, rel=1e-4)
-    assert max(row["recall"] for row in lines if row["equal"] == 0) == 1
-    assert max(row["x"] for row in lines if row["equal"] == 1) == 1
-    assert [row["words"] for row in records(chart, "label")] == ["PPV 0.5", "PPV 0.05"]
-    assert "Grey: equal precision, 0.5, 0.05; at eta = 0.1 (1 in 10)" in subtitle(chart)
+            assert found == pytest.approx(float(row["ref"]), rel=1e-4)
+    assert max(row["recall"] for row in lines if row["ref"] == "0.5") == 1
+    assert max(row["x"] for row in lines if row["ref"] == "0.05") == 1
+    assert {"50 % right", "5 % right"} <= {plain(row.get("text", "")) for row in all_records(chart)}
+    said = "Grey: along each line 50 %, 5 % of the alerts are right where 1 in 10 is positive"
+    assert said in subtitle(chart)
     panels = charts.roc_curve(table, log_x=log_x, eta=0.1, facet="model", precisions=(0.5,))
-    assert [row["facet"] for row in records(panels, "label")] == ["a\n20 : 160", "b\n21 : 160"]
+    assert {row["facet"] for row in records(panels, "reference")} == {"a", "b"}
     assert png(panels).startswith(PNG)
     rare = charts.roc_curve(table, log_x=log_x, eta=1e-6)
-    assert len(records(rare, "label")) == (0 if log_x else 3)
-    assert ("left of the axis: 0.9, 0.5, 0.1" in subtitle(rare)) == log_x
+    assert ("Left of the axis: the lines of 90 %, 50 %, 10 %" in subtitle(rare)) == log_x
 
 
 # Every chart ----------------------------------------------------------------------------------
@@ -961,20 +990,11 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
 every_chart = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 FIELDS = {
     "rank",
-    *("part", "curve", "order", "hover", "facet", "color", "threshold", "tp", "fp", "recall"),
-    *("precision", "fpr", "x", "prevalence", "test_set", "eta", "value", "low", "high", "reliable"),
-    *(
-        "behind",
-        "resolved",
-        "sure",
-        "q1",
-        "q3",
-        "alerts",
-        "recall_gain",
-        "precision_gain",
-        "equal",
-        "words",
-    ),
+    *("part", "curve", "order", "run", "doubt", "copy", "grey", "facet", "color", "recall", "x", "y"),
+    *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference"),
+    *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
+    *("text", "note", *(f"s{slot}" for slot in range(8))),
+    *(f"{name}_label" for name in ("precision", "recall", "alerts")),
 }
 
 
@@ -985,8 +1005,7 @@ def check_fields(chart):
 
 
 def all_records(chart) -> list[dict]:
-    [data] = chart.to_dict()["datasets"].values()
-    return data
+    return [row for data in chart.to_dict()["datasets"].values() for row in data]
 
 
 def check_data(chart) -> None:
@@ -1000,12 +1019,27 @@ def check_data(chart) -> None:
         assert vl_convert.vegalite_to_svg(text).startswith("<svg")
 
 
+def draw_without_words(draw, frame):
+    """The chart of `draw`, with title=False."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in DRAW:
+            drawn = getattr(charts, name)
+            patch.setattr(
+                charts, name, lambda *a, drawn=drawn, **options: drawn(*a, title=False, **options)
+            )
+        return draw(frame, "model")
+
+
 @every_chart
 def test_charts_of_a_few_groups(draw):
     frame = draw_groups(["b", None, "null"])
     chart = draw(frame, "model")
     assert [label.split(" (")[0] for label in labels(chart, "color")] == ["null", "b", '"null"']
     check_data(chart)
+    bare = draw_without_words(draw, frame)
+    assert "title" not in bare.to_dict()
+    assert "note" not in {name for row in all_records(bare) for name in row}
+    assert bare.to_dict()["description"]
     assert alt.Chart.from_json(chart.to_json()).to_dict() == chart.to_dict()
     assert draw(frame.sample(fraction=1, shuffle=True, seed=1), "model").to_json() == chart.to_json()
     assert png(chart | draw(frame, "model")).startswith(PNG)
@@ -1102,7 +1136,7 @@ def test_charts_of_what_is_hardly_there(draw):
 def test_charts_of_200_groups(draw):
     frame = pl.concat(draw_scores(seed=i, pos=2 + i % 3, neg=5, digits=1, c=i) for i in range(200))
     chart = draw(frame, "c")
-    assert len(labels(chart, "facet")) == 200
+    assert len(labels(chart, "facet") or labels(chart, "color")) == 200
     check_data(chart)
 
 
@@ -1219,9 +1253,10 @@ def test_bands_of_a_pr_curve(y):
     frame, options = draw_groups("ab"), {"by": "model", "confidence": 0.9}
     table = frame.prc.curve([0.2, 0.01], metrics=(y,), drop_intermediate=True, **options)
     chart = charts.pr_curve(table, y=y, confidence=0.9)
-    said = {"precision": "precision", "fdr": "false discovery rate"}[y]
-    assert f"Shaded: intervals of 90 % of {said} at each threshold" in subtitle(chart)
-    assert "Shaded: the table's intervals" in subtitle(charts.pr_curve(table, y=y))
+    said = {"precision": "right", "fdr": "wrong"}[y]
+    assert f"alerts that are {said}" in subtitle(chart)
+    assert "Shaded: 90 % intervals at each threshold" in subtitle(chart)
+    assert "Shaded: the intervals of the table" in subtitle(charts.pr_curve(table, y=y))
     area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")
     assert area["mark"]["interpolate"] == "step-before"
     assert [area["encoding"][axis]["field"] for axis in ("x", "y", "y2")] == [
@@ -1240,44 +1275,41 @@ def test_bands_of_a_pr_curve(y):
     assert "Shaded" not in subtitle(plain)
 
 
+def find_slider(chart) -> dict:
+    [slider] = [param for param in chart.to_dict()["params"] if "bind" in param]
+    return slider
+
+
 def test_live_holds_rates_and_no_prevalence():
     frame = trading()
     swept = frame.prc.sweep(by="model", drop_intermediate=True)
-    chart = charts.live(swept, eta=0.01).to_dict()
-    params = {param["name"]: param for param in chart["params"]}
-    assert params["log10_eta"]["value"] == -2
-    assert (params["log10_eta"]["bind"]["min"], params["log10_eta"]["bind"]["max"]) == (-6, 0)
-    assert params["eta"]["expr"] == "pow(10, log10_eta)"
-    assert len(params["pointed"]["views"]) >= 2
-    rows = max(chart["datasets"].values(), key=len)
-    assert not any({"eta", "precision"} & set(row) for row in rows)
+    chart = charts.live(swept, eta=0.0437)
+    slider = find_slider(chart)
+    assert slider["value"] == [{"eta": 0.0437}], "it starts exactly where asked"
+    options, said = slider["bind"]["options"], slider["bind"]["labels"]
+    assert 0.0437 in options
+    assert (max(options), min(options)) == (1, 1e-6)
+    assert plain(said[options.index(0.001)]) == "1 in 1 000", "what a screen reader says"
+    assert not any({"eta", "precision"} & set(row) for row in records(chart))
     known = {(row["recall"], row["fpr"]) for row in swept.iter_rows(named=True)}
-    hovered = [row for row in rows if row["part"] == "curve" and row.get("hover")]
-    at = [(row["recall"], row["recall"] * row["odds"]) for row in hovered]
-    assert at
+    at = [(row["recall"], row["recall"] * row["odds"]) for row in records(chart, "exact")]
+    assert len(at) == 200
     assert all(any(abs(t - x) + abs(f - y) < 1e-5 for x, y in known) for t, f in at)
-    starts = [row for row in rows if row["part"] == "curve" and row["recall"] == 0]
+    starts = [row for row in records(chart) if row["recall"] == 0]
     assert len(starts) == 2
-    roc, pr = chart["vconcat"][-1]["hconcat"]
-    lines = [
-        one["mark"] for panel in (roc, pr) for one in panel["layer"] if one["mark"]["type"] == "line"
-    ]
-    assert [mark.get("interpolate") for mark in lines] == [None, "linear", "step-before"]
-    assert png(charts.live(swept)).startswith(PNG)
+    assert layer(chart, "line")["mark"]["interpolate"] == "step-before"
+    assert png(chart).startswith(PNG)
 
 
 def test_live_computes_the_precision_of_the_curve():
-    """What Vega works out from the data is what `curve` says."""
+    """What Vega works out from the data is the operating point that a recall asks for."""
     frame, eta = draw_scores(digits=1), 0.003
-    data = charts.live(frame.prc.sweep()).to_dict()["datasets"].values()
-    rows = [row for row in max(data, key=len) if row.get("hover")]
+    rows = records(charts.live(frame.prc.sweep()), "exact")
     found = [(row["recall"], eta / (eta + row["odds"] * (1 - eta))) for row in rows]
-    curve = frame.prc.curve(eta).with_row_index()
-    last = pl.col("index") == pl.col("index").max()
-    risen = curve.filter((pl.col("tp").diff().fill_null(pl.col("tp")) > 0) | last)
+    points_ = frame.prc.operating_points(eta, recall=[row["at"] for row in rows])
     assert found == [
         (pytest.approx(recall, rel=1e-5), pytest.approx(precision, rel=1e-5))
-        for recall, precision in risen.select("recall", "precision").rows()
+        for recall, precision in points_.select("recall", "precision").rows()
     ]
 
 
@@ -1289,24 +1321,21 @@ def test_live_stays_small():
     assert "Drawn from" in chart.to_dict()["description"]
 
 
-def test_live_of_many_groups_brings_one_out():
-    for count in (8, 24):
-        chart = charts.live(draw_groups(range(count)).prc.sweep(by="model"))
-        lines = [
-            one for panel in chart.to_dict()["vconcat"][-1]["hconcat"] for one in panel["layer"][1:2]
-        ]
-        assert [("condition" in line["encoding"].get("opacity", {})) for line in lines] == [
-            count > 8
-        ] * 2
-        assert png(chart).startswith(PNG)
+def test_live_of_many_groups_picks_some_out():
+    chart = charts.live(draw_groups(range(24)).prc.sweep(by="model"))
+    colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
+    assert len(colors) - colors.count(OTHERS) == 3
+    assert png(chart).startswith(PNG)
 
 
 def test_live_starts_where_the_test_set_is():
-    params = charts.live(draw_scores().prc.sweep()).to_dict()["params"]
     own = draw_scores()["label"].mean()
-    assert next(p["value"] for p in params if "bind" in p) == round(math.log10(own), 2)
+    assert find_slider(charts.live(draw_scores().prc.sweep()))["value"] == [{"eta": own}]
     rates = pl.DataFrame({"tpr": [0.5, 1], "fpr": [0.1, 1]}).prc.sweep(rates=("tpr", "fpr"))
-    assert next(p["value"] for p in charts.live(rates).to_dict()["params"] if "bind" in p) == -2
+    assert find_slider(charts.live(rates))["value"] == [{"eta": 0.01}]
+    for width in (100, "wide", True):
+        with pytest.raises(PrcError, match='width= takes a number of pixels from 240, or "container"'):
+            charts.live(rates, width=width)
     with pytest.raises(PrcError, match="where the slider starts, from 1e-6 to 1; got 2"):
         charts.live(draw_scores().prc.sweep(), eta=2)
     many = draw_groups(range(25)).prc.sweep(by="model")
@@ -1329,4 +1358,262 @@ def test_live_of_odd_tables_draws():
     assert (
         plot(draw_scores()).live(eta=0.1).to_dict()
         == charts.live(draw_scores().prc.sweep(), eta=0.1).to_dict()
+    )
+
+
+# Points that are marked -----------------------------------------------------------------------
+
+
+def test_points_are_marked_with_what_they_hold_for():
+    frame = draw_groups("ab", neg=1_000)
+    asked = frame.prc.operating_points([0.1, 0.01], by="model", recall=0.5, precision=0.9999)
+    last = asked["threshold"].max()
+    asked = asked.with_columns(guarantee=0.95, holds_from="threshold", holds_to=pl.lit(last))
+    found = asked.filter(pl.col("threshold").is_not_null())
+    missing = len(asked) - len(found)
+    assert missing
+    table = frame.prc.curve([0.1, 0.01], by="model")
+    for chart, x, y in (
+        (charts.pr_curve(table, points=asked), "recall", "precision"),
+        (charts.threshold_curve(table, points=asked), "x", "precision"),
+    ):
+        column = "threshold" if x == "x" else x
+        marks = {(row["color"], row[x], row[y]) for row in records(chart, "mark")}
+        expected = found.select("model", column, y).rows()
+        assert marks == {(m, *(pytest.approx(v, rel=1e-5) for v in at)) for m, *at in expected}
+        said = {plain(row["text"]) for row in all_records(chart) if "text" in row}
+        assert {plain(say_share(value)) for value in found["precision"]} <= said
+        assert f"{missing} points not drawn: no threshold meets the target" in subtitle(chart)
+        assert "Marked: thresholds that meet their target with 95 % confidence" in subtitle(chart)
+        assert len(records(chart, "span")) >= len(records(chart, "mark"))
+        assert png(chart).startswith(PNG)
+    [row] = asked.filter(pl.col("model") == "a", pl.col("eta") == 0.1, criterion="recall").rows(
+        named=True
+    )
+    spans = records(charts.threshold_curve(table, points=asked), "span")
+    assert (row["threshold"], last) in {(span["x"], span["to"]) for span in spans}
+
+
+def test_one_point_is_the_finding():
+    frame = draw_scores()
+    point = frame.prc.operating_points(0.1, recall=0.5)
+    chart = plot(frame).roc_curve(points=point)
+    found = (say_share(point[name].item()) for name in ("precision", "recall"))
+    right, recall = map(plain, found)
+    start = f"At {point['threshold'].item():.6g} {right} of the alerts are right, and {recall}"
+    assert heading(chart).startswith(start)
+
+
+def test_points_of_other_curves_are_refused_or_told():
+    frame = draw_groups("ab")
+    table = frame.prc.curve(0.1, by="model")
+    alone = frame.filter(model="a").prc.operating_points(0.1, recall=0.5)
+    with pytest.raises(PrcError, match="needs the column 'model', which tells curves apart"):
+        charts.pr_curve(table, points=alone)
+    with pytest.raises(PrcError, match="points= of pr_curve takes the DataFrame that operating_points"):
+        charts.pr_curve(table, points=3)
+    elsewhere = frame.prc.operating_points(0.2, recall=0.5, by="model")
+    assert "2 points not drawn: no such curve" in subtitle(charts.pr_curve(table, points=elsewhere))
+
+
+# Differences and gains ------------------------------------------------------------------------
+
+
+def test_difference_draws_the_interval_and_says_where_it_is_settled():
+    frame = trading()
+    table = frame.prc.compare(model="model", id="row", eta=eta_grid(), metrics="average_precision")
+    chart = charts.difference(table, confidence=0.95)
+    drawn = [(row["eta"], row["difference"], row["low"], row["high"]) for row in records(chart)]
+    expected = table.sort("eta").select("eta", "difference", "low", "high").rows()
+    assert drawn == [tuple(pytest.approx(v, rel=1e-5) for v in row) for row in expected]
+    said = {row["text"] for row in all_records(chart) if "text" in row}
+    assert {"late better", "sure better"} <= said
+    assert "late" in heading(chart) or "cannot tell" in heading(chart)
+    assert "late minus sure: average precision, in points" in subtitle(chart)
+    assert plot(frame).difference(id="row").to_dict() == chart.to_dict()
+    two = frame.prc.compare(model="model", id="row", eta=GRID, metrics=["average_precision", "roc_auc"])
+    panels = charts.difference(two)
+    assert labels(panels, "facet") == ["Average precision", "ROC AUC"]
+    for one in (panels, charts.difference(table.clear()), charts.difference(table, title=False)):
+        check_data(one)
+
+
+def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
+    frame = draw_scores(pos=50, neg=450)
+    table = frame.prc.curve(0.02, metrics=("predicted_positive_rate",))
+    chart = charts.gain_curve(table)
+    exact = dict(table.select(pl.col("predicted_positive_rate").round(5), "recall").rows())
+    drawn = points(chart, "alerted", "recall")
+    assert drawn[0] == (0, 0)
+    assert drawn[-1] == (1, 1)
+    assert all(recall == pytest.approx(exact[round(x, 5)], rel=1e-4) for x, recall in drawn[1:])
+    x, recall = ([0, *table[name]] for name in ("predicted_positive_rate", "recall"))
+    tenth = float(np.interp(0.1, x, recall))
+    [mark] = records(chart, "mark")
+    assert mark["recall"] == pytest.approx(tenth, rel=1e-9)
+    assert heading(chart) == plain(f"A tenth of the cases holds {say_share(tenth)} of the positives")
+
+
+# How it looks ---------------------------------------------------------------------------------
+
+SEEN_BY = {  # Machado, Oliveira and Fernandes 2009, full strength, on linear RGB
+    "all": np.eye(3),
+    "protanopes": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopes": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopes": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+
+
+def linear_rgb(color: str) -> np.ndarray:
+    value = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def contrast_on_white(color: str) -> float:
+    """WCAG 2.1, relative luminance."""
+    return 1.05 / (float(linear_rgb(color) @ [0.2126, 0.7152, 0.0722]) + 0.05)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIE L*a*b*, D65."""
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+              [0.0193339, 0.1191920, 0.9503041]]  # fmt: skip
+    x, y, z = np.array(to_xyz) @ np.clip(rgb, 0, 1) / [0.95047, 1, 1.08883]
+    f = [np.cbrt(t) if t > (6 / 29) ** 3 else t / (3 * (6 / 29) ** 2) + 4 / 29 for t in (x, y, z)]
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_every_colour_stands_out_on_white():
+    for color in (*COLORS, *ETA_COLORS, *mix_eta_colors(40)):
+        assert contrast_on_white(color) >= 3, color
+    assert contrast_on_white("#F0E442") == pytest.approx(1.32, abs=0.01)
+
+
+@pytest.mark.parametrize("eyes", SEEN_BY)
+def test_any_two_colours_stay_apart(eyes):
+    seen = [lab(SEEN_BY[eyes] @ linear_rgb(color)) for color in COLORS]
+    for first, n in ((2, 40), (4, 20), (8, 10)):
+        apart = [np.linalg.norm(a - b) for i, a in enumerate(seen[:first]) for b in seen[:i]]
+        assert min(apart) > n
+
+
+def test_doubt_is_dotted_and_groups_never_are():
+    table = draw_groups("abc", neg=2_000, digits=6).prc.curve(0.01, by="model")
+    chart = charts.pr_curve(table)
+    lines = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
+    dotted = [one for one in lines if "strokeDash" in one["mark"]]
+    assert [one["transform"][-1]["filter"] for one in dotted] == [
+        "datum.doubt === 1 && datum.grey !== 1"
+    ]
+    assert not any("strokeDash" in one["encoding"] for one in lines)
+    assert "Dotted: fewer than 5 false alerts, not known" in subtitle(chart)
+    few = table.filter(pl.col("fp") < 5).group_by("model").agg(pl.col("recall").max())
+    for model, recall in few.rows():
+        doubted = [r["recall"] for r in records(chart) if r["color"] == model and "doubt" in r]
+        assert max(doubted) == pytest.approx(recall, rel=1e-5)
+    table = draw_groups("ab").prc.summary(GRID, metrics="average_precision", by="model", confidence=0.95)
+    spoilt = table.with_columns(reliable=pl.col("eta") > 0.01)
+    drawn = records(charts.metric_by_eta(spoilt))
+    assert {row["eta"] for row in drawn if "doubt" in row} == {0.001, 0.01}
+
+
+def test_names_stand_at_lines_up_to_six_and_apart():
+    for n in (2, 6):
+        frame = draw_groups([f"model {k}" for k in range(n)], neg=2_000, digits=6)
+        chart = charts.metric_by_eta(frame.prc.summary(GRID, metrics="average_precision", by="model"))
+        assert names(chart) == [f"model {k}" for k in range(n)]
+        heights = sorted(row["value"] for row in records(chart, "name"))
+        assert min(np.diff(heights)) * 324 > 12.5 * 0.9
+        assert "legend" not in json.dumps(layer(chart, "line")["encoding"]["color"]).replace(
+            '"legend": null', ""
+        )
+    seven = charts.pr_curve(draw_groups("abcdefg").prc.curve(0.1, by="model"))
+    assert names(seven) == []
+    assert layer(seven, "line")["encoding"]["color"]["legend"]["values"] == list("abcdefg")
+
+
+def test_labels_at_ends_keep_their_gap():
+    placed = spread_at_ends([50.0, 52.0, 51.0, 300.0], 16, 320)
+    assert np.diff(sorted(placed)).min() >= 16 - 1e-9
+    assert [int(k) for k in np.argsort(placed)] == [0, 2, 1, 3]
+    assert placed[3] == 300
+    assert max(spread_at_ends([319.0] * 3, 16, 320)) <= 320
+
+
+def test_panels_of_groups_come_by_their_value():
+    frame = draw_groups("abcdefghij", neg=300)
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    order = chart.to_dict()["vconcat"][0]["facet"]["sort"]
+    values = frame.prc.summary(0.1, by="model", metrics="average_precision")
+    best = values.sort("value", descending=True)
+    assert order == best["model"].to_list()
+    said = {row["facet"]: row["text"] for row in all_records(chart) if row.get("text", "")[:2] == "0."}
+    assert said == {row["model"]: f"{row['value']:.2f}" for row in best.iter_rows(named=True)}
+    assert "Number: area under the line" in subtitle(chart)
+    ghosts = [row for row in all_records(chart) if row.get("part") == "ghost"]
+    assert {row["curve"] for row in ghosts} == set(range(10))
+    assert not any("facet" in row for row in ghosts), "they stand in every panel"
+
+
+def test_panels_of_prevalences_run_from_common_to_rare():
+    table = draw_groups("ab").prc.curve(eta=[0.001, 0.5, 0.05], by="model")
+    facet = charts.pr_curve(table).to_dict()["vconcat"][0]["facet"]
+    assert list(map(plain, facet["sort"])) == ["1 in 2", "1 in 20", "1 in 1 000"]
+
+
+def test_precision_has_a_log_axis_where_positives_are_rare():
+    frame = draw_scores(neg=2_000)
+
+    def kind(chart) -> str:
+        return layer(chart, "line")["encoding"]["y"]["scale"].get("type", "linear")
+
+    assert kind(charts.pr_curve(frame.prc.curve(0.001))) == "log"
+    assert kind(charts.pr_curve(frame.prc.curve(0.1))) == "linear"
+    assert kind(charts.pr_curve(frame.prc.curve([0.001, 0.1]))) == "linear"
+    assert kind(plot(frame).pr_curve(0.001, log_y=False)) == "linear"
+    assert kind(plot(frame).pr_curve(0.1, log_y=True)) == "log"
+
+
+def test_thresholds_of_many_groups_and_prevalences_stay_readable():
+    twelve = draw_groups("abcdefghijkl").prc.curve(0.1, by="model")
+    assert len(charts.threshold_curve(twelve).to_dict()["vconcat"]) == 3
+    chart = charts.threshold_curve(draw_scores().prc.curve([0.5, 0.001]))
+    with_recall = {row["curve"] for row in records(chart) if "recall" in row}
+    assert len(with_recall) == 1, "recall is the same at every prevalence"
+    assert "Alerts per million" in json.dumps(chart.to_dict())
+
+
+def test_axes_keep_their_end_labels_and_sides():
+    x = layer(charts.pr_curve(draw_scores().prc.curve(0.1)), "line")["encoding"]["x"]
+    assert x["axis"]["labelFlush"] is False
+    assert (x["axis"]["values"][0], x["axis"]["values"][-1]) == (0, 1)
+    line = layer(charts.prg_curve(draw_scores().prc.curve(0.1)), "line")
+    assert line["mark"]["strokeJoin"] == "round"
+
+
+def test_no_number_is_broken_at_a_line_end():
+    chart = charts.pr_curve(draw_scores(pos=1_048, neg=18_952).prc.curve(1e-5, confidence=0.95))
+    lines = "\n".join(row["note"] for row in all_records(chart) if "note" in row).split("\n")
+    lines += chart.to_dict()["title"]["text"]
+    assert "1\xa0048 positives" in " ".join(lines)
+    assert not any(
+        re.search(r"\d$|\b1 in$", line) and re.match(r"\d", after) for line, after in pairwise(lines)
     )

@@ -3,7 +3,9 @@
     table -> chart_curves, lines_by_prevalence   checked and sorted, under fixed field names
           -> colors_and_panels                   which columns are colour and which are panels
           -> points_to_draw                      fewer points for the same picture, as records
-          -> chart_assembly                      layers, panels, axes and titles
+          -> hover, references, marked_points    what else is drawn, as records, too
+          -> chart_words                         names at lines, and labels at points
+          -> chart_assembly                      layers, panels, title and note
 
 These parts are in `charts/parts`, and each chart has a short module that puts them together.
 """
@@ -12,7 +14,9 @@ from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.charts.by_threshold import threshold_curve
+from polars_prcurve.charts.gain import gain_curve
 from polars_prcurve.charts.live_slider import live
+from polars_prcurve.charts.model_difference import difference
 from polars_prcurve.charts.normal_qq import normal_quantiles
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
@@ -23,6 +27,8 @@ from polars_prcurve.charts.subsample_ribbon import ribbon
 
 __all__ = [
     "Chart",
+    "difference",
+    "gain_curve",
     "live",
     "metric_by_eta",
     "normal_quantiles",

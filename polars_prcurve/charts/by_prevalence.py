@@ -5,61 +5,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
-    THRESHOLD_TOOLTIP,
     Chart,
     ChartSpec,
     ChartText,
+    add_ghosts,
     build_chart,
-    keep_part,
 )
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, describe_sizes
-from polars_prcurve.charts.parts.colors_and_panels import Channels, read_channels
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
     describe_eta_zero,
     is_sparse,
     is_within,
     read_lines,
-    with_yes_and_no,
 )
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_metric,
-    format_share,
+    format_threshold,
     format_value,
     round_digits,
+    say_eta,
+    say_share,
 )
-from polars_prcurve.charts.parts.points_to_draw import build_records
+from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
+from polars_prcurve.charts.parts.references import draw_own_etas
 from polars_prcurve.errors import PrcError
-
-_TOOLTIP = (
-    alt.Tooltip("prevalence:N"),
-    alt.Tooltip("value:Q", format=".4~g"),
-    alt.Tooltip("low:Q", format=".4~g"),
-    alt.Tooltip("high:Q", format=".4~g"),
-    alt.Tooltip("reliable:N"),
-    *THRESHOLD_TOOLTIP,
-    alt.Tooltip("fpr:Q", format=".4~g"),
-)
-_TOOLTIP_FIELDS = (
-    "prevalence",
-    "value",
-    "low",
-    "high",
-    "reliable",
-    "threshold",
-    "tp",
-    "fp",
-    "recall",
-    "fpr",
-    "test_set",
-)
 
 
 def metric_by_eta(
@@ -69,13 +53,14 @@ def metric_by_eta(
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """Metrics by prevalence, from the table of `summary` or `operating_points`, in any row order.
 
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
-    intervals. The dashed rule is the test set's own prevalence, if the table tells it.
+    intervals; a line is dotted where its interval is not `reliable`. The grey rule is the test set's own
+    prevalence, if the table tells it. If two models trade places once, the title says where.
 
     Parameters
     ----------
@@ -90,13 +75,13 @@ def metric_by_eta(
     color, facet
         A `by` column, `"metric"` or `"target"`. By default the first `by` column is colour, and the
         others are panels, as are metrics and targets if there are several. With more than 8 groups,
-        or more than 9 panels, groups are panels.
+        of one metric, the first, the middle and the last have colours, and the others are grey.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
@@ -105,20 +90,26 @@ def metric_by_eta(
     >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
     >>> table = df.prc.summary(eta_grid(0.001, 0.9), metrics="average_precision", by="model")
     >>> chart = metric_by_eta(table, crossings=df.prc.crossings(eta_range=(0.001, 0.9)))
-    >>> for line in chart.to_dict()["title"]["subtitle"]:
-    ...     print(line)
-    Dashed: the test set's own prevalence, 0.5 (1 in 2)
-    Circles: two models trade places
-    Test set: 3 positives : 3 negatives
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Average precision by share of positives']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     curves = read_lines("metric_by_eta", table)
     metrics = curves.per_curve["metric"].unique().to_list()
-    own_title = (
-        f"{format_metric(metrics[0])} by prevalence" if len(metrics) == 1 else "Metrics by prevalence"
-    )
-    lines = _LineChart(curves, read_channels(curves, color, facet), confidence, describe_eta_zero(table))
-    return lines.draw(title or own_title, crossings)
+    name = format_metric(metrics[0]) if len(metrics) == 1 else "Metrics"
+    only = curves.group_fields[0] if len(curves.group_fields) == 1 else None
+    if (
+        color is None
+        and facet is None
+        and only
+        and len(curves.per_curve) == curves.count_distinct([only])
+    ):
+        color = curves.field_names[only]  # many groups are lines of one panel
+    channels = read_channels(curves, color, facet)
+    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table))
+    trades = [] if crossings is None else _read_trades(curves, channels, crossings)
+    return lines.draw(title, f"{name} by share of positives" if trades else "", trades)
 
 
 def p3_curve(
@@ -127,7 +118,7 @@ def p3_curve(
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """P3 curves: precision by prevalence at fixed operating points (Brabec et al. 2020).
 
@@ -145,26 +136,29 @@ def p3_curve(
         A `by` column or `"target"`. By default the first `by` column is colour, and the others are
         panels, as are targets if there are several.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = p3_curve(df.prc.operating_points([0.5, 0.1, 0.01, 0.001], recall=1))
-    >>> for line in chart.to_dict()["title"]["subtitle"]:
-    ...     print(line)
-    Target: recall 1
-    Dashed: the test set's own prevalence, 0.5 (1 in 2)
-    Test set: 2 positives : 2 negatives
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Share of alerts that are right; target: recall 1']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     curves = read_lines("p3_curve", table, "precision")
-    lines = _LineChart(curves, read_channels(curves, color, facet), confidence, describe_eta_zero(table))
-    return lines.draw(title or "Precision by prevalence", None)
+    channels = read_channels(curves, color, facet)
+    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table))
+    return lines.draw(title, "Share of alerts that are right", [])
+
+
+_MOST_RULES = 3
+"""Prevalences of test sets, at most, that have a rule each."""
 
 
 @dataclass(frozen=True)
@@ -175,92 +169,152 @@ class _LineChart:
     channels: Channels
     confidence: float | None
     not_drawn: list[str]
-    """Lines for the subtitle on prevalences that the axis does not show."""
+    """Sentences for the note on prevalences that the axis does not show."""
 
-    def draw(self, title: str, crossings: pl.DataFrame | None) -> Chart:
+    def draw(self, title: Title, subtitle: str, trades: list[dict[str, Any]]) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
-        rows = self.curves.rows
-        x, low, high = build_eta_axis(rows)
-        y, has_free_y = self._build_y_axis()
-        trades = [] if crossings is None else _read_trades(self.curves, self.channels, crossings)
-        trades = [trade for trade in trades if is_within(trade["eta"], low, high)]
-        own = [
-            {"eta": round_digits(eta), **place}
-            for eta, place in self.channels.repeat_in_panels("own", self._compute_own_etas())
-            if is_within(eta, low, high)
-        ]
-        rule = alt.Chart().mark_rule(**CHANCE_STYLE).encode(x)
-        spec = ChartSpec(
-            x=x,
-            y=y,
-            interpolate="linear",
-            tooltip=_TOOLTIP,
-            below=(keep_part(rule, "own"),),
-            above=(_build_circles(x, y),) if trades else (),
-            bands=(("low", "high"),),
-            dots=is_sparse(rows),
-            height=0.65,
-            has_free_y=has_free_y,
-        )
+        curves, rows = self.curves, self.curves.rows
+        x, y = build_eta_axis(rows), self._build_y_axis()
+        trades = [trade for trade in trades if is_within(trade["eta"], x.low, x.high)]
+        means = dict(rows.group_by("curve").agg(pl.col("value").mean()).rows())
+        channels = sort_panels(self.channels, means, curves)
+        channels, picked = pick_out(channels, means, curves)
+        own_etas = self._compute_own_etas()
+        own_etas = own_etas if len(set(own_etas)) <= _MOST_RULES else []
+        own, words = draw_own_etas(channels, own_etas, (x, y), self._say_own_etas())
+        spec = ChartSpec(x, y, "linear", bands=(("low", "high"),), height=0.6, names="ends")
         fields = [name for name in ("eta", "value", "low", "high") if name in rows.columns]
-        known = (*rows.columns, "prevalence", "test_set")
-        tooltip_fields = [name for name in _TOOLTIP_FIELDS if name in known]
-        lines = build_records(self.curves, self.channels, with_yes_and_no(rows), fields, tooltip_fields)
-        data = [*own, *lines, *trades]
-        text = ChartText(title, self._build_subtitle(bool(own), bool(trades)), "")
-        return build_chart(spec, data, self.channels, text)
+        points = split_by_doubt(self._find_doubt(), "linear")
+        lines = [*build_records(curves, channels, points, fields)]
+        data = [*own, *add_ghosts(lines, channels, x), *trades]
+        if is_sparse(rows):
+            kept = [row for row in lines if not row.get("copy") and "value" in row]
+            data += [row | {"part": "dot"} for row in kept if self._is_shown(channels, row)]
+        data += self._read_along(channels, (x, y))
+        if len(trades) == 1 and channels.facet is None:
+            [trade] = trades
+            said = f"equal at {trade['place']}"
+            words.append(
+                Word(text=said, x=trade["eta"], y=trade["value"], dx=-10, dy=-12, align="right")
+            )
+        if "target" in curves.per_curve.columns and curves.per_curve["target"].n_unique() == 1:
+            target = format_value("target", curves.per_curve["target"][0])
+            subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
+        if not subtitle:
+            subtitle = f"Where {say_eta(x.low)} to {say_eta(x.high)} are positive"
+        own_title = self._find_title(channels, trades) or self._name_chart()
+        text = ChartText(title, subtitle, self._write_note(picked, bool(own), len(trades)), own_title)
+        return build_chart(spec, data, channels, text, words)
+
+    @staticmethod
+    def _is_shown(channels: Channels, row: dict[str, Any]) -> bool:
+        return channels.color is None or row.get("color") in channels.color.shown_labels
+
+    def _find_doubt(self) -> pl.DataFrame:
+        """Return the rows with `doubt`: whether the interval of a value is not reliable."""
+        rows = self.curves.rows
+        has = "reliable" in rows.columns
+        return rows.with_columns(doubt=pl.col("reliable").not_() if has else pl.lit(False))
+
+    def _name_chart(self) -> str:
+        """Return the name of a chart without a finding."""
+        metrics = self.curves.per_curve["metric"].unique().to_list()
+        return (
+            f"{format_metric(metrics[0])} by prevalence"
+            if len(metrics) == 1
+            else "Metrics by prevalence"
+        )
+
+    def _find_title(self, channels: Channels, trades: list[dict[str, Any]]) -> str:
+        """Return the finding of two lines that cross once, and otherwise an empty text."""
+        if len(self.curves.per_curve) == 2 and len(trades) == 1 and channels.facet is None:
+            [trade] = trades
+            where = f"leads where more than {trade['place']} are positive"
+            return f"{trade['above']} {where}, {trade['below']} where fewer are"
+        return self._find_half() if channels.facet is None else ""
+
+    def _find_half(self) -> str:
+        """Return down to which prevalence half of the alerts are right, at one or two thresholds."""
+        rows, metrics = self.curves.rows, self.curves.per_curve["metric"].unique().to_list()
+        if metrics != ["precision"] or len(self.curves.per_curve) > 2 or "fpr" not in rows.columns:
+            return ""
+        recall, fpr = pl.col("recall"), pl.col("fpr")
+        fixed = rows.group_by("curve", maintain_order=True).agg(
+            (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
+        )
+        halves = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))["half"]
+        if len(halves) < len(self.curves.per_curve) or halves.is_empty():
+            return ""
+        return f"Half of the alerts are right down to {' or '.join(map(say_eta, halves.sort()))}"
 
     def _compute_own_etas(self) -> list[float | None]:
         """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""
         sizes = self.curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
         return [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
 
-    def _build_y_axis(self) -> tuple[alt.Y, bool]:
-        """Return the axis, from 0 to 1 if all values are, and whether each metric needs its own."""
+    def _say_own_etas(self) -> str:
+        etas = [eta for eta in self._compute_own_etas() if eta is not None]
+        return f"test set:\n{say_eta(etas[0])}" if etas else ""
+
+    def _build_y_axis(self) -> ChartAxis:
+        """Return the axis: shares in percent if all values are, and one per panel for other metrics."""
         names = [name for name in ("value", "low", "high") if name in self.curves.rows.columns]
         numbers = pl.concat([self.curves.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
         metrics = self.curves.per_curve["metric"].unique().to_list()
         label = format_metric(metrics[0]) if len(metrics) == 1 else "Value"
-        are_shares = bool(numbers.is_between(-1e-9, 1 + 1e-9).all())
-        scale = alt.Scale(domain=[0, 1]) if are_shares else alt.Scale(zero=False)
+        if bool(numbers.is_between(-1e-9, 1 + 1e-9).all()):
+            return ChartAxis("value", label, *fit_shares(numbers))
+        low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+        room = 0.05 * (high - low) or 0.5
         facet = self.channels.facet
-        has_free_y = not are_shares and facet is not None and "metric" in facet.fields
-        return alt.Y("value:Q", title=label, scale=scale), has_free_y
+        is_free = facet is not None and "metric" in facet.fields
+        return ChartAxis("value", label, low - room, high + room, "plain", is_free=is_free)
 
-    def _build_subtitle(self, has_own: bool, has_trades: bool) -> tuple[str, ...]:
-        """Return the lines of the subtitle; the rule and the circles are named if they are drawn."""
-        per_curve, rows, lines = self.curves.per_curve, self.curves.rows, []
-        if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
-            lines.append(f"Target: {format_value('target', per_curve['target'][0])}")
+    def _read_along(self, channels: Channels, axes: tuple[ChartAxis, ChartAxis]) -> list[dict[str, Any]]:
+        """Return what the pointer reads at each prevalence of the table."""
+        is_share = axes[1].words == "percent"
+
+        def write(value: float) -> str:
+            return say_share(value) if is_share else f"{value:.4g}"
+
+        def say(row: dict[str, Any]) -> tuple[str, str]:
+            ends = (row.get("low"), row.get("high"))
+            within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"  # type: ignore[arg-type]
+            doubt = ", not reliable" if row.get("reliable") is False else ""
+            threshold = format_threshold(row.get("threshold"))
+            at = "" if threshold is None else f", threshold {threshold}"
+            return say_eta(row["eta"]), f"{write(row['value'])}{within}{doubt}{at}"
+
+        places = thin_places(self.curves.rows["eta"], len(self.curves.per_curve))
+        return build_hover_records(
+            self.curves, channels, self.curves.rows, axes, places, strategy="nearest", say=say
+        )
+
+    def _write_note(self, picked: str, has_own: bool, n_trades: int) -> tuple[str, ...]:
+        """Return the sentences at the foot of the chart."""
+        per_curve, rows = self.curves.per_curve, self.curves.rows
+        lines = [picked]
         if "low" in rows.columns and rows["low"].count():
             level = "the intervals of the table"
             if self.confidence is not None:
-                level = f"intervals of {format_level(self.confidence)}"
+                level = f"{format_level(self.confidence)} intervals"
             fixed = " for a fixed threshold" if "target" in per_curve.columns else ""
-            is_doubtful = "reliable" in rows.columns and not rows["reliable"].all()
-            doubt = ", not all of them reliable" if is_doubtful else ""
-            lines.append(f"Shaded: {level}{fixed}{doubt}")
-        if has_own:
-            etas = pl.Series(self._compute_own_etas()).drop_nulls().unique().sort()
-            ends = [format_share(eta) for eta in dict.fromkeys((etas[0], etas[-1]))]
-            lines.append(f"Dashed: the test set's own prevalence, {' to '.join(ends)}")
-        lines += ["Circles: two models trade places"] if has_trades else []
+            lines.append(f"Shaded: {level}{fixed}")
+        if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
+            lines.append("Dotted: too few examples for the interval to hold")
+        etas = sorted({eta for eta in self._compute_own_etas() if eta is not None})
+        if len(etas) > 1:
+            rules = "Grey rules: the" if has_own else "The"
+            lines.append(
+                f"{rules} test sets' own share of positives, {say_eta(etas[0])} to {say_eta(etas[-1])}"
+            )
+        elif has_own and self.channels.facet is not None:
+            lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
+        lines += ["Circles: two models trade places"] if n_trades > 1 else []
         return (*lines, *describe_sizes(self.curves), *self.not_drawn)
 
 
 # Where two models trade places ----------------------------------------------------------------
-
-
-def _build_circles(x: alt.X, y: alt.Y) -> alt.Chart:
-    """Return the layer of circles where two models trade places."""
-    tooltip = [
-        alt.Tooltip("prevalence:N"),
-        alt.Tooltip("value:Q", format=".4~g"),
-        alt.Tooltip("below:N", title="leads below"),
-        alt.Tooltip("above:N", title="leads above"),
-    ]
-    mark = alt.Chart().mark_point(size=70, filled=True, fill="white", stroke="black", opacity=1)
-    return keep_part(mark.encode(x, y, tooltip=tooltip), "crossing")
 
 
 def _read_trades(
@@ -305,10 +359,10 @@ def _place_trades(
         for row in joined.iter_rows(named=True):
             panel = channels.facet.label_by_curve[row["line"]] if channels.facet else None
             records[row["trade"], panel] = {
-                "part": "crossing",
+                "part": "ring",
                 "eta": round_digits(row["eta"]),
                 "value": round_digits(row["value"]),
-                "prevalence": format_share(row["eta"]),
+                "place": say_eta(row["eta"]),
                 "below": format_value("", row["model_a"]),
                 "above": format_value("", row["model_b"]),
                 **({} if panel is None else {"facet": panel}),

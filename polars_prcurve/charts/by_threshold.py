@@ -2,58 +2,87 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts.chart_assembly import (
-    THRESHOLD_TOOLTIP,
+    BARE_VIEW,
     Chart,
     ChartSpec,
     ChartText,
-    build_chart,
-    build_log_axis,
-    build_share_axis,
+    PanelSize,
+    attach_data,
+    build_note,
+    build_panel,
+    build_title,
+    make_key,
+    name_panel,
 )
-from polars_prcurve.charts.parts.chart_curves import describe_eta, describe_sizes, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import read_channels
-from polars_prcurve.charts.parts.points_to_draw import build_records, describe_thinning, thin_points
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    describe_etas,
+    describe_sizes,
+    read_sweep,
+)
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
+from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points
+from polars_prcurve.charts.parts.number_formats import format_threshold, say_count, say_share
+from polars_prcurve.charts.parts.points_to_draw import (
+    build_records,
+    describe_doubt,
+    describe_thinning,
+    find_few_false_alerts,
+    split_by_doubt,
+    thin_points,
+)
 from polars_prcurve.errors import PrcError
 
-_TOOLTIP = (
-    *THRESHOLD_TOOLTIP,
-    alt.Tooltip("precision:Q", format=".4~g"),
-    alt.Tooltip("alerts:Q", title="alerts per 1 000", format=".4~g"),
-    alt.Tooltip("prevalence:N"),
-)
+_RARE = 0.001
+"""Where positives are as rare as this or rarer, alerts are counted among a million events."""
+_MOST_COLUMNS = 4
 
 
 def threshold_curve(
     table: pl.DataFrame,
     *,
+    points: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """Precision, recall and alerts by threshold, from the table of `curve`, in any row order.
 
     Three charts above each other share the axis of thresholds, so that you can read a threshold straight
     down. Alerts are among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a
-    log axis. Lines are steps: a threshold between two scores flags what the higher score flags.
+    log axis, or among 1 000 000 events where 1 in 1 000 or fewer are positive. Lines are steps: a
+    threshold between two scores flags what the higher score flags. Recall is the same at every
+    prevalence, and is drawn once.
 
     Parameters
     ----------
     table
         What `curve` returns. A table made with `drop_intermediate=True` or `thresholds=` lacks
         thresholds, and some of its steps are too long.
+    points
+        Rows to mark, as in `pr_curve`, in all three charts.
     color, facet
-        As in `pr_curve`.
+        As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
+        the last by mean precision have colours, and the others are grey.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    Three Altair charts, concatenated vertically.
+    Three Altair charts, concatenated vertically, once per panel.
 
     Examples
     --------
@@ -62,46 +91,231 @@ def threshold_curve(
     >>> [one["layer"][0]["encoding"]["y"]["title"] for one in chart.to_dict()["vconcat"]]
     ['Precision', 'Recall', 'Alerts per 1 000']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     curves = read_sweep("threshold_curve", table, ["precision"])
-    channels = read_channels(curves, color, facet)
-    points = _with_x_and_alerts(curves.rows.join(curves.per_curve.select("curve", "eta"), on="curve"))
-    finite = points.filter(pl.col("x").is_finite())
+    marked = read_points("threshold_curve", points, curves, ["threshold", "recall", "precision"])
+    channels, picked = _read_channels(curves, color, facet)
+    rows = _with_x_and_alerts(find_few_false_alerts(curves.rows), curves)
+    finite = rows.filter(pl.col("x").is_finite())
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
-    least: float | None = finite.select(pl.col("alerts").min()).item()
-    axes = (
-        build_share_axis(alt.Y, "precision", "Precision"),
-        build_share_axis(alt.Y, "recall", "Recall"),
-        build_log_axis(alt.Y, "alerts", "Alerts per 1 000", min(least or 1.0, 100.0), 1000.0),
-    )
-    specs = [
-        ChartSpec(x=_build_x_axis(x_title), y=y, interpolate="step-after", tooltip=_TOOLTIP, height=0.35)
-        for x_title, y in zip((None, None, "Threshold"), axes, strict=True)
-    ]
-    fields = ["x", "precision", "recall", "alerts"]
-    tooltip_fields = ["threshold", "tp", "fp", "prevalence", "test_set"]
-    data = list(build_records(curves, channels, drawn, fields, tooltip_fields))
-    not_drawn = ["Not drawn: infinite thresholds"] if finite.height < points.height else []
+    lines = split_by_doubt(drawn, "step-after")
+    specs = _build_specs(finite, _count_events(curves))
+    stack = _Stack(curves, channels, specs, lines, _mark_thresholds(marked, curves, channels), finite)
+    not_drawn = ["Not drawn: infinite thresholds"] if finite.height < rows.height else []
+    note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
     text = ChartText(
-        title or "Precision, recall and alerts by threshold",
-        (*describe_eta(curves, ""), *describe_sizes(curves), *not_drawn),
+        title,
+        f"What each threshold does {describe_etas(curves)}, read straight down".replace(" ,", ","),
+        note,
+        marked.find_title() or "Precision, recall and alerts by threshold",
         describe_thinning(finite, drawn),
     )
-    return build_chart(specs, data, channels, text)
+    return stack.draw(text)
 
 
-def _build_x_axis(title: str | None) -> alt.X:
-    return alt.X("x:Q", title=title, scale=alt.Scale(zero=False, nice=False))
+def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> tuple[Channels, str]:
+    """Return the channels; many groups are colours, since panels would be three times as many."""
+    only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
+    is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
+    if color is None and facet is None and len(curves.group_fields) == 1 and (only_groups or is_own):
+        color = curves.field_names[curves.group_fields[0]]
+    channels = read_channels(curves, color, facet)
+    means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
+    return pick_out(channels, dict(means.rows()), curves)
 
 
-def _with_x_and_alerts(rows: pl.DataFrame) -> pl.DataFrame:
+def _count_events(curves: ChartCurves) -> int:
+    """Return the number of events that alerts are counted among: 1 000, or a million."""
+    etas = curves.per_curve["eta"].drop_nulls()
+    return 1_000_000 if len(etas) and (etas.filter(etas > 0) <= _RARE).any() else 1_000
+
+
+def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
     """Add `x`, the threshold as a float, and `alerts`, null in place of 0, which no log axis shows."""
     if len(rows) and rows["threshold"].null_count():
         raise PrcError(
             "threshold_curve needs thresholds, and some are null; a table made with rates= has none: "
             "draw pr_curve or roc_curve from it"
         )
+    rows = rows.join(curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left")
     rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    alerts = pl.when(rate > 0).then(1000 * rate)
+    alerts = pl.when(rate > 0).then(_count_events(curves) * rate)
     return rows.with_columns(x=pl.col("threshold").cast(pl.Float64), alerts=alerts, made=False)
+
+
+def _build_specs(finite: pl.DataFrame, events: int) -> list[ChartSpec]:
+    """Return the three charts from top to bottom; only the last one says what is across."""
+    low, high, least = finite.select(
+        pl.col("x").min().alias("low"), pl.col("x").max().alias("high"), pl.col("alerts").min()
+    ).row(0)
+    low, high = (low, high) if low is not None and low < high else ((low or 0) - 0.5, (low or 0) + 0.5)
+    said = "1 000" if events == 1_000 else "million"
+    bottom = 10.0 ** math.floor(math.log10(min(least or 1.0, events / 10)))
+    x = ChartAxis("x", "", low, high, "plain")
+    alerts = ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True)
+    axes = (ChartAxis("precision", "Precision", 0, 1), ChartAxis("recall", "Recall", 0, 1), alerts)
+    return [
+        ChartSpec(
+            replace(x, title="Threshold: alert if the score is at least this" if y is alerts else ""),
+            y,
+            "step-after",
+            height=0.3,
+            names="beside" if y.field == "precision" else "none",
+        )
+        for y in axes
+    ]
+
+
+def _mark_thresholds(
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels
+) -> list[dict[str, Any]]:
+    """Return the records of marked points at their threshold, with their height in each chart."""
+    events = _count_events(curves)
+    etas = dict(curves.per_curve.select("curve", "eta").rows())
+
+    def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
+        eta, heights = etas[row["curve"]], {"precision": row["precision"], "recall": row["recall"]}
+        rate = None if row["fpr"] is None else eta * row["recall"] + (1 - eta) * row["fpr"]
+        return heights | ({"alerts": events * rate} if rate else {})
+
+    def read_span(row: dict[str, Any]) -> tuple[float, float]:
+        return float(row["holds_from"]), float(row["holds_to"])
+
+    return mark_points(
+        marked,
+        curves,
+        channels,
+        "x",
+        x_of=lambda row: float(row["threshold"]),
+        y_of=measure_heights,
+        span_of=read_span,
+    )
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """Three charts above each other, once per panel."""
+
+    curves: ChartCurves
+    channels: Channels
+    specs: list[ChartSpec]
+    lines: pl.DataFrame
+    marks: list[dict[str, Any]]
+    finite: pl.DataFrame
+
+    def draw(self, text: ChartText) -> Chart:
+        """Return the charts in one column, or a column per panel."""
+        records = self._build_data()
+        facet = self.channels.facet
+        labels: list[str | None] = [None] if facet is None else [*facet.labels]
+        columns = min(len(labels), _MOST_COLUMNS)
+        width = 540 if columns == 1 else 300 if columns == 2 else 210
+        stacks = []
+        for label in labels:
+            own = [row for row in records if row.get("facet") == label]
+            stacks.append(self._draw_column(own, label, width, text))
+        if facet is None:
+            whole: Any = stacks[0]
+        else:
+            whole = alt.concat(*stacks, columns=columns, spacing=34)
+            note = build_note(text, columns * (width + 60), 0)
+            if note is not None:
+                note = note.properties(width=columns * width, height=1, view=BARE_VIEW)
+                whole = alt.vconcat(whole, note, spacing=16)
+        finished: Chart = whole.properties(**build_title(text, columns * (width + 60)))
+        return finished
+
+    def _build_data(self) -> list[dict[str, Any]]:
+        """Return all records; lines of equal recall, at several prevalences, are drawn once."""
+        fields = ["x", "precision", "recall", "alerts"]
+        records = list(build_records(self.curves, self.channels, self.lines, fields))
+        if self._has_equal_recalls:
+            first: dict[str | None, int] = {}
+            for row in records:
+                first.setdefault(row.get("facet"), row["curve"])
+            for row in records:
+                if row["curve"] != first[row.get("facet")]:
+                    row.pop("recall", None)
+            seen: set[tuple[Any, ...]] = set()
+            for mark in self.marks:
+                here = (mark["part"], mark.get("facet"), mark["x"], mark.get("recall"))
+                if here in seen:
+                    mark.pop("recall", None)
+                seen.add(here)
+        return [*records, *self.marks, *self._read_along()]
+
+    @property
+    def _has_equal_recalls(self) -> bool:
+        """Whether colours are prevalences alone, so that their lines of recall are one."""
+        return self.channels.color is not None and self.channels.color.fields == ["eta"]
+
+    def _draw_column(
+        self, data: list[dict[str, Any]], label: str | None, width: int, text: ChartText
+    ) -> alt.VConcatChart:
+        """Return three charts above each other, with a heading if there are panels."""
+        named = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
+        panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]] = []
+        channels = replace(self.channels, facet=None)
+        bare = [{name: value for name, value in row.items() if name != "facet"} for row in data]
+        key = make_key(bare, "x precision")
+        for spec in self.specs:
+            size = PanelSize(1, width, round(max(width, 300) * spec.height))
+            neutral = spec.y.field == "recall" and self._has_equal_recalls
+            heads = [Word(text=named, px=0, py=-12, weight="bold")] if named and not panels else []
+            chooser = None if spec is self.specs[0] else key
+            shown = replace(spec, is_neutral=neutral)
+            panel, records = build_panel(shown, bare, channels, size, heads, chooser=chooser)
+            if label is None and spec is self.specs[-1]:
+                note = build_note(text, width + 60, size.height + 50, -spec.y.measure_labels())
+                panel.layer = [*panel.layer, *([] if note is None else [note])]
+            panels.append((panel, records))
+        return self._join(panels)
+
+    def _join(self, panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]]) -> alt.VConcatChart:
+        """Return the charts of one column over the records that they share."""
+        for number, (panel, records) in enumerate(panels):
+            own = [row for row in records if row["part"].startswith(("word", "name"))]
+            for layer in panel.layer:
+                rename_words(layer, number)
+            for row in own:
+                row["part"] = f"{row['part']} of {number}"
+        shared = [row for row in panels[0][1] if not row["part"].startswith(("word", "name"))]
+        words = [
+            row for _, records in panels for row in records if row["part"].startswith(("word", "name"))
+        ]
+        with warnings.catch_warnings():
+            # Altair warns that one selection is in three charts, as it should be.
+            warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
+            whole: alt.VConcatChart = alt.vconcat(*(panel for panel, _ in panels), spacing=22)
+            whole = whole.resolve_scale(x="shared")
+        return attach_data(whole, [*shared, *words])
+
+    def _read_along(self) -> list[dict[str, Any]]:
+        """Return what the pointer reads: at each threshold the least score that reaches it."""
+        x, y = self.specs[0].x, self.specs[0].y
+        alerts = self.specs[2].y.title.lower()
+
+        def say(row: dict[str, Any]) -> tuple[str, str]:
+            number = "" if row["alerts"] is None else f", {alerts}: {say_count(row['alerts'])}"
+            shares = f"precision {say_share(row['precision'])}, recall {say_share(row['recall'])}"
+            return f"{format_threshold(row['threshold'])}", f"{shares}{number}"
+
+        places = thin_places(self.finite["x"], len(self.curves.per_curve))
+        rows = self.finite
+        x = replace(x, title="Threshold")
+        return build_hover_records(
+            self.curves, self.channels, rows, (x, y), places, strategy="forward", say=say
+        )
+
+
+def rename_words(layer: Any, number: int) -> None:
+    """Let a layer of words draw those of its own chart among three."""
+    steps = [] if layer.transform is alt.Undefined else layer.transform
+    for step in steps:
+        if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
+            step.filter = f"{str(step.filter)[:-1]} of {number}'"
+
+
+__all__ = ["threshold_curve"]

@@ -1,100 +1,109 @@
-"""The live chart: ROC beside PR, with a slider for prevalence that moves only the PR curve."""
+"""The live chart: PR curves under a slider of prevalence, with what the models do there in numbers.
+
+The chart is one layered chart, so that its width can follow the page. The slider is a ruler above the
+curves, to drag, and a list below them, for the keyboard and for screen readers, which say "1 in 1 000".
+"""
 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_number
+from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
+from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
+    BARE_VIEW,
     ChartText,
     attach_data,
-    build_heading,
-    build_share_axis,
-    encode_colors,
+    build_note,
+    build_title,
     keep_part,
+    make_key,
 )
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, read_channels
+from polars_prcurve.charts.parts.colors_and_panels import Channels, read_channels
+from polars_prcurve.charts.parts.number_formats import round_digits, say_eta
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
+    describe_doubt,
     describe_thinning,
-    drop_straight_points,
+    find_few_false_alerts,
     keep_rises,
-    start_at_origin,
+    split_by_doubt,
     thin_points,
 )
 from polars_prcurve.errors import PrcError
 
-_PANEL_SIZE = 300
-_PIXEL_COLUMNS = 150  # a long curve is thinned in columns of two pixels
-_MIN_LOG10_ETA = -6.0
+WIDTH, HEIGHT = 620, 320
+_PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
+_MIN_ETA = 1e-6
 _MAX_CURVES = 24
+_RULER = -46  # of the ruler, in pixels above the curves
+_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
-_FPR = "datum.recall * datum.odds"
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
-_ALERTS = "1000 * datum.recall * (eta + datum.odds * (1 - eta))"
-_ONE_IN = "replace(format(1 / eta, ',.3~r'), regexp(',', 'g'), ' ')"
-_ETA_TEXT = f"'Prevalence eta = ' + format(eta, '.3~g') + ' (1 in ' + {_ONE_IN} + ')'"
-_READOUT_TEXT = (
-    "(datum.color ? datum.color + ': ' : '') + 'threshold ' + datum.threshold"
-    " + ', recall ' + format(datum.recall, '.3~f') + ', fpr ' + format(datum.fpr, '.3~g')"
-    " + ', precision ' + format(datum.precision, '.3~g')"
-    " + ', alerts per 1 000: ' + format(datum.alerts, '.3~g')"
+_ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
+_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
+_SHARE = (
+    "({0} > 0 && {0} < 0.00099 ? '1\u00a0in\u00a0' + "
+    + _GROUPED.format("1 / {0}")
+    + " : format(100 * {0}, {0} > 0.995 && {0} < 1 ? '.4~g' : '.2~g') + '\u00a0%')"
 )
-_IS_FAINT = "length(pointed.curve || []) > 0 && indexof(pointed.curve, datum.curve) < 0"
-_IS_POINTED_AT = (
-    "pointed.curve && indexof(pointed.curve, datum.curve) >= 0"
-    " && indexof(pointed.recall, datum.recall) >= 0"
-)
+_ONE_IN = f"eta > 0.1 ? format(1 / eta, '.2~g') : {_GROUPED.format('1 / eta')}"
+_ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
 def live(
     table: pl.DataFrame,
     eta: float | None = None,
     *,
+    width: int | Literal["container"] = WIDTH,
     color: str | None = None,
-    title: str | None = None,
-) -> alt.VConcatChart:
-    """ROC and PR curves from the table of `sweep`, with a slider for prevalence.
+    title: Title = None,
+) -> alt.LayerChart:
+    """PR curves from the table of `sweep`, under a slider for prevalence.
 
-    The ROC curve stays where it is. The PR curve moves: the browser computes its precision,
-    `eta / (eta + fpr / recall (1 - eta))`, and the data hold no prevalence. A line above the panels
-    reads out the point next to the pointer, in either panel: threshold, recall, fpr, precision, and
-    alerts per 1 000 events at that prevalence. The slider moves by mouse and by keyboard. With more than
-    8 groups, colours repeat with dashes, and the groups that are not next to the pointer grow faint.
+    The browser computes precision, `eta / (eta + fpr / recall (1 - eta))`; the data hold no prevalence.
+    Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1 000".
+    The numbers under the curves are those of the highest threshold that reaches the recall under the
+    pointer: precision, recall, and alerts per million events at that prevalence. A line is dotted where
+    fewer than five false positives are behind it. With more than 8 groups, the first, the middle and
+    the last by average precision have colours.
 
     Parameters
     ----------
     table
         What `sweep` returns: the `by` columns, then the columns of `sweep`.
     eta
-        Where the slider starts. By default it starts at the prevalence of the test set, or at 0.01 if
-        the table comes from published rates.
+        Where the slider starts, exactly. By default it starts at the prevalence of the test set, or at
+        0.01 if the table comes from published rates.
+    width
+        The width of the panel in pixels, from 240, or `"container"` to follow the page that shows it.
     color
         A `by` column. At most 24 groups.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title, which follows the slider; False leaves out title and note.
 
     Returns
     -------
-    Altair charts beside each other, under the line that is read out.
+    A layered Altair chart.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-    >>> chart = live(df.prc.sweep(), eta=0.001).to_dict()
-    >>> [(param["name"], param.get("value")) for param in chart["params"] if "bind" in param]
-    [('log10_eta', -3.0)]
+    >>> chart = live(df.prc.sweep(), eta=0.004).to_dict()
+    >>> [param["value"] for param in chart["params"] if "bind" in param]
+    [[{'eta': 0.004}]]
     """
-    check_texts(color=color, title=title)
+    check_texts(color=color)
+    check_title(title)
     check_start(eta)
+    check_width(width)
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
     channels = read_channels(curves, color, None, _MAX_CURVES)
     if len(curves.per_curve) > _MAX_CURVES or channels.facet is not None:
@@ -102,143 +111,282 @@ def live(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
             f"{len(curves.per_curve)}; filter it, or group by one column"
         )
-    start = _read_start(curves, eta)
-    data, thinning = _build_data(curves, channels)
-    bind = alt.binding_range(min=_MIN_LOG10_ETA, max=0, step=0.01, name="log10 of prevalence eta ")
-    slider = alt.param(name="log10_eta", value=start, bind=bind)
-    share = alt.param(name="eta", expr="pow(10, log10_eta)")
-    with warnings.catch_warnings():
-        # Altair warns that one selection is in two panels, as it should be.
-        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        panels = alt.hconcat(_build_roc_panel(channels), _build_pr_panel(channels), spacing=24)
-        whole: alt.VConcatChart = alt.vconcat(*_build_readout(), panels, spacing=4).add_params(
-            slider, share
-        )
-    text = ChartText(
-        title or "ROC and precision-recall curves",
-        (
-            "Move the slider: recall and fpr stay, precision follows; dashed: chance",
-            *describe_sizes(curves),
-        ),
-        thinning,
-    )
-    return attach_data(whole.properties(**build_heading(text, width=2 * _PANEL_SIZE)), data)
+    data, thinning, doubt = _build_data(curves, channels)
+    pixels = WIDTH if width == "container" else width
+    start, own = _read_start(curves, eta), _read_own_eta(curves)
+    is_narrow = width == "container" or pixels < 480
+    painter = _LivePainter(channels, pixels, start, own, make_key(data, "live"), is_narrow=is_narrow)
+    note = (*doubt, *describe_sizes(curves))
+    text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
+    return painter.draw(data, text, width)
 
 
 def check_start(eta: float | None) -> None:
     """Raise unless eta is None or a prevalence at which the slider can start."""
     if eta is not None:
         expected = "where the slider starts, from 1e-6 to 1"
-        read_number("eta=", eta, expected, lambda eta: 10**_MIN_LOG10_ETA <= eta <= 1)
+        read_number("eta=", eta, expected, lambda eta: _MIN_ETA <= eta <= 1)
+
+
+def check_width(width: object) -> None:
+    """Raise unless the width is a number of pixels that the chart fits in, or "container"."""
+    if not (isinstance(width, str) and width == "container"):
+        expected = 'a number of pixels from 240, or "container"'
+        read_number("width=", width, expected, lambda pixels: 240 <= pixels < 10_000)
+
+
+def _read_own_eta(curves: ChartCurves) -> float | None:
+    """Return the prevalence of the test set, if all groups share one that the ruler can show."""
+    sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
+    etas = {n_pos / (n_pos + n_neg) for n_pos, n_neg in sizes if n_pos > 0 and n_neg > 0}
+    [own] = etas if len(etas) == 1 else [None]
+    return own
 
 
 def _read_start(curves: ChartCurves, eta: float | None) -> float:
-    """Return where the slider starts, as log10 of a prevalence."""
+    """Return where the slider starts."""
     sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
     n_pos, n_neg = sizes[0] if sizes and sizes[0][0] > 0 else (1, 99)
-    start = n_pos / (n_pos + n_neg) if eta is None else eta
-    return round(max(math.log10(start), _MIN_LOG10_ETA), 2)
+    return max(n_pos / (n_pos + n_neg), _MIN_ETA) if eta is None else eta
 
 
-def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str]:
-    """Return the records of both panels, and how many points are drawn, as a text.
+def _list_stops(start: float) -> list[float]:
+    """Return the prevalences of the slider, rare ones first: ten a decade, and the start exactly."""
+    stops = {1.0, 0.75}
+    for power in range(7):
+        stops |= {1 / (n * 10**power) for n in _ROUND if 2 <= n * 10**power <= 1e6}
+    near = {stop for stop in stops if abs(stop / start - 1) < 1e-9}
+    return sorted((stops - near) | {float(start)})
 
-    The PR records hold recall and fpr / recall, from which both panels show the selected point.
-    """
+
+def _place_on_ruler(eta: float) -> float:
+    """Return the place of a prevalence along the ruler, from 0 to 1, which ends at all positive."""
+    return 1 - math.log(eta) / math.log(_MIN_ETA)
+
+
+def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:
+    """Return the records, how many points are drawn, and whether some are in doubt."""
     odds = pl.col("fpr") / pl.col("recall")
-    rises = keep_rises(curves.rows.with_columns(odds=odds, made=False).filter(pl.col("recall") > 0))
-    pr = build_steps(thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS), "odds")
-    bends = thin_points(
-        drop_straight_points(curves.rows), pl.col("fpr"), pl.col("recall"), _PIXEL_COLUMNS
-    )
-    roc = start_at_origin(bends).with_columns(made=True)
-    data = [row | {"part": "roc"} for row in build_records(curves, channels, roc, ["fpr", "recall"], [])]
-    data += build_records(curves, channels, pr, ["recall", "odds"], ["threshold"])
-    for row in data:
-        del row["order"]  # recall and fpr rise along a curve, so they can order it
-    return data, describe_thinning(rises, pr)
+    rows = find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
+    rises = keep_rises(rows.filter(pl.col("recall") > 0))
+    drawn = thin_points(rises, pl.col("recall"), pl.col("odds"), _PIXEL_COLUMNS)
+    steps = split_by_doubt(build_steps(drawn, "odds", "doubt"), "step-before")
+    data = list(build_records(curves, channels, steps, ["recall", "odds"]))
+    # What is read out is exact: at each percent of recall the first threshold that reaches it.
+    grid = pl.DataFrame({"at": [k / 100 for k in range(1, 101)]})
+    for number, curve in enumerate(curves.per_curve["curve"].to_list()):
+        line = rises.filter(pl.col("curve") == curve).sort("recall", maintain_order=True)
+        found = grid.join_asof(
+            line,
+            left_on="at",
+            right_on="recall",
+            strategy="forward",
+            coalesce=False,
+            check_sortedness=False,
+        )
+        label = channels.curve_fields(number)
+        for row in found.drop_nulls("odds").iter_rows(named=True):
+            exact = {"recall": round_digits(row["recall"]), "odds": round_digits(row["odds"])}
+            data.append({"part": "exact", "at": row["at"], "curve": curve, **exact, **label})
+    return data, describe_thinning(rises, steps), describe_doubt(steps)
 
 
-def _build_selection() -> alt.Parameter:
-    """Return the selection of the point next to the pointer, by its curve and recall."""
-    return alt.selection_point(
-        name="pointed", nearest=True, on="pointerover", fields=["curve", "recall"], empty=False
-    )
+class _LivePainter:
+    """Builds the layers of the live chart."""
+
+    def __init__(
+        self,
+        channels: Channels,
+        pixels: int,
+        start: float,
+        own: float | None,
+        key: str,
+        *,
+        is_narrow: bool,
+    ) -> None:
+        self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
+        self.is_narrow = is_narrow
+        self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
+        self.precision = ChartAxis("precision", "", 0.0, 1.0)
+        self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
+        self.color = [channels.color.encode_plain()] if channels.color else []
+        self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
+
+    def draw(
+        self, data: list[dict[str, Any]], text: ChartText, width: int | Literal["container"]
+    ) -> alt.LayerChart:
+        """Return the whole chart."""
+        layers = [*self._build_curves(), *self._build_ruler(), *self._build_numbers()]
+        labels = self.channels.color.shown_labels if self.channels.color else [""]
+        foot = HEIGHT + 72 + 22 * len(labels)
+        room = 270 if self.is_narrow else self.pixels
+        note = build_note(text, room, foot, -self.precision.measure_labels() + 10)
+        layers += [] if note is None else [note]
+        whole = alt.LayerChart(data=alt.InlineData(values=[]), layer=layers, view=BARE_VIEW)
+        whole = whole.properties(width=width, height=HEIGHT, **build_title(text, room + 20))
+        if width == "container":
+            whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        if text.title is None:
+            whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
+        at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
+        return attach_data(
+            whole.add_params(
+                alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
+                alt.param(name="at", expr=at),
+            ),
+            data,
+        )
+
+    def _build_curves(self) -> list[alt.Chart]:
+        """Return alerts at random, the lines, and what follows the pointer."""
+        moved = {"precision": _PRECISION}
+        detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
+        one = alt.Chart(alt.InlineData(values=[{}]))
+        chance = one.mark_rule(**style.REFERENCE).transform_calculate(precision="eta").encode(self.y)
+        lines = []
+        for test, look in (
+            ("=== 1", {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}),
+            ("!== 1", {"strokeWidth": style.LINE}),
+        ):
+            line = alt.Chart().mark_line(
+                interpolate="step-before", strokeJoin="round", **look, **self.look
+            )
+            line = line.encode(self.x, self.y, detail, order, *self.color)
+            line = keep_part(line, "curve").transform_filter(f"datum.doubt {test}")
+            lines.append(line.transform_calculate(**moved))
+        rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
+        dots = self._pick_exact().mark_point(
+            filled=True, size=85, opacity=1, stroke="white", strokeWidth=1.5, **self.look
+        )
+        is_place = "datum && isValid(datum.at) && !isValid(datum.part)"
+        pointed = alt.selection_point(
+            name=f"pointed_{self.key}",
+            fields=["at"],
+            on=f"pointermove[{is_place}], pointerdown[{is_place}]",
+            empty=False,
+            clear=False,
+        )
+        places = [{"at": k / 100, "recall": k / 100} for k in range(1, 101)]
+        wide = alt.Chart(alt.InlineData(values=places)).mark_rule(
+            opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False
+        )
+        wide = wide.encode(self.x).properties(name=f"places_{self.key}").add_params(pointed)
+        return [wide, chance, *lines, rule, dots.encode(self.x, self.y, *self.color)]
+
+    def _pick_exact(self) -> alt.Chart:
+        """Return a chart of the row of each curve at the recall under the pointer."""
+        exact = keep_part(alt.Chart(), "exact").transform_filter("abs(datum.at - at) < 1e-6")
+        if self.channels.color and self.channels.color.colored_labels is not None:
+            exact = exact.transform_filter(
+                alt.FieldOneOfPredicate(field="color", oneOf=self.channels.color.shown_labels)
+            )
+        return exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+
+    def _build_ruler(self) -> list[alt.Chart]:
+        """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""
+        stops = _list_stops(self.start)
+        powers = [10.0**-k for k in range(6, 0, -1)] + [1.0]
+        shown = powers[::2] if self.is_narrow else powers
+        ticks = [
+            {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all"} for eta in shown
+        ]
+        at = alt.value(_RULER)
+        ruler = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "to": 1.0}]))
+        ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
+        marks = alt.Chart(alt.InlineData(values=ticks))
+        tick = marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False)
+        word = marks.mark_text(
+            fontSize=style.TICK_SIZE, color=style.QUIET, baseline="top", dy=9, aria=False
+        )
+        layers = [
+            ruler.encode(self.x, alt.X2("to"), y=at),
+            tick.encode(self.x, y=at),
+            word.encode(self.x, y=at, text="text:N"),
+        ]
+        if self.own is not None and self.own >= _MIN_ETA:
+            test = alt.Chart(
+                alt.InlineData(values=[{"recall": _place_on_ruler(self.own), "text": "test set ▾"}])
+            )
+            test = test.mark_text(
+                fontSize=style.NOTE_SIZE, color=style.QUIET, baseline="bottom", dy=-11, aria=False
+            )
+            layers.append(test.encode(self.x, y=at, text="text:N"))
+        place = "1 - log(eta) / log(1e-6)"
+        handle = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(recall=place)
+        handle = handle.mark_point(
+            filled=True, size=240, color=style.COLORS[0], opacity=1, stroke="white", strokeWidth=2
+        )
+        layers.append(handle.encode(self.x, y=at))
+        grab = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in stops]
+        grabs = alt.Chart(alt.InlineData(values=grab)).mark_point(
+            shape="square", size=28**2, opacity=0.001, filled=True, cursor="ew-resize", aria=False
+        )
+        picked = self._build_slider(stops)
+        return [
+            *layers,
+            grabs.encode(self.x, y=at).properties(name=f"ruler_{self.key}").add_params(picked),
+        ]
+
+    def _build_slider(self, stops: list[float]) -> alt.Parameter:
+        """Return the selection of a prevalence: by dragging, and from a list in words."""
+        words = [say_eta(eta) for eta in stops[::-1]]
+        bind = alt.binding_select(options=stops[::-1], labels=words, name="Share of positives: ")
+        is_stop = "datum && isValid(datum.eta)"
+        drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
+        return alt.selection_point(
+            name="picked",
+            fields=["eta"],
+            value=[{"eta": self.start}],
+            bind=bind,
+            on=f"pointerdown[{is_stop}], {drag}",
+            clear=False,
+        )
+
+    def _build_numbers(self) -> list[alt.Chart]:
+        """Return the table under the curves: a line per model, at the recall under the pointer."""
+        top = HEIGHT + 60
+        heads = ["right", "found", "per million" if self.is_narrow else "alerts per million"]
+        places = (0.61, 0.77, 1.0) if self.is_narrow else (0.55, 0.7, 1.0)
+        cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _round_alerts())
+        one = alt.Chart(alt.InlineData(values=[{"recall": 0.0}]))
+        said = "'at ' + format(100 * at, '.0f') + '\u00a0% recall or just above'"
+        quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
+        short = "'at ' + format(100 * at, '.0f') + '\u00a0% recall'"
+        head = one.transform_calculate(said=short if self.is_narrow else said)
+        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=alt.value(top), text="said:N")]
+        for place, name in zip(places, heads, strict=True):
+            column = alt.Chart(alt.InlineData(values=[{"recall": place, "text": name}]))
+            column = column.mark_text(align="right", **quiet)
+            layers.append(column.encode(self.x, y=alt.value(top), text="text:N"))
+        labels = self.channels.color.shown_labels if self.channels.color else [""]
+        for number, label in enumerate(labels):
+            y = alt.value(top + 22 * (number + 1))
+            row = self._pick_exact()
+            if label:
+                row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
+                named = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "color": label}]))
+                layers.append(self._write(named, "left", limit=0.42).encode(self.x, y=y, text="color:N"))
+            for place, cell in zip(places, cells, strict=True):
+                text = row.transform_calculate(said=cell).transform_calculate(recall=str(place))
+                layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
+        return [layer if "color" in _text_look(layer) else layer.encode(*self.color) for layer in layers]
+
+    def _write(self, chart: alt.Chart, align: Literal["left", "right"], limit: float = 0) -> alt.Chart:
+        look: dict[str, Any] = {"limit": alt.ExprRef(f"{limit} * width")} if limit else {}
+        size = 11.5 if self.is_narrow else 14
+        written: alt.Chart = chart.mark_text(
+            align=align, baseline="bottom", fontSize=size, fontWeight="bold", **look
+        )
+        return written
 
 
-def _build_hover_points() -> alt.Chart:
-    """Return a chart of the points that the pointer can select, with their fpr and precision."""
-    points = alt.Chart().transform_filter("datum.hover === 1")
-    return points.transform_calculate(fpr=_FPR, precision=_PRECISION)
+def _text_look(layer: alt.Chart) -> dict[str, Any]:
+    """Return the properties of a mark that are set."""
+    return {name: value for name, value in layer.mark._kwds.items() if value is not alt.Undefined}
 
 
-def _build_hover_layers(x: alt.X, y: alt.Y, channels: Channels, name: str) -> list[alt.Chart]:
-    """Return two layers: unseen points that the pointer can select, and the selected point."""
-    color = _encode_colors(channels)[:1]
-    targets = (
-        _build_hover_points()
-        .mark_point(opacity=0, size=60, aria=False)
-        .encode(x, y)
-        .properties(name=name)
-    )
-    selected = _build_hover_points().mark_point(filled=True, opacity=1, size=70).encode(x, y, *color)
-    return [targets.add_params(_build_selection()), selected.transform_filter(_IS_POINTED_AT)]
-
-
-def _encode_colors(channels: Channels) -> list[Any]:
-    return encode_colors(channels.color) if channels.color else []
-
-
-def _build_line(
-    x: alt.X, y: alt.Y, channels: Channels, interpolate: Literal["linear", "step-before"]
-) -> alt.Chart:
-    """Return the layer of curves; if colours repeat, curves without the selected point grow faint."""
-    line: alt.Chart = alt.Chart().mark_line(interpolate=interpolate, strokeWidth=1.8)
-    line = line.encode(x, y, alt.Detail("curve:N"), *_encode_colors(channels))
-    if channels.color and len(channels.color.labels) > MAX_COLORS:
-        line = line.encode(opacity=alt.when(_IS_FAINT).then(alt.value(0.2)).otherwise(alt.value(1)))
-    return line
-
-
-def _build_roc_panel(channels: Channels) -> alt.LayerChart:
-    x, y = (
-        build_share_axis(alt.X, "fpr", "False positive rate"),
-        build_share_axis(alt.Y, "recall", "Recall"),
-    )
-    ends = alt.Chart(alt.InlineData(values=[{"fpr": 0, "recall": 0}, {"fpr": 1, "recall": 1}]))
-    line = keep_part(_build_line(x, y, channels, "linear").encode(alt.Order("along:Q")), "roc")
-    line = line.transform_calculate(along="datum.fpr + datum.recall")
-    layers = [
-        ends.mark_line(**CHANCE_STYLE).encode(x, y),
-        line,
-        *_build_hover_layers(x, y, channels, "roc"),
-    ]
-    return alt.LayerChart(layer=layers, width=_PANEL_SIZE, height=_PANEL_SIZE)
-
-
-def _build_pr_panel(channels: Channels) -> alt.LayerChart:
-    x, y = build_share_axis(alt.X, "recall", "Recall"), build_share_axis(alt.Y, "precision", "Precision")
-    level = alt.Chart(alt.InlineData(values=[{}])).mark_rule(**CHANCE_STYLE).encode(y)
-    line = keep_part(_build_line(x, y, channels, "step-before").encode(alt.Order("recall:Q")), "curve")
-    line = line.transform_calculate(precision=_PRECISION)
-    layers = [
-        level.transform_calculate(precision="eta"),
-        line,
-        *_build_hover_layers(x, y, channels, "pr"),
-    ]
-    return alt.LayerChart(layer=layers, width=_PANEL_SIZE, height=_PANEL_SIZE)
-
-
-def _build_readout() -> list[alt.Chart]:
-    """Return two lines of text: the prevalence, and the selected point."""
-    left: dict[str, Any] = {"align": "left", "baseline": "middle"}
-    one = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(said=_ETA_TEXT)
-    eta = one.mark_text(**left, fontSize=14, fontWeight="bold")
-    eta = eta.encode(x=alt.value(0), y=alt.value(9), text="said:N").properties(
-        width=2 * _PANEL_SIZE, height=18
-    )
-    point = _build_hover_points().transform_filter(_IS_POINTED_AT).transform_calculate(alerts=_ALERTS)
-    point = point.transform_calculate(said=_READOUT_TEXT).mark_text(**left, fontSize=12)
-    point = point.encode(x=alt.value(0), y=alt.value(8), text="said:N")
-    bare = alt.ViewBackground(stroke=None)
-    return [eta.properties(view=bare), point.properties(width=2 * _PANEL_SIZE, height=16, view=bare)]
+def _round_alerts() -> str:
+    """Return the Vega expression of alerts in four digits: `13 360`."""
+    scale = "pow(10, max(floor(log(datum.alerts) / LN10) - 3, 0))"
+    rounded = _GROUPED.format(f"{scale} * round(datum.alerts / {scale})")
+    return f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {rounded}"

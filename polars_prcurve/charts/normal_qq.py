@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import Title, check_title
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
     ChartText,
     build_chart,
-    encode_colors,
-    keep_part,
 )
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
-from polars_prcurve.charts.parts.points_to_draw import MAX_HOVERED, build_records, describe_thinning
+from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.points_to_draw import build_records, describe_thinning
 from polars_prcurve.errors import PrcError
 
+_MOST_POINTS = 200
+"""Points of a class, about, that are drawn."""
 
-def normal_quantiles(table: pl.DataFrame, *, title: str | None = None) -> Chart:
+
+def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     """Scores by normal quantile, class by class: straight where the scores of a class are normal.
 
     If both classes are straight, you may trust a binormal model; see `binormal`. A point is a score, and
@@ -36,19 +39,19 @@ def normal_quantiles(table: pl.DataFrame, *, title: str | None = None) -> Chart:
         What `sweep` returns, with all its rows: the `by` columns, then the columns of `sweep`. If a
         class has more than 200 scores, about 200 are drawn, dense in the tails.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> normal_quantiles(df.prc.sweep()).to_dict()["title"]["subtitle"]
-    ['Straight where scores are normal; lines: the fit', 'Test set: 2 positives : 2 negatives']
+    ['Straight where the scores of a class are normal; lines: the fit']
     """
-    check_texts(title=title)
+    check_title(title)
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.rows["threshold"].null_count():
         raise PrcError("normal_quantiles draws scores, and published rates have none; draw roc_curve")
@@ -56,24 +59,46 @@ def normal_quantiles(table: pl.DataFrame, *, title: str | None = None) -> Chart:
     points = _build_quantile_points(classes.rows)
     channels = _build_class_channels(classes)
     drawn = _thin_by_quantile(points)
-    x = alt.X("x:Q", title="Normal quantile")
-    y = alt.Y("y:Q", title="Score", scale=alt.Scale(zero=False))
-    dots = alt.Chart().mark_point(filled=True, size=16, opacity=0.6)
-    color = encode_colors(channels.color)[:1] if channels.color else []
+    fits = _build_fit_lines(points, drawn)
     spec = ChartSpec(
-        x=x,
-        y=y,
-        interpolate="linear",
-        tooltip=(alt.Tooltip("threshold:N"), alt.Tooltip("x:Q", title="normal quantile", format=".3f")),
-        below=(keep_part(dots.encode(x, y, *color), "sample"),),
-        has_free_y=True,
+        *_build_axes(drawn, fits, has_panels=channels.facet is not None), "linear", height=0.75
     )
-    sample = build_records(classes, channels, drawn, ["x", "y"], ["threshold", "test_set"])
-    data = [{**record, "part": "sample"} for record in sample]
-    data += build_records(classes, channels, _build_fit_lines(points, drawn), ["x", "y"], [])
-    subtitle = ("Straight where scores are normal; lines: the fit", *describe_sizes(curves))
-    text = ChartText(title or "Scores by normal quantile", subtitle, describe_thinning(points, drawn))
+    sample = build_records(classes, channels, drawn, ["x", "y"])
+    data = [{**record, "part": "dot"} for record in sample]
+    data += build_records(classes, channels, fits, ["x", "y"])
+    data += build_hover_records(
+        classes,
+        channels,
+        drawn,
+        (spec.x, spec.y),
+        list_places(spec.x, len(classes.per_curve)),
+        strategy="nearest",
+        say=lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}"),
+    )
+    text = ChartText(
+        title,
+        "Straight where the scores of a class are normal; lines: the fit",
+        (*describe_sizes(curves),),
+        "Scores by normal quantile",
+        describe_thinning(points, drawn),
+    )
     return build_chart(spec, data, channels, text)
+
+
+def _build_axes(
+    drawn: pl.DataFrame, fits: pl.DataFrame, *, has_panels: bool
+) -> tuple[ChartAxis, ChartAxis]:
+    """Return the axes around all points and lines; each panel has its own scale of scores."""
+    ends = []
+    for name in ("x", "y"):
+        values = pl.concat([drawn[name], fits[name]]).drop_nulls()
+        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+        assert isinstance(low, float)
+        assert isinstance(high, float)
+        room = 0.04 * (high - low) or 0.5
+        ends.append((low - room, high + room))
+    x = ChartAxis("x", "Normal quantile", *ends[0], "plain")
+    return x, ChartAxis("y", "Score", *ends[1], "plain", is_free=has_panels)
 
 
 def _split_by_class(curves: ChartCurves) -> ChartCurves:
@@ -96,7 +121,7 @@ def _build_class_channels(curves: ChartCurves) -> Channels:
     label_by_curve = curves.per_curve["class"].to_list()
     color = Channel(["class"], "class", ["positives", "negatives"], label_by_curve, 2)
     groups = curves.group_fields
-    facet = build_channel(curves, groups, "\n{}", with_eta=False) if groups else None
+    facet = build_channel(curves, groups, with_eta=False) if groups else None
     return Channels(color, facet)
 
 
@@ -115,7 +140,7 @@ def _build_quantile_points(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _thin_by_quantile(points: pl.DataFrame) -> pl.DataFrame:
     """Return points with their normal quantile `x`, of a long curve about 200, dense in the tails."""
-    is_short = pl.len().over("curve") <= MAX_HOVERED
+    is_short = pl.len().over("curve") <= _MOST_POINTS
     logit = (pl.col("above") / (1 - pl.col("above"))).log()  # equal steps keep both tails
     is_first = pl.int_range(pl.len()).over("curve", (logit * 6).floor()) == 0
     drawn = points.filter(is_short | is_first)

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_choice
+from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_choice, read_flag
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
-    THRESHOLD_TOOLTIP,
     Chart,
     ChartSpec,
     ChartText,
+    add_ghosts,
+    arrange_panels,
     build_chart,
-    build_share_axis,
-    keep_part,
+    with_panel_values,
 )
-from polars_prcurve.charts.parts.chart_curves import describe_eta, describe_sizes, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import read_channels
-from polars_prcurve.charts.parts.number_formats import format_level, round_digits
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    describe_etas,
+    describe_sizes,
+    read_sweep,
+)
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    label_panels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.number_formats import (
+    format_level,
+    format_threshold,
+    say_share,
+)
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
+    describe_doubt,
     describe_thinning,
+    find_few_false_alerts,
+    keep_rises,
+    measure_steps,
+    split_by_doubt,
     thin_points,
 )
+from polars_prcurve.charts.parts.references import draw_level
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
-_TITLES = {"precision": "Precision-recall curve", "fdr": "False discovery rate by recall"}
+_SAID = {
+    "precision": "Share of alerts that are right, by share of positives that are found",
+    "fdr": "Share of alerts that are wrong, by share of positives that are found",
+}
+_TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
+LOG_BELOW = 0.01
+"""Where fewer are positive, precision has a log axis if the user does not say otherwise."""
+RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
 def pr_curve(
@@ -37,17 +66,19 @@ def pr_curve(
     *,
     y: Literal["precision", "fdr"] = "precision",
     confidence: float | None = None,
+    points: pl.DataFrame | None = None,
+    log_y: bool | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """Precision-recall curves from the table of `curve`, in any row order.
 
     Lines are steps, never slopes: the precision of a threshold holds back to the recall of the threshold
     before it. A curve starts at recall 0 with its first defined precision; no point (0, 1) is
-    invented. The dashed line is chance, precision = eta. The subtitle states eta and the size
-    of the test set, and names the groups that have no curve. The shade is the table's band, if it has
-    one, at each threshold. The recall of a threshold is uncertain, too, which the shade does not show.
+    invented. A line is dotted where fewer than five false positives are behind it: precision is not
+    known well there. The grey line is alerts at random, precision = eta. The shade is the table's band,
+    if it has one, at each threshold. The recall of a threshold is uncertain, too.
 
     Parameters
     ----------
@@ -56,66 +87,78 @@ def pr_curve(
     y
         `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`.
     confidence
-        The level of the table's band, for the subtitle, since the table does not hold it.
+        The level of the table's band, for the note, since the table does not hold it.
+    points
+        Rows to mark, such as those of `operating_points` with the same groups and eta: a filled point,
+        and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
+        Rows without a threshold are counted in the note.
+    log_y
+        A log axis for precision. By default where the chart has one prevalence, below 0.01.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
-        more than 8 groups, or more than 9 panels, groups are panels and eta is colour.
+        more than 8 groups, or more than 9 panels, groups are panels and eta is colour. Panels of groups
+        come in order of the area under their lines.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-    >>> chart = pr_curve(df.prc.curve(eta=0.001))
-    >>> for line in chart.to_dict()["title"]["subtitle"]:
-    ...     print(line)
-    Prevalence eta = 0.001 (1 in 1 000); dashed: chance
-    Test set: 2 positives : 2 negatives
+    >>> chart = pr_curve(df.prc.curve(eta=0.25))
+    >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
+    Precision and recall where 1 in 4 is positive
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     read_choice("y=", y, _AXES)
     band = _find_band(table, y)
     curves = read_sweep("pr_curve", table, [y], more=band)
-    channels = read_channels(curves, color, facet)
-    points = build_steps(curves.rows, y, *band)
-    drawn = thin_points(points, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
+    marked = read_points("pr_curve", points, curves, ["recall", y])
+    axis = _choose_axis(curves, y, log_y)
+    steps = build_steps(find_few_false_alerts(curves.rows), y, *band, "doubt")
+    areas = measure_steps(steps, y)
+    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
+    channels, picked = pick_out(channels, areas, curves)
+    channels = with_panel_values(channels, label_panels(channels, areas, curves))
+    spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=(band,) if band else ())
+    size = arrange_panels(channels.facet, spec)
+    drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), size.width)
+    drawn = split_by_doubt(_raise_to(drawn, axis, [y, *band]), "step-before")
     level = curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"]
-    chance = [
-        {y: round_digits(value), **place} for value, place in channels.repeat_in_panels("chance", level)
-    ]
-    axis = build_share_axis(alt.Y, y, _AXES[y])
-    spec = ChartSpec(
-        x=build_share_axis(alt.X, "recall", "Recall"),
-        y=axis,
-        interpolate="step-before",
-        tooltip=(
-            *THRESHOLD_TOOLTIP,
-            *(
-                alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~g")
-                for name in (y, *band)
-            ),
-            alt.Tooltip("prevalence:N"),
-        ),
-        below=(keep_part(alt.Chart().mark_rule(**CHANCE_STYLE).encode(axis), "chance"),),
-        bands=(band,) if band else (),
+    chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
+    marks = mark_points(
+        marked,
+        curves,
+        channels,
+        "recall",
+        x_of=lambda row: row["recall"],
+        y_of=lambda row: {y: max(row[y], axis.low)},
+        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
     )
-    tooltip_fields = ["threshold", "tp", "fp", "prevalence", "test_set"]
-    data = [*chance, *build_records(curves, channels, drawn, ["recall", y, *band], tooltip_fields)]
-    level_text = (
-        "the table's intervals" if confidence is None else f"intervals of {format_level(confidence)}"
-    )
-    shaded = [f"Shaded: {level_text} of {_AXES[y].lower()} at each threshold"] if band else []
+    lines = build_records(curves, channels, drawn, ["recall", y, *band])
+    hover = _read_along(curves, channels, (spec.x, axis), y, band)
+    data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
     text = ChartText(
-        title or _TITLES[y],
-        (*describe_eta(curves), *shaded, *describe_sizes(curves)),
-        describe_thinning(points, drawn),
+        title,
+        _SAID[y],
+        _write_note(
+            curves,
+            channels,
+            drawn,
+            has_band=bool(band),
+            confidence=confidence,
+            picked=picked,
+            marked=marked.describe(),
+        ),
+        marked.find_title() or f"{_TITLES[y]} {describe_etas(curves)}".rstrip(),
+        describe_thinning(steps, drawn),
     )
-    return build_chart(spec, data, channels, text)
+    return build_chart(spec, data, channels, text, words)
 
 
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
@@ -123,3 +166,71 @@ def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     low, high = f"{y}_low", f"{y}_high"
     return (low, high) if {low, high} <= set(columns) else ()
+
+
+def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
+    """Return the axis of precision: log if that is asked for, or where positives are rare."""
+    etas = curves.per_curve["eta"].unique().to_list()
+    is_rare = y == "precision" and len(etas) == 1 and 0 < etas[0] < LOG_BELOW
+    if not (is_rare if log_y is None else read_flag("log_y=", log_y)):
+        return ChartAxis(y, _AXES[y], 0.0, 1.0)
+    known = curves.rows.select(pl.col(y).filter(pl.col(y) > 0).min()).item()
+    low = min(0.1, known or 0.1, *(eta for eta in etas if eta > 0), 0.1)
+    return ChartAxis(y, _AXES[y], low, 1.0, "share", is_log=True)
+
+
+def _raise_to(points: pl.DataFrame, axis: ChartAxis, names: list[str]) -> pl.DataFrame:
+    """Return the points with values below a log axis, such as 0, on its lower edge."""
+    return points.with_columns(pl.col(names).clip(lower_bound=axis.low)) if axis.is_log else points
+
+
+def _read_along(
+    curves: ChartCurves,
+    channels: Channels,
+    axes: tuple[ChartAxis, ChartAxis],
+    y: str,
+    band: tuple[str, ...],
+) -> list[dict[str, Any]]:
+    """Return what the pointer reads: at each recall the highest threshold that reaches it."""
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        ends = [row[name] for name in band]
+        within = (
+            f" ({say_share(ends[0])} to {say_share(ends[1])})"
+            if all(e is not None for e in ends) and ends
+            else ""
+        )
+        threshold = format_threshold(row["threshold"])
+        at = "" if threshold is None else f", threshold {threshold}"
+        return f"at least {say_share(row['at'])}", f"{say_share(row[y])}{within}{at}"
+
+    rows = _raise_to(keep_rises(curves.rows), axes[1], [y, *band])
+    places = list_places(axes[0], len(curves.per_curve))
+    return build_hover_records(curves, channels, rows, axes, places, strategy="forward", say=say)
+
+
+def _write_note(
+    curves: ChartCurves,
+    channels: Channels,
+    drawn: pl.DataFrame,
+    *,
+    has_band: bool,
+    confidence: float | None,
+    picked: str,
+    marked: list[str],
+) -> tuple[str, ...]:
+    """Return the sentences at the foot of the chart."""
+    level = (
+        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    )
+    facet = channels.facet
+    numbers = ["Number: area under the line"] if facet is not None and facet.values else []
+    return (
+        *numbers,
+        *(["Grey line: alerts at random"] if facet is not None else []),
+        picked,
+        *marked,
+        *describe_doubt(drawn),
+        *([f"Shaded: {level} at each threshold"] if has_band else []),
+        *describe_sizes(curves),
+    )

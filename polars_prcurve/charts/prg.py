@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-import altair as alt
+from typing import Any
+
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
-    THRESHOLD_TOOLTIP,
     Chart,
     ChartSpec,
     ChartText,
+    add_ghosts,
+    arrange_panels,
     build_chart,
-    build_share_axis,
-    keep_part,
 )
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_eta,
+    describe_etas,
     describe_sizes,
     read_sweep,
 )
-from polars_prcurve.charts.parts.colors_and_panels import read_channels
-from polars_prcurve.charts.parts.number_formats import format_count
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.number_formats import format_count, format_threshold, say_share
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
+    describe_doubt,
     describe_thinning,
     drop_straight_points,
+    find_few_false_alerts,
     prepend_made,
+    split_by_doubt,
     start_at_origin,
     thin_points,
 )
 
-_TOOLTIP = (
-    *THRESHOLD_TOOLTIP,
-    alt.Tooltip("recall_gain:Q", title="recall gain", format=".4~g"),
-    alt.Tooltip("precision_gain:Q", title="precision gain", format=".4~g"),
-    alt.Tooltip("prevalence:N"),
-)
+_X = ChartAxis("recall_gain", "Recall gain", 0.0, 1.0)
+_Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
 
 def prg_curve(
@@ -46,13 +51,13 @@ def prg_curve(
     *,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """Precision-recall-gain curves (Flach and Kull 2015) from the table of `curve`, in any row order.
 
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
-    points below precision gain 0, which are worse than chance. The subtitle gives their number.
+    points below precision gain 0, which are worse than chance. The note gives their number.
 
     Parameters
     ----------
@@ -61,52 +66,66 @@ def prg_curve(
     color, facet
         As in `pr_curve`.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = prg_curve(df.prc.curve(eta=0.1, metrics=("precision_gain", "recall_gain")))
     >>> chart.to_dict()["title"]["text"]
-    ['Precision-recall-gain curve']
+    ['Precision gain and recall gain where 1\xa0in\xa010 is positive']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     curves = read_sweep("prg_curve", table)
-    channels = read_channels(curves, color, facet)
     points, left, worse = _build_gains(curves)
-    drawn = thin_points(points, pl.col("recall_gain"), pl.col("precision_gain"))
-    x = build_share_axis(alt.X, "recall_gain", "Recall gain")
-    y = build_share_axis(alt.Y, "precision_gain", "Precision gain")
-    chance = [
-        {"precision_gain": 0, **place}
-        for _, place in channels.repeat_in_panels("chance", curves.per_curve["eta"])
-    ]
-    spec = ChartSpec(
-        x=x,
-        y=y,
-        interpolate="linear",
-        tooltip=_TOOLTIP,
-        below=(keep_part(alt.Chart().mark_rule(**CHANCE_STYLE).encode(y), "chance"),),
+    areas = _measure_areas(points)
+    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
+    channels, picked = pick_out(channels, areas, curves)
+    spec = ChartSpec(_X, _Y, "linear", width=0.8, height=0.88)
+    pixels = arrange_panels(channels.facet, spec).width
+    drawn = thin_points(points, pl.col("recall_gain"), pl.col("precision_gain"), pixels)
+    drawn = split_by_doubt(drawn, "linear")
+    lines = build_records(curves, channels, drawn, ["recall_gain", "precision_gain"])
+    data = [*add_ghosts(lines, channels, _X), *_read_along(points, curves, channels)]
+    outside = [f"{format_count(left)} of recall below the share of positives"] if left else []
+    outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
+    note = (
+        "0 % is as good as an alert for all; lines may be joined, and areas averaged",
+        picked,
+        *([f"Points outside: {'; '.join(outside)}"] if outside else []),
+        *describe_doubt(drawn),
+        *describe_sizes(curves),
     )
-    fields = ["recall_gain", "precision_gain"]
-    tooltip_fields = ["threshold", "tp", "fp", "recall", "prevalence", "test_set"]
-    data = [*chance, *build_records(curves, channels, drawn, fields, tooltip_fields)]
-    outside = [f"{format_count(left)} of recall below eta"] if left else []
-    outside += [f"{format_count(worse)} worse than chance"] if worse else []
-    text = ChartText(
-        title or "Precision-recall-gain curve",
-        (
-            *describe_eta(curves),
-            *([f"Points outside: {'; '.join(outside)}"] if outside else []),
-            *describe_sizes(curves),
-        ),
-        describe_thinning(points, drawn),
-    )
+    own_title = f"Precision gain and recall gain {describe_etas(curves)}".rstrip()
+    subtitle = "Precision and recall on the scale on which F-scores average"
+    text = ChartText(title, subtitle, note, own_title, describe_thinning(points, drawn))
     return build_chart(spec, data, channels, text)
+
+
+def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
+    """Return the area under the lines of each curve, by its number."""
+    x, y = pl.col("recall_gain"), pl.col("precision_gain").fill_null(0)
+    part = (x.diff() * (y + y.shift(1)) / 2).over("curve")
+    return dict(points.with_columns(area=part).group_by("curve").agg(pl.col("area").sum()).rows())
+
+
+def _read_along(points: pl.DataFrame, curves: ChartCurves, channels: Channels) -> list[dict[str, Any]]:
+    """Return what the pointer reads: at each recall gain the next threshold to the right."""
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        threshold = format_threshold(row["threshold"])
+        at = "" if threshold is None else f", threshold {threshold}"
+        gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
+        return f"at least {say_share(max(row['at'], 0))}", gain
+
+    rows = points.filter(~pl.col("made") & (pl.col("recall_gain") >= 0))
+    places = list_places(_X, len(curves.per_curve))
+    return build_hover_records(curves, channels, rows, (_X, _Y), places, strategy="forward", say=say)
 
 
 def _build_gains(curves: ChartCurves) -> tuple[pl.DataFrame, int, int]:
@@ -115,7 +134,7 @@ def _build_gains(curves: ChartCurves) -> tuple[pl.DataFrame, int, int]:
     Precision gain is 1 - fpr / recall at every eta.
     """
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = start_at_origin(curves.rows).join(
+    points = start_at_origin(find_few_false_alerts(curves.rows)).join(
         curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left"
     )
     points = points.filter((eta > 0) & (eta < 1))
@@ -131,7 +150,9 @@ def _build_gains(curves: ChartCurves) -> tuple[pl.DataFrame, int, int]:
     gains = corners.with_columns(
         recall_gain=1 - eta / (1 - eta) * (1 - recall) / recall, precision_gain=1 - fpr / recall
     )
-    return _cut_below_zero(gains), left, inside.filter(fpr > recall).height
+    cut = _cut_below_zero(gains)
+    cut = cut.drop("place").with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return cut, left, inside.filter(fpr > recall).height
 
 
 def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from typing import Any, Literal
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
-from polars_prcurve.charts.parts.chart_assembly import Chart, ChartSpec, ChartText, build_chart
+from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.chart_assembly import (
+    Chart,
+    ChartSpec,
+    ChartText,
+    build_chart,
+)
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     check_table,
     describe_sizes,
     name_group_fields,
 )
-from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, read_channels
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import (
+    MAX_COLORS,
+    Channels,
+    pick_out,
+    read_channels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
     build_lines,
     describe_eta_zero,
     is_sparse,
-    with_yes_and_no,
 )
-from polars_prcurve.charts.parts.number_formats import format_level
-from polars_prcurve.charts.parts.points_to_draw import build_records
+from polars_prcurve.charts.parts.number_formats import NO_BREAK, format_level, say_eta
+from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable")
-_TOOLTIP = (
-    alt.Tooltip("prevalence:N"),
-    alt.Tooltip("rank:Q"),
-    alt.Tooltip("value:Q", format=".4~g"),
-    alt.Tooltip("behind:Q", format=".4~g"),
-    alt.Tooltip("low:Q", format=".4~g"),
-    alt.Tooltip("high:Q", format=".4~g"),
-    alt.Tooltip("resolved:N"),
-    alt.Tooltip("reliable:N"),
-)
+_MOST_NAMES = 30
+"""Models whose names stand at their ranks, at most."""
 
 
 def ranking(
@@ -46,14 +49,15 @@ def ranking(
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """Ranks of models along prevalence, from the table of `ranking`, in any row order.
 
     Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are straight
-    between the prevalences of the table, on a log axis. If the table has the column `resolved`, a line
-    has a pale band where the model is behind the first for sure, or is first and ahead of all others
-    for sure. With more than 8 models, those that rank highest have a colour, and the others are grey.
+    between the prevalences of the table, on a log axis, and have their names at both ends. If the table
+    has the column `resolved`, a line is dotted where it is not certain that the model is behind the
+    first, or that the first is ahead. With more than 8 models, those that rank highest have a colour,
+    and the others are grey.
 
     Parameters
     ----------
@@ -64,59 +68,122 @@ def ranking(
     color, facet
         `"model"` or a `by` column. By default models are colour and `by` columns are panels.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
     >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
     >>> chart = ranking(df.prc.ranking(eta=[0.01, 0.1, 0.9]))
-    >>> chart.to_dict()["title"]["text"]
-    ['Ranking by prevalence']
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Order of models by share of positives; rank 1 is best']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     curves = _read_ranks(table)
-    all_colored = read_channels(curves, color or ("model" if facet != "model" else None), facet)
-    channels, grey = _highlight_best(curves, all_colored)
+    channels = read_channels(curves, color or ("model" if facet != "model" else None), facet)
+    channels, picked = _highlight_best(curves, channels)
     rows, max_rank = curves.rows, curves.rows["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
-    x, _, _ = build_eta_axis(rows)
-    y = alt.Y(
-        "rank:Q",
-        title="Rank",
-        scale=alt.Scale(domain=[lowest + 0.5, 0.5], nice=False, zero=False),
-        axis=alt.Axis(values=list(range(1, lowest + 1, math.ceil(lowest / 12))), format="d"),
-    )
-    spec = ChartSpec(
-        x=x,
-        y=y,
-        interpolate="linear",
-        tooltip=_TOOLTIP,
-        pale_line_field="sure",
-        dots=is_sparse(rows),
-        height=0.65,
-    )
-    tooltip_fields = [name for name in ("value", *_LEAD_COLUMNS) if name in rows.columns]
-    tooltip_fields.append("prevalence")
-    if "resolved" in rows.columns:
-        rows = rows.with_columns(pl.when("resolved").then("rank").alias("sure"))
-    fields = [name for name in ("eta", "rank", "sure") if name in rows.columns]
-    data = list(build_records(curves, channels, with_yes_and_no(rows), fields, tooltip_fields))
+    x = build_eta_axis(rows)
+    has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
+    name = "" if has_names else "Rank"
+    y = ChartAxis("rank", name, lowest + 0.5, 0.5, "plain", ticks=_list_ranks(lowest))
+    height = min(max(0.12 + 0.05 * lowest, 0.3), 0.9)
+    names = "none" if has_names else "beside"
+    spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)  # type: ignore[arg-type]
+    has_doubt = "resolved" in rows.columns
+    doubt = rows.with_columns(doubt=pl.col("resolved").not_() if has_doubt else pl.lit(False))
+    points = split_by_doubt(doubt, "linear")
+    lines = list(build_records(curves, channels, points, ["eta", "rank"]))
+    dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
+    data = [*lines, *dots, *_read_along(curves, channels, (x, y))]
     level = "" if confidence is None else f" ({format_level(confidence)})"
-    is_doubtful = "reliable" in curves.rows.columns and not curves.rows["reliable"].all()
-    band = f"Pale band: behind the first for sure, or ahead of all{level}"
-    band += "; not all of it reliable" if is_doubtful else ""
-    subtitle = ("Rank 1 is best", *([band] if "sure" in fields else []), *grey)
-    text = ChartText(
-        title or "Ranking by prevalence",
-        (*subtitle, *describe_sizes(curves), *describe_eta_zero(table)),
-        "",
+    dotted = (
+        [f"Dotted: not certain to be behind the first, or ahead of all{level}"]
+        if points["doubt"].any()
+        else []
     )
-    return build_chart(spec, data, channels, text)
+    text = ChartText(
+        title,
+        "Order of models by share of positives; rank 1 is best",
+        (picked, *dotted, *describe_sizes(curves), *describe_eta_zero(table)),
+        _find_title(curves, channels) or "Ranking by prevalence",
+    )
+    words = _name_both_ends(curves, channels, x) if has_names else []
+    return build_chart(spec, data, channels, text, words)
+
+
+def _list_ranks(lowest: int) -> tuple[float, ...]:
+    """Return the ranks that the axis shows, at most about twelve."""
+    return tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12)))
+
+
+def _find_title(curves: ChartCurves, channels: Channels) -> str:
+    """Return who ranks first at both ends of the axis; an empty text for panels, or if several do."""
+    if channels.facet is not None or channels.color is None or curves.rows.is_empty():
+        return ""
+    label = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
+    first = curves.rows.filter(pl.col("rank") == 1)
+    etas = curves.rows["eta"].unique().sort()
+    ends = [first.filter(pl.col("eta") == eta)["curve"].to_list() for eta in (etas[0], etas[-1])]
+    if any(len(end) != 1 for end in ends) or len(etas) < 2:
+        return ""
+    rare, common = (label[end[0]] for end in ends)
+    if rare != common:
+        where = f"ranks first where {say_eta(etas[0])} is positive"
+        return f"{rare} {where}, {common} where {say_eta(etas[-1])} is"
+    everywhere = first["curve"].n_unique() == 1
+    return f"{rare} ranks first at every share of positives shown" if everywhere else ""
+
+
+def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[Word]:
+    """Return the names of models at the ranks of both ends."""
+    if channels.color is None:
+        return []
+    colors = channels.color.colors
+    label_of = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
+    words: list[Word] = []
+    rows = curves.rows.drop_nulls("rank")
+    sides: list[tuple[float, Literal["left", "right"], int]]
+    sides = [(x.low, "right", -10), (x.high, "left", 10)]
+    for eta, align, dx in sides:
+        at = rows.filter((pl.col("eta") / eta - 1).abs() < 1e-6)
+        for rank, numbers in at.group_by("rank", maintain_order=True).agg("curve").rows():
+            labels = [label_of[number] for number in numbers]
+            color = colors[labels[0]]
+            both = [", ".join(labels), str(rank)]
+            said = (2 * NO_BREAK).join(both if align == "right" else both[::-1])
+            is_grey = color == style.OTHERS
+            words.append(
+                Word(
+                    text=said,
+                    x=eta,
+                    y=float(rank),
+                    dx=dx,
+                    align=align,
+                    weight="normal" if is_grey else "bold",
+                    color=style.QUIET if is_grey else color,
+                )
+            )
+    return words
+
+
+def _read_along(
+    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
+) -> list[dict[str, Any]]:
+    """Return what the pointer reads at each prevalence of the table."""
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        sure = {True: ", certain", False: ", not certain", None: ""}[row.get("resolved")]
+        return say_eta(row["eta"]), f"rank {row['rank']}, value {row['value']:.4g}{sure}"
+
+    places = thin_places(curves.rows["eta"], len(curves.per_curve))
+    return build_hover_records(curves, channels, curves.rows, axes, places, strategy="nearest", say=say)
 
 
 def _read_ranks(table: pl.DataFrame) -> ChartCurves:
@@ -133,19 +200,7 @@ def _read_ranks(table: pl.DataFrame) -> ChartCurves:
     return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
 
 
-def _highlight_best(curves: ChartCurves, channels: Channels) -> tuple[Channels, list[str]]:
+def _highlight_best(curves: ChartCurves, channels: Channels) -> tuple[Channels, str]:
     """Return channels in which models with the best, then best mean rank have colours, and say so."""
-    color = channels.color
-    if color is None or len(color.labels) <= MAX_COLORS:
-        return channels, []
-    labels = pl.DataFrame({"curve": curves.per_curve["curve"], "label": color.label_by_curve})
-    order = (
-        curves.rows.join(labels, on="curve")
-        .group_by("label", maintain_order=True)
-        .agg(best=pl.col("rank").min(), mean=pl.col("rank").mean())
-        .sort("best", "mean", maintain_order=True)
-    )
-    highest = set(order["label"].head(MAX_COLORS))
-    colored = [label for label in color.labels if label in highest]
-    line = f"Coloured: the {MAX_COLORS} that come highest; grey: {len(color.labels) - MAX_COLORS} others"
-    return replace(channels, color=replace(color, colored_labels=colored)), [line]
+    ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
+    return pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, curves, MAX_COLORS)

@@ -5,36 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_flag, read_list, read_number
+from polars_prcurve.argument_kinds import (
+    Title,
+    check_texts,
+    check_title,
+    read_flag,
+    read_list,
+    read_number,
+)
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
-    THRESHOLD_TOOLTIP,
     Chart,
     ChartSpec,
     ChartText,
+    add_ghosts,
+    arrange_panels,
     build_chart,
-    build_log_axis,
-    build_share_axis,
-    keep_part,
+    with_panel_values,
 )
-from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import read_channels
-from polars_prcurve.charts.parts.number_formats import format_share, round_digits
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    label_panels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.number_formats import format_threshold, say_eta, say_share
 from polars_prcurve.charts.parts.points_to_draw import (
     bend_for_log_axis,
     build_records,
+    describe_doubt,
     describe_thinning,
     drop_straight_points,
+    find_few_false_alerts,
     log_position,
+    split_by_doubt,
     start_at_origin,
     thin_points,
 )
+from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.errors import PrcError
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
+_MANY = 24  # curves, beyond which such lines have fewer points
 
 
 def roc_curve(
@@ -43,14 +62,16 @@ def roc_curve(
     *,
     log_x: bool = False,
     precisions: Sequence[float] = (0.1, 0.5, 0.9),
+    points: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """ROC curves from the table of `sweep` or of `curve`, in any row order.
 
     Lines are straight from point to point, from the origin: tied scores make a slope. Prevalence does
-    not matter, so several eta in the table give one curve. The dashed line is chance, recall = fpr.
+    not matter, so several eta in the table give one curve. The grey diagonal is alerts at random, recall
+    = fpr. A line is dotted where fewer than five false positives are behind it.
 
     Parameters
     ----------
@@ -64,65 +85,111 @@ def roc_curve(
         drawn at the left edge, half the smallest other fpr, and straight lines are curved.
     precisions
         The precisions of these lines.
+    points
+        Rows to mark, as in `pr_curve`; the label is recall.
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
         than 8 groups all are panels.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
-    ['ROC curve']
-    >>> chart = roc_curve(df.prc.sweep(), eta=0.25, precisions=(0.25, 0.5))
-    >>> chart.to_dict()["title"]["subtitle"][1]
-    'Grey: equal precision, 0.5, 0.25; at eta = 0.25 (1 in 4)'
+    ['Recall and false positive rate']
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     slopes = read_slopes(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
-    channels = read_channels(curves, color, facet)
-    points = drop_straight_points(start_at_origin(curves.rows))
+    marked = read_points("roc_curve", points, curves, ["recall", "fpr"])
     edge = _find_left_edge(curves.rows, log_x)
-    drawn = thin_points(points, log_position(edge) if log_x else pl.col("fpr"), pl.col("recall"))
-    steps = [edge ** (1 - k / _LOG_STEPS) for k in range(_LOG_STEPS + 1)] if log_x else [0.0, 1.0]
-    drawn = drop_straight_points(bend_for_log_axis(drawn, steps)) if log_x else drawn
-    drawn = drawn.with_columns(pl.max_horizontal("fpr", pl.lit(edge)).alias("x"))
-    places = [place for _, place in channels.repeat_in_panels("chance", [0] * len(curves.per_curve))]
-    chance = [
-        {"x": round_digits(step), "recall": round_digits(step), **place}
-        for place in places
-        for step in steps
-    ]
-    x, y = _build_fpr_axis(edge), build_share_axis(alt.Y, "recall", "Recall")
-    below = alt.Chart().mark_line(**CHANCE_STYLE).encode(x, y, alt.Order("x:Q"))
-    equal = _build_precision_lines(slopes, steps, [place | {"part": "equal"} for place in places])
-    spec = ChartSpec(
-        x=x,
-        y=y,
-        interpolate="linear",
-        tooltip=(*THRESHOLD_TOOLTIP, alt.Tooltip("fpr:Q", format=".4~g")),
-        below=(keep_part(below, "chance"), *([_build_grey_lines(x, y)] if equal else [])),
-        above=(_build_grey_labels(x, y),) if equal else (),
+    full = start_at_origin(find_few_false_alerts(curves.rows))
+    full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    areas = _measure_areas(full)
+    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
+    channels, picked = pick_out(channels, areas, curves)
+    channels = with_panel_values(channels, label_panels(channels, areas, curves))
+    spec = ChartSpec(_build_fpr_axis(edge), _RECALL, "linear", width=0.8, height=0.88)
+    n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
+    steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
+    kept = drop_straight_points(full)
+    drawn = _thin_for_axis(kept, edge, steps, arrange_panels(channels.facet, spec).width)
+    grey, words = _build_references(channels, curves, slopes, steps, spec)
+    marks = mark_points(
+        marked,
+        curves,
+        channels,
+        "x",
+        x_of=lambda row: max(row["fpr"], edge),
+        y_of=lambda row: {"recall": row["recall"]},
+        span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
-    tooltip_fields = ["threshold", "tp", "fp", "fpr", "test_set"]
-    data = [*chance, *equal, *build_records(curves, channels, drawn, ["x", "recall"], tooltip_fields)]
-    text = ChartText(
-        title or "ROC curve",
-        (
-            "The same at every prevalence; dashed: chance",
-            *_describe_slopes(eta, slopes, edge),
-            *describe_sizes(curves),
-            *(["Fpr 0 is drawn at the left edge"] if log_x else []),
+    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
+    data = [*grey, *add_ghosts(lines, channels, spec.x), *marks, *_read_along(curves, channels, spec)]
+    note = [
+        *(
+            ["Number: area under the line"]
+            if channels.facet is not None and channels.facet.values
+            else []
         ),
-        describe_thinning(points, drawn),
+        picked,
+        *marked.describe(),
+        *_describe_slopes(eta, slopes, edge),
+        *(["No false positive rate is left of the axis: 0 is drawn at its edge"] if log_x else []),
+        *describe_doubt(drawn),
+        *describe_sizes(curves),
+    ]
+    subtitle = "Share of positives that are found, by share of negatives that raise an alert"
+    text = ChartText(
+        title,
+        f"{subtitle}; the same at any share of positives",
+        tuple(note),
+        marked.find_title() or "Recall and false positive rate",
+        describe_thinning(kept, drawn),
     )
-    return build_chart(spec, data, channels, text)
+    return build_chart(spec, data, channels, text, words)
+
+
+_RECALL = ChartAxis("recall", "Recall", 0.0, 1.0)
+
+
+def _thin_for_axis(points: pl.DataFrame, edge: float, steps: list[float], pixels: int) -> pl.DataFrame:
+    """Return the points to draw with their place `x`: on a log axis straight lines bend."""
+    along = log_position(edge) if edge else pl.col("fpr")
+    drawn = thin_points(points, along, pl.col("recall"), pixels)
+    if edge:
+        drawn = drop_straight_points(bend_for_log_axis(drawn, steps))
+        drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    return drawn.with_columns(pl.max_horizontal("fpr", pl.lit(edge)).alias("x"))
+
+
+def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
+    """Return the area under the straight lines of each curve, by its number."""
+    run = pl.col("fpr").diff().over("curve").fill_null(0)
+    height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
+    areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
+    return dict(areas.rows())
+
+
+def _read_along(curves: ChartCurves, channels: Channels, spec: ChartSpec) -> list[dict[str, Any]]:
+    """Return what the pointer reads: at each fpr the lowest threshold that does not exceed it."""
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        threshold = format_threshold(row["threshold"])
+        at = "" if threshold is None else f", threshold {threshold}"
+        return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
+
+    rows = curves.rows.with_columns(pl.max_horizontal("fpr", pl.lit(spec.x.low)).alias("x"))
+    places = list_places(spec.x, len(curves.per_curve))
+    return build_hover_records(
+        curves, channels, rows, (spec.x, spec.y), places, strategy="backward", say=say
+    )
 
 
 def _find_left_edge(rows: pl.DataFrame, log_x: bool) -> float:
@@ -133,9 +200,11 @@ def _find_left_edge(rows: pl.DataFrame, log_x: bool) -> float:
     return min(0.1, least / 2) if least else 0.001
 
 
-def _build_fpr_axis(edge: float) -> alt.X:
+def _build_fpr_axis(edge: float) -> ChartAxis:
     title = "False positive rate"
-    return build_log_axis(alt.X, "x", title, edge) if edge else build_share_axis(alt.X, "x", title)
+    if not edge:
+        return ChartAxis("x", title, 0.0, 1.0)
+    return ChartAxis("x", f"{title}, log scale", edge, 1.0, "share", is_log=True)
 
 
 # Lines of equal precision ---------------------------------------------------------------------
@@ -153,39 +222,67 @@ def read_slopes(eta: float | None, precisions: Sequence[float]) -> dict[float, f
     return {p: p * (1 - eta) / ((1 - p) * eta) for p in sorted(set(precisions), reverse=True)}
 
 
-def _build_precision_lines(
-    slopes: dict[float, float], steps: list[float], places: list[dict[str, str]]
-) -> list[dict[str, Any]]:
-    """Return the records of a line per precision, up to the edge of the chart, and of its label."""
+def _build_references(
+    channels: Channels,
+    curves: ChartCurves,
+    slopes: dict[float, float],
+    steps: list[float],
+    spec: ChartSpec,
+) -> tuple[list[dict[str, Any]], list[Word]]:
+    """Return the records of alerts at random and of equal precision, and the words at these lines."""
+    axes = (spec.x, spec.y)
+    ones = [0] * len(curves.per_curve)
     records: list[dict[str, Any]] = []
-    for number, (precision, slope) in enumerate(slopes.items()):
-        end = min(1.0, 1 / slope)
-        xs = [*(x for x in steps if x < end), end] if steps[0] < end else []
-        label_x = max(steps[0], (0.95 - 0.1 * (number % 9)) * end)  # labels at different heights
-        for place in places if xs else ():
-            line = {**place, "equal": number}
-            records += [{**line, "x": round_digits(x), "recall": round_digits(x * slope)} for x in xs]
-            label = {**line, "part": "label", "words": f"PPV {precision:.4g}"}
-            label |= {"x": round_digits(label_x), "recall": round_digits(label_x * slope)}
-            records.append(label)
-    return records
+    words: list[Word] = []
+    for _, place in channels.repeat_in_panels("reference", ones):
+        records += draw_line([(step, step) for step in steps], axes, "random", place)
+        for precision, slope in slopes.items():
+            end = min(1.0, 1 / slope)
+            if steps[0] >= end:
+                continue
+            xs = [*(x for x in steps if x < end), end]
+            records += draw_line([(x, x * slope) for x in xs], axes, f"{precision:.6g}", place)
+            if channels.facet is None:
+                said = f"{say_share(precision)} right"
+                top: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"}
+                right: dict[str, Any] = {"dx": -3, "baseline": "bottom", "align": "right"}
+                words.append(
+                    Word(
+                        text=said,
+                        x=end,
+                        y=min(1.0, end * slope),
+                        **QUIET,
+                        **(top if slope >= 1 else right),
+                    )
+                )
+    if channels.facet is None and records and not slopes:
+        words.append(Word(text="at random", x=spec.x.read(0.8), y=spec.x.read(0.8), dx=6, dy=8, **QUIET))
+    return records, _drop_crowded(words, spec)
 
 
-def _build_grey_lines(x: alt.X, y: alt.Y) -> alt.Chart:
-    lines = alt.Chart().mark_line(color="#AAAAAA", strokeWidth=1)
-    return keep_part(lines.encode(x, y, alt.Order("x:Q"), alt.Detail("equal:N")), "equal")
-
-
-def _build_grey_labels(x: alt.X, y: alt.Y) -> alt.Chart:
-    label = alt.Chart().mark_text(align="left", dx=4, fontSize=9, color="#555555")
-    return keep_part(label.encode(x, y, alt.Text("words:N")), "label")
+def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
+    """Return the words without those that would hide another one."""
+    kept: list[Word] = []
+    for word in words:
+        here = (spec.x.place(word.x or 0) * 430, spec.y.place(word.y or 0) * 380)
+        others = ((spec.x.place(w.x or 0) * 430, spec.y.place(w.y or 0) * 380) for w in kept)
+        if all(abs(here[0] - x) > 62 or abs(here[1] - y) > 14 for x, y in others):
+            kept.append(word)
+    return kept
 
 
 def _describe_slopes(eta: float | None, slopes: dict[float, float], edge: float) -> list[str]:
-    """Return a line for the subtitle on the precisions that are drawn, and those left of the axis."""
+    """Return sentences on the lines of equal precision, and on those left of the axis."""
     if eta is None or not slopes:
         return []
-    outside = [f"{p:.4g}" for p, slope in slopes.items() if edge * slope >= 1]
-    beyond = f"; left of the axis: {', '.join(outside)}" if outside else ""
-    precisions = ", ".join(f"{p:.4g}" for p in slopes)
-    return [f"Grey: equal precision, {precisions}; at eta = {format_share(eta)}{beyond}"]
+    outside = [say_share(p) for p, slope in slopes.items() if edge * slope >= 1]
+    drawn = [say_share(p) for p, slope in slopes.items() if edge * slope < 1]
+    lines = []
+    if drawn:
+        shares = ", ".join(drawn)
+        lines.append(
+            f"Grey: along each line {shares} of the alerts are right where {say_eta(eta)} is positive"
+        )
+    if outside:
+        lines.append(f"Left of the axis: the lines of {', '.join(outside)}")
+    return lines

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-import altair as alt
+from typing import Any
+
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.argument_kinds import Title, check_texts, check_title
 from polars_prcurve.charts.parts.chart_assembly import (
-    CHANCE_STYLE,
-    THRESHOLD_TOOLTIP,
     Chart,
     ChartSpec,
     ChartText,
+    arrange_panels,
     build_chart,
-    build_share_axis,
-    keep_part,
 )
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_eta,
+    describe_etas,
     describe_sizes,
     read_sweep,
 )
-from polars_prcurve.charts.parts.colors_and_panels import read_channels
-from polars_prcurve.charts.parts.number_formats import format_range, round_digits
+from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.number_formats import format_range, format_threshold, say_share
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
     describe_thinning,
+    keep_rises,
+    measure_steps,
     thin_points,
 )
+from polars_prcurve.charts.parts.references import draw_level
 
 _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
-_TOOLTIP = (
-    *THRESHOLD_TOOLTIP,
-    alt.Tooltip("precision:Q", format=".4~g"),
-    *(alt.Tooltip(f"{name}:Q", title=f"{name} of samples", format=".4~g") for name in _RIBBON_COLUMNS),
-    alt.Tooltip("prevalence:N"),
-)
+_X = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
 def ribbon(
@@ -45,7 +43,7 @@ def ribbon(
     *,
     color: str | None = None,
     facet: str | None = None,
-    title: str | None = None,
+    title: Title = None,
 ) -> Chart:
     """PR curves with ribbons for samples of the negatives, from the table of `subsample_negatives`.
 
@@ -61,54 +59,56 @@ def ribbon(
     color, facet
         As in `pr_curve`.
     title
-        Replaces the chart's own title; the subtitle stays.
+        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------
-    A layered Altair chart, or a faceted one if there are panels.
+    A layered Altair chart, or panels above a note.
 
     Examples
     --------
     >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
     >>> chart = ribbon(counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg")))
-    >>> for line in chart.to_dict()["title"]["subtitle"][1:]:
-    ...     print(line)
-    Line: all negatives, adjusted to eta
-    Ribbons: samples of 90 negatives, light all, dark half
-    Test set: 10 positives : 1 000 negatives
+    >>> print(chart.to_dict()["title"]["subtitle"][0].replace("\xa0", " "))
+    Precision by recall where 1 in 10 is positive, in samples of 90 negatives
     """
-    check_texts(color=color, facet=facet, title=title)
+    check_texts(color=color, facet=facet)
+    check_title(title)
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
+    steps = build_steps(curves.rows, "precision", *_RIBBON_COLUMNS)
     channels = read_channels(curves, color, facet)
-    points = build_steps(curves.rows, "precision", *_RIBBON_COLUMNS)
-    drawn = thin_points(points, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
-    levels = channels.repeat_in_panels("chance", curves.per_curve["eta"])
-    chance = [{"precision": round_digits(value), **place} for value, place in levels]
-    x, y = build_share_axis(alt.X, "recall", "Recall"), build_share_axis(alt.Y, "precision", "Precision")
-    spec = ChartSpec(
-        x=x,
-        y=y,
-        interpolate="step-before",
-        tooltip=_TOOLTIP,
-        below=(keep_part(alt.Chart().mark_rule(**CHANCE_STYLE).encode(y), "chance"),),
-        bands=(("low", "high"), ("q1", "q3")),
-    )
-    fields = ["recall", "precision", *_RIBBON_COLUMNS]
-    tooltip_fields = ["threshold", "tp", "fp", "prevalence", "test_set"]
-    data = [*chance, *build_records(curves, channels, drawn, fields, tooltip_fields)]
-    text = ChartText(
-        title or "Precision-recall curve of fewer negatives",
-        (*describe_eta(curves), *_describe_samples(curves), *describe_sizes(curves)),
-        describe_thinning(points, drawn),
-    )
-    return build_chart(spec, data, channels, text)
-
-
-def _describe_samples(curves: ChartCurves) -> list[str]:
-    """Return lines for the subtitle on the size of the samples, and on what line and ribbons are."""
+    channels, picked = pick_out(channels, measure_steps(steps, "precision"), curves)
+    y = ChartAxis("precision", "Precision", *fit_shares(steps["low"]))
+    spec = ChartSpec(_X, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
+    pixels = arrange_panels(channels.facet, spec).width
+    drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), pixels)
+    chance, words = draw_level(channels, curves.per_curve["eta"], (_X, y), "alerts at random")
+    lines = build_records(curves, channels, drawn, ["recall", "precision", *_RIBBON_COLUMNS])
+    data = [*chance, *lines, *_read_along(curves, channels, y)]
     sizes = curves.rows["n_kept"].drop_nulls()
-    if not len(sizes):
-        return []
-    samples = f"samples of {format_range(sizes)} negatives"
-    return ["Line: all negatives, adjusted to eta", f"Ribbons: {samples}, light all, dark half"]
+    samples = f", in samples of {format_range(sizes)} negatives" if len(sizes) else ""
+    note = ("Line: all negatives. Pale: all samples; darker: their middle half",) if len(sizes) else ()
+    text = ChartText(
+        title,
+        f"Precision by recall {describe_etas(curves)}{samples}".rstrip(),
+        (*note, picked, *describe_sizes(curves)),
+        "What a test with fewer negatives would have found",
+        describe_thinning(steps, drawn),
+    )
+    return build_chart(spec, data, channels, text, words)
+
+
+def _read_along(curves: ChartCurves, channels: Channels, y: ChartAxis) -> list[dict[str, Any]]:
+    """Return what the pointer reads: precision with all negatives, and in the samples."""
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        threshold = format_threshold(row["threshold"])
+        at = "" if threshold is None else f", threshold {threshold}"
+        ends = (row["low"], row["high"])
+        found = f" (samples {say_share(ends[0])} to {say_share(ends[1])})" if None not in ends else ""
+        return f"at least {say_share(row['at'])}", f"{say_share(row['precision'])}{found}{at}"
+
+    places = list_places(_X, len(curves.per_curve))
+    rows = keep_rises(curves.rows)
+    return build_hover_records(curves, channels, rows, (_X, y), places, strategy="forward", say=say)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_choice, read_flag
+from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics
@@ -21,6 +21,7 @@ from polars_prcurve.query_checks import run_query
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polars_prcurve.argument_kinds import Title
     from polars_prcurve.charts import Chart
     from polars_prcurve.curves.targets import TargetValues
     from polars_prcurve.inputs.column_reader import Column, Columns, Missing
@@ -39,6 +40,7 @@ class QueryMethods(Protocol):
     def summary(self, *values: Any, **options: Any) -> Any: ...
     def operating_points(self, *values: Any, **options: Any) -> Any: ...
     def ranking(self, *values: Any, **options: Any) -> Any: ...
+    def compare(self, *values: Any, **options: Any) -> Any: ...
     def crossings(self, *values: Any, **options: Any) -> Any: ...
     def subsample_negatives(self, *values: Any, **options: Any) -> Any: ...
 
@@ -62,9 +64,11 @@ class PlotPrc(MethodListing, path="prc.plot"):
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
+        points: pl.DataFrame | None = None,
+        log_y: bool | None = None,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -83,7 +87,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             group's own.
         confidence, interval, band
             As in `curve`. For a beta interval pass a table of `curve` to `charts.pr_curve`.
-        y, color, facet, title
+        y, points, log_y, color, facet, title
             As in `charts.pr_curve`.
 
         Returns
@@ -95,10 +99,14 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
         >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
         >>> chart.to_dict()["title"]["text"]
-        ['Precision-recall curve']
+        ['Precision and recall at two shares of positives']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         read_choice("y=", y, ("precision", "fdr"))
+        check_points(points)
+        if log_y is not None:
+            read_flag("log_y=", log_y)
         from polars_prcurve import charts
 
         query = self._methods.curve(
@@ -117,9 +125,14 @@ class PlotPrc(MethodListing, path="prc.plot"):
             rates=rates,
             missing=missing,
         )
-        return charts.pr_curve(
-            run_query(query), y=y, confidence=confidence, color=color, facet=facet, title=title
-        )
+        options: dict[str, Any] = {
+            "points": points,
+            "log_y": log_y,
+            "color": color,
+            "facet": facet,
+            "title": title,
+        }
+        return charts.pr_curve(run_query(query), y=y, confidence=confidence, **options)
 
     def roc_curve(
         self,
@@ -127,9 +140,10 @@ class PlotPrc(MethodListing, path="prc.plot"):
         *,
         log_x: bool = False,
         precisions: Sequence[float] = (0.1, 0.5, 0.9),
+        points: pl.DataFrame | None = None,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -143,7 +157,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
 
         Parameters
         ----------
-        eta, log_x, precisions, color, facet, title
+        eta, log_x, precisions, points, color, facet, title
             As in `charts.roc_curve`.
 
         Returns
@@ -156,7 +170,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
         ['Four rows']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
+        check_points(points)
         from polars_prcurve import charts
         from polars_prcurve.charts.roc import read_slopes
 
@@ -179,6 +195,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             eta,
             log_x=log_x,
             precisions=precisions,
+            points=points,
             color=color,
             facet=facet,
             title=title,
@@ -190,7 +207,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         *,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -219,7 +236,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.prg_curve(eta=0.1).to_dict()["title"]["text"]
         ['Precision-recall-gain curve']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         from polars_prcurve import charts
 
         query = self._methods.curve(
@@ -236,13 +254,125 @@ class PlotPrc(MethodListing, path="prc.plot"):
         )
         return charts.prg_curve(run_query(query), color=color, facet=facet, title=title)
 
-    def threshold_curve(
+    def gain_curve(
         self,
         eta: Eta = None,
         *,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        rates: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect the curve at each prevalence, and draw recall by the share of cases alerted.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`.
+        color, facet, title
+            As in `charts.gain_curve`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.gain_curve`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.gain_curve(eta=0.5, title="Four rows").to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        check_texts(color=color, facet=facet)
+        check_title(title)
+        from polars_prcurve import charts
+
+        query = self._methods.curve(
+            eta,
+            drop_intermediate=True,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            rates=rates,
+            missing=missing,
+        )
+        return charts.gain_curve(run_query(query), color=color, facet=facet, title=title)
+
+    def difference(
+        self,
+        eta: Eta = None,
+        *,
+        model: Column = "model",
+        metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
+        confidence: float = 0.95,
+        id: Columns = None,
+        title: Title = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Compare models on the same examples, and draw the difference by prevalence.
+
+        Parameters
+        ----------
+        eta
+            As in `compare`, but `eta_grid()` if left out.
+        model, confidence, id
+            As in `compare`.
+        metrics
+            As in `compare`, but `average_precision` if left out.
+        title
+            As in `charts.difference`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.difference`.
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> long = df.prc.unpivot_scores(["a", "b"], name="model", row="row")
+        >>> chart = long.prc.plot.difference([0.01, 0.1, 0.5], id="row")
+        >>> chart.to_dict()["title"]["subtitle"]
+        ['a minus b: average precision, in points, by share of positives']
+        """
+        check_title(title)
+        from polars_prcurve import charts
+
+        query = self._methods.compare(
+            model=model,
+            metrics="average_precision" if metrics is None else metrics,
+            eta=eta_grid() if eta is None else eta,
+            confidence=confidence,
+            id=id,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            missing=missing,
+        )
+        return charts.difference(run_query(query), confidence=confidence, title=title)
+
+    def threshold_curve(
+        self,
+        eta: Eta = None,
+        *,
+        points: pl.DataFrame | None = None,
+        color: str | None = None,
+        facet: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -257,7 +387,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         ----------
         eta
             As in `curve`.
-        color, facet, title
+        points, color, facet, title
             As in `charts.threshold_curve`.
 
         Returns
@@ -270,7 +400,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
         ['Precision, recall and alerts by threshold']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
+        check_points(points)
         from polars_prcurve import charts
 
         query = self._methods.curve(
@@ -283,7 +415,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
             counts=counts,
             missing=missing,
         )
-        return charts.threshold_curve(run_query(query), color=color, facet=facet, title=title)
+        return charts.threshold_curve(
+            run_query(query), points=points, color=color, facet=facet, title=title
+        )
 
     def ribbon(
         self,
@@ -294,7 +428,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         thresholds: Thresholds = None,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -322,7 +456,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> chart.to_dict()["title"]["text"]
         ['Precision-recall curve of fewer negatives']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         from polars_prcurve import charts
 
         table = self._methods.subsample_negatives(
@@ -349,7 +484,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         id: Columns = None,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -381,7 +516,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
         ['Ranking by prevalence']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         from polars_prcurve import charts
 
         query = self._methods.ranking(
@@ -407,8 +543,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
         self,
         eta: float | None = None,
         *,
+        width: int | Literal["container"] = 620,
         color: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -418,28 +555,30 @@ class PlotPrc(MethodListing, path="prc.plot"):
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
-        """Collect the sweep, and draw ROC beside PR, with a slider for prevalence.
+        """Collect the sweep, and draw PR curves under a slider for prevalence.
 
         Parameters
         ----------
-        eta, color, title
+        eta, width, color, title
             As in `charts.live`.
 
         Returns
         -------
-        Altair charts beside each other; see `charts.live`.
+        An Altair chart; see `charts.live`.
 
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.live().to_dict()["title"]["text"]
-        ['ROC and precision-recall curves']
+        >>> df.prc.plot.live(title="Move the slider").to_dict()["title"]["text"]
+        ['Move the slider']
         """
-        check_texts(color=color, title=title)
+        check_texts(color=color)
+        check_title(title)
         from polars_prcurve import charts
-        from polars_prcurve.charts.live_slider import check_start
+        from polars_prcurve.charts.live_slider import check_start, check_width
 
         check_start(eta)
+        check_width(width)
 
         query = self._methods.sweep(
             drop_intermediate=True,
@@ -452,12 +591,12 @@ class PlotPrc(MethodListing, path="prc.plot"):
             rates=rates,
             missing=missing,
         )
-        return charts.live(run_query(query), eta, color=color, title=title)
+        return charts.live(run_query(query), eta, width=width, color=color, title=title)
 
     def normal_quantiles(
         self,
         *,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -483,7 +622,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.normal_quantiles().to_dict()["title"]["text"]
         ['Scores by normal quantile']
         """
-        check_texts(title=title)
+        check_title(title)
         from polars_prcurve import charts
 
         query = self._methods.sweep(
@@ -506,7 +645,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         confidence: float | None = None,
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -544,7 +683,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.metric_by_eta().to_dict()["title"]["text"]
         ['Average precision by prevalence']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         if model is not None:
             read_expression("model=", model)
         from polars_prcurve import charts
@@ -611,7 +751,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         band: BandKind = "mover",
         color: str | None = None,
         facet: str | None = None,
-        title: str | None = None,
+        title: Title = None,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -645,7 +785,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df.prc.plot.p3_curve(recall=[0.5, 1], confidence=0.95).to_dict()["title"]["text"]
         ['Precision by prevalence']
         """
-        check_texts(color=color, facet=facet, title=title)
+        check_texts(color=color, facet=facet)
+        check_title(title)
         from polars_prcurve import charts
 
         query = self._methods.operating_points(
@@ -669,6 +810,12 @@ class PlotPrc(MethodListing, path="prc.plot"):
         return charts.p3_curve(
             run_query(query), confidence=confidence, color=color, facet=facet, title=title
         )
+
+
+def check_points(points: object) -> None:
+    """Raise unless the points are a DataFrame, or None; the rest is known once the table is."""
+    if not (points is None or isinstance(points, pl.DataFrame)):
+        raise refuse_kind("points=", "a DataFrame such as operating_points returns", points)
 
 
 _MAX_MODELS = 8

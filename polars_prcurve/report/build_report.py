@@ -174,7 +174,7 @@ def _build_charts(source: ReportSource, asked: ReportOptions) -> Iterator[Part]:
     if len(columns) <= 1 and n_groups <= MAX_COLORS:
         yield "## At any prevalence"
         caption = "Where scripts run, the slider moves prevalence, and points tell what they do there."
-        yield Figure(plot.live(eta=max(min(asked.eta), 1e-6), **groups), caption)
+        yield Figure(plot.live(eta=max(min(asked.eta), 1e-6), width="container", **groups), caption)
 
 
 _METHODS_TEXT = """\

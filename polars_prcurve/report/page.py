@@ -39,6 +39,8 @@ _MAX_ROWS = 500
 """Rows of a table, at most, that a page shows."""
 _MAX_CHART_LETTERS = 250_000
 """Characters of a chart in JSON; larger charts stay drawings, unless they have a slider."""
+_DRAWING_WIDTH = 620
+"""Pixels of a drawing of a chart that is as wide as the page."""
 _SPEC_TAG = '<script type="application/json">'
 
 
@@ -227,8 +229,18 @@ def _draw_svg(spec: dict[str, Any]) -> str:
     params = spec.get("params", [])
     pointers = [param["name"] for param in params if "select" in param]
     drawing = _drop_unseen(spec, pointers)
-    drawing |= {"params": [param for param in params if param["name"] not in pointers]}
+    drawing |= {"params": [_fix_selection(param) for param in params]}
+    if drawing.get("width") == "container":
+        drawing["width"] = _DRAWING_WIDTH
     return str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+
+
+def _fix_selection(param: dict[str, Any]) -> dict[str, Any]:
+    """Return a selection as what it holds at the start, since nobody can select on paper."""
+    if "select" not in param:
+        return param
+    first = param.get("value") or [{}]
+    return {"name": param["name"], "value": {name: [value] for name, value in first[0].items()}}
 
 
 def _drop_unseen(spec: Any, pointers: list[str]) -> Any:

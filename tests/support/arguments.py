@@ -42,7 +42,8 @@ EXPRESSIONS: dict[str, dict[str, Any]] = {
     "shift_prior": {"eta_train": 0.5, "eta": 0.1},
 }
 PLOTS: dict[str, dict[str, Any]] = {
-    **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve")},
+    **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve", "gain_curve")},
+    "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
     "ribbon": {"eta": 0.6, "n_repeats": 2},
     "ranking": {"eta": [0.1, 0.5]},
@@ -160,7 +161,10 @@ def list_calls() -> dict[str, Call]:
 def list_charts() -> dict[str, dict[str, Any]]:
     """Return a finished table for every chart."""
     p = prc(DF)
+    pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc")
     tables = {
+        "difference": pairs,
+        "gain_curve": p.curve(0.1),
         "live": p.sweep(),
         "metric_by_eta": p.summary([0.1, 0.5], metrics="pr_auc"),
         "normal_quantiles": p.sweep(),

@@ -43,10 +43,11 @@ DRAW: dict[str, Draw] = {
     "ribbon": lambda frame, by: charts.ribbon(
         frame.prc.subsample_negatives(0.75, n_repeats=5, seed=1, by=by)
     ),
+    "gain_curve": lambda frame, by: charts.gain_curve(frame.prc.curve(0.1, by=by)),
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
 """Charts that have colours and panels. Tests draw them with hostile names, 200 groups and no rows."""
-DRAWN_APART = {"live", "normal_quantiles", "ranking"}
+DRAWN_APART = {"difference", "live", "normal_quantiles", "ranking"}
 """Charts of another shape, which have their own tests of hostile names, many groups and no rows."""
 
 __all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores"]

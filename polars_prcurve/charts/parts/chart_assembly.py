@@ -1,76 +1,99 @@
-"""Charts from records: layers, panels, axes, colours, title, and the text for screen readers.
+"""Charts from records: layers, panels, names at lines, title, note, and the text for screen readers.
 
 A chart has no configuration and no theme, so you can layer it, put it beside others and theme it.
 Its data is inline, under fixed field names: Altair's limit of 5 000 rows does not apply, and a
 column called `a:b` or `x.y`, which Vega would parse, is only ever text in a title.
+
+The field `part` of a record says what it is: a point of a `curve`, of a grey line behind it (`ghost`),
+of a line to compare with (`reference`), a `mark`, a thin rule (`span`), a `word`, or what is read.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import altair as alt
 
+from polars_prcurve.argument_kinds import Title
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_words import (
+    Word,
+    build_name_layer,
+    build_word_layers,
+    place_labels,
+    place_names,
+)
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
+from polars_prcurve.charts.parts.hover import build_hover_layers, build_pointer
+from polars_prcurve.charts.parts.number_formats import escape_text, glue_numbers
 
-Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart
-Axis = TypeVar("Axis", alt.X, alt.Y)
+Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)
 
-CHANCE_STYLE: dict[str, Any] = {"color": "#888888", "strokeDash": [4, 4], "strokeWidth": 1}
-THRESHOLD_TOOLTIP = (
-    alt.Tooltip("threshold:N"),
-    alt.Tooltip("tp:Q"),
-    alt.Tooltip("fp:Q"),
-    alt.Tooltip("recall:Q", format=".4~g"),
-)
-"""The lines of a tooltip on a threshold."""
 _NO_DATA: Any = alt.InlineData(values=[])
-# The palette of Okabe and Ito (2008), which people with any colour vision can tell apart.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
-_DASHES = ([1, 0], [6, 2], [2, 2], [9, 2, 2, 2], [14, 3])
-_GREY: tuple[str, list[int]] = ("#D0D0D0", [1, 0])
-_LOG_LABELS = "format(datum.value, datum.value < 0.0009 ? '~e' : '~g')"
-_SPLIT_LABEL = r"split(datum.label, '\n')"
+# Vega-Lite draws labels of wrapped panels even if they are switched off.
+_NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
+PANEL_GAP = 34
+BARE_VIEW: Any = alt.ViewBackground(stroke=None)
+MAX_GHOST_PANELS = 24
+"""Panels, at most, in which all other curves stand behind in grey."""
 
 
 @dataclass(frozen=True)
 class ChartSpec:
-    """What differs between kinds of chart: axes, lines, tooltip, further layers and size."""
+    """What differs between kinds of chart: axes, how points are joined, bands, and size."""
 
-    x: alt.X
-    y: alt.Y
+    x: ChartAxis
+    y: ChartAxis
     interpolate: Literal["step-before", "step-after", "linear"]
-    tooltip: tuple[alt.Tooltip, ...]
-    below: tuple[alt.Chart, ...] = ()
-    """Layers under the lines, of records that belong to no curve: see `keep_part`."""
-    above: tuple[alt.Chart, ...] = ()
-    """Layers over the lines and points."""
     bands: tuple[tuple[str, str], ...] = ()
     """Pairs of fields; the area between two is shaded, each pair darker than the one before it."""
-    pale_line_field: str = ""
-    """The field of a broad pale line under the line; it holds y where that line is drawn."""
-    dots: bool = False
-    """Whether each point is a visible dot."""
-    height: float = 1.0
+    height: float = 0.65
     """Height of a panel, as a share of its width."""
-    has_free_y: bool = False
-    """Whether each panel has a y axis of its own."""
+    width: float = 1.0
+    """Width of a chart without panels, as a share of the common width."""
+    line_width: float = style.LINE
+    names: Literal["beside", "ends", "none"] = "beside"
+    """Where names stand: on the lines, at their right ends, or nowhere."""
+    is_doubt_of_band: bool = False
+    """Whether only the band is in doubt, not the line."""
+    head: str = ""
+    """A heading over the chart, where several stand above each other."""
+    is_neutral: bool = False
+    """Whether lines have the colour of text, since they are the same for all colours."""
 
 
 @dataclass(frozen=True)
 class ChartText:
-    """The words of a chart: title, subtitle, and the end of its description for screen readers."""
+    """The words of a chart: title, subtitle, note at its foot, and a sentence for screen readers."""
 
-    title: str
-    subtitle: tuple[str, ...]
-    spoken: str
-    """A sentence of the description only."""
+    title: Title
+    """False draws neither title nor subtitle nor note."""
+    subtitle: str
+    note: tuple[str, ...]
+    own_title: str
+    """The title if the user gave none: the finding, or the name of the chart."""
+    spoken: str = ""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.own_title
+
+
+@dataclass(frozen=True)
+class PanelSize:
+    """How many panels stand in a row, and the size of each in pixels."""
+
+    columns: int
+    width: int
+    height: int
 
 
 def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
@@ -78,34 +101,95 @@ def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
     return layer.transform_filter(f"datum.part === '{name}'")
 
 
+def is_part(layer: Any, name: str) -> bool:
+    """Return whether a layer draws the records of this part."""
+    steps = [] if layer.transform is alt.Undefined else layer.transform
+    return any(step.filter == f"datum.part === '{name}'" for step in steps)
+
+
+def make_key(data: list[dict[str, Any]], kind: str) -> str:
+    """Return a name for the selections of a chart, which only an equal chart has, too."""
+    return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
+
+
 def build_chart(
-    spec: ChartSpec | Sequence[ChartSpec],
+    spec: ChartSpec,
     data: list[dict[str, Any]],
     channels: Channels,
     text: ChartText,
+    words: Sequence[Word] = (),
 ) -> Chart:
-    """Return the chart of these records, in panels if there is a facet.
+    """Return the chart of these records, in panels if there is a facet."""
+    size = arrange_panels(channels.facet, spec)
+    text = _name_panels(text, channels)
+    layered, records = build_panel(spec, data, channels, size, words)
+    ghosts = [row for row in records if row["part"] == "ghost"]
+    records = [row for row in records if row["part"] != "ghost"]
+    if ghosts:
+        ghost = next(layer for layer in layered.layer if is_part(layer, "ghost"))
+        ghost.data = alt.InlineData(values=ghosts)
+    if channels.facet is None:
+        return attach_data(finish_layered(layered, text, size, spec.y), records)
+    heads = _build_heads(channels.facet, size)
+    layered = layered.copy(deep=False)
+    layered.layer = [*layered.layer, *build_word_layers(heads, spec.x, spec.y, size.width, records)]
+    facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
+    whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
+    if spec.y.is_free:
+        whole = whole.resolve_scale(y="independent")
+    finished: Chart = finish_panels(whole, text, size.columns * (size.width + PANEL_GAP))
+    return attach_data(finished, records)
 
-    Charts of several specs stand above each other, and share their records and the x axis.
+
+def _name_panels(text: ChartText, channels: Channels) -> ChartText:
+    """Return the text with a sentence on the columns of panels, if their heads do not say it."""
+    facet = channels.facet
+    if facet is None or not any(name.startswith(("group", "carried")) for name in facet.fields):
+        return text
+    return replace(text, note=(f"Panels: {facet.title}", *text.note))
+
+
+def build_panel(
+    spec: ChartSpec,
+    data: list[dict[str, Any]],
+    channels: Channels,
+    size: PanelSize,
+    words: Sequence[Word],
+    *,
+    chooser: str | None = None,
+) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
+    """Return one panel, and its records: those of `data`, and those of words.
+
+    `chooser` is the key of another panel of the same lines, whose names are clicked.
     """
-    specs = [spec] if isinstance(spec, ChartSpec) else spec
-    panels, size = _arrange_panels(channels.facet)
-    width = size if specs[0].height == 1 else round(1.4 * size)
-    heading = build_heading(text, width=panels * width)
-    charts: list[alt.LayerChart | alt.FacetChart] = []
-    for each in specs:
-        layered = alt.LayerChart(data=_NO_DATA, layer=_build_layers(each, data, channels))
-        layered = layered.properties(width=width, height=round(width * each.height))
-        if channels.facet is None:
-            charts.append(layered)
-        else:
-            facet = _build_facet(channels.facet, panels, width, with_title=not charts)
-            faceted: alt.FacetChart = layered.facet(facet, columns=panels)
-            charts.append(faceted.resolve_scale(y="independent") if each.has_free_y else faceted)
-    whole: Chart = (
-        charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=12).resolve_scale(x="shared")
-    )
-    return attach_data(whole.properties(**heading), data)
+    key = make_key(data, f"{spec.x.field} {spec.y.field}")
+    words = [*words, *place_labels(spec, data, channels, size, words)]
+    names = None if chooser else place_names(spec, data, channels, size, words)
+    has_legend = channels.color is not None and names is None and spec.names != "none"
+    x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
+    records = _mark_grey(data, channels)
+    painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
+    has_hover = any(row["part"] == "read" for row in data)
+    base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
+    layers = [base, *painter.build_lines(records, has_legend=has_legend)]
+    hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
+    layers += hover if has_hover else []
+    layers += painter.build_marks({row["part"] for row in data})
+    layers += build_word_layers(words, spec.x, spec.y, size.width, records)
+    if names:
+        layers.append(
+            build_name_layer(names, spec.x, spec.y, channels, records, is_neutral=spec.is_neutral)
+        )
+    layered = alt.LayerChart(data=_NO_DATA, layer=layers, view=BARE_VIEW)
+    return layered.properties(width=size.width, height=size.height), records
+
+
+def _mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
+    """Return the records; those of lines that are not picked out are marked as grey."""
+    if channels.color is None or channels.color.colored_labels is None:
+        return list(data)
+    shown = set(channels.color.shown_labels)
+    return [row if row.get("color", "") in shown else row | {"grey": 1} for row in data]
 
 
 def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
@@ -115,119 +199,292 @@ def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
     return whole
 
 
-def _build_layers(spec: ChartSpec, data: list[dict[str, Any]], channels: Channels) -> list[alt.Chart]:
-    """Return the layers from bottom to top: bands, lines, dots, and unseen points with tooltips."""
-    colors = encode_colors(channels.color) if channels.color else []
-    fields = {name for row in data for name in row}
-    detail, order = alt.Detail("curve:N"), alt.Order("order:Q")
-    layers = [*spec.below]
-    # The bands of many curves lie on each other and would hide the lines.
-    opacity = min(0.2, 0.6 / len(channels.color.labels)) if channels.color else 0.2
-    for number, (low, high) in enumerate(spec.bands):
-        if low in fields and high in fields:
+# Layers ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Painter:
+    """Builds the layers of lines and points of one panel."""
+
+    spec: ChartSpec
+    x: alt.X
+    y: alt.Y
+    channels: Channels
+    key: str
+    can_choose: bool
+    """Whether a click on a name brings out its line."""
+
+    @property
+    def color(self) -> list[Any]:
+        """The encoding of colours without a legend, in a list, which is empty if there is one colour."""
+        is_colored = self.channels.color is not None and not self.spec.is_neutral
+        return [self.channels.color.encode_plain()] if self.channels.color and is_colored else []
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """The one colour of marks, or nothing."""
+        one = style.INK if self.spec.is_neutral else style.COLORS[0]
+        return {} if self.color else {"color": one}
+
+    @property
+    def faint(self) -> dict[str, Any]:
+        """The opacity of lines: faint if a name was clicked, and it is another one."""
+        if not self.color or not self.can_choose:
+            return {}
+        name = f"chosen_{self.key}.color"
+        test = f"isValid({name}) && indexof({name}, datum.color) < 0"
+        return {"opacity": alt.when(test).then(alt.value(0.12)).otherwise(alt.value(1))}
+
+    def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
+        """Return a layer without marks, which holds all that the pointer can select.
+
+        Altair carries selections through `|` and `&` only if they are in the first layer.
+        """
+        base = keep_part(alt.Chart().mark_point(opacity=0, aria=False), "base").encode(self.x, self.y)
+        selections = []
+        if has_hover:
+            selections.append(build_pointer(self.spec.x.field, self.key))
+        if has_legend and self.channels.color:
+            base = base.encode(self.channels.color.encode_with_legend())
+        if has_legend or has_names:
+            how: dict[str, Any] = {"on": "click[datum && datum.part === 'name']", "toggle": "true"}
+            how = {"bind": "legend"} if has_legend else how
+            chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
+            selections.append(chosen)
+        return base.properties(name=f"base_{self.key}").add_params(*selections) if selections else base
+
+    def build_lines(self, data: list[dict[str, Any]], *, has_legend: bool) -> list[alt.Chart]:
+        """Return the layers from bottom to top: references, grey lines, bands, and lines."""
+        parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
+        layers = []
+        if "ghost" in parts:
+            layers.append(keep_part(self._build_grey().encode(alt.Detail("curve:N")), "ghost"))
+        if "reference" in parts:
+            rule = alt.Chart().mark_line(**style.REFERENCE, aria=False)
+            rule = rule.encode(self.x, self.y, alt.Detail("ref:N"), alt.Order("ref_order:Q"))
+            layers.append(keep_part(rule, "reference"))
+        if "grey" in fields:
+            grey = keep_part(self._build_grey(), "curve").encode(alt.Detail(["curve:N", "run:N"]))
+            layers.append(grey.transform_filter("datum.grey === 1"))
+        for number, (low, high) in enumerate(self.spec.bands):
+            if low in fields and high in fields:
+                layers += self._build_bands(low, high, 1 + 0.75 * number)
+        if "doubt" in fields and not self.spec.is_doubt_of_band:
+            dotted = self._build_line(strokeDash=style.DOTS, strokeWidth=style.LINE_IN_DOUBT)
+            layers.append(dotted.transform_filter("datum.doubt === 1 && datum.grey !== 1"))
+        known = self._build_line(strokeWidth=self.spec.line_width)
+        is_known = "" if self.spec.is_doubt_of_band else " && datum.doubt !== 1"
+        known = known.transform_filter(f"datum.grey !== 1{is_known}")
+        if has_legend and self.channels.color:
+            known = known.encode(self.channels.color.encode_with_legend())
+        return [*layers, known]
+
+    def _build_grey(self) -> alt.Chart:
+        """Return the layer of lines that are not picked out."""
+        grey = alt.Chart().mark_line(
+            interpolate=self.spec.interpolate,
+            color=style.OTHERS,
+            strokeWidth=style.LINE_OF_OTHERS,
+            aria=False,
+        )
+        encoded: alt.Chart = grey.encode(self.x, self.y, alt.Order("order:Q"))
+        return encoded
+
+    def _build_line(self, **kind: Any) -> alt.Chart:
+        """Return the layer of curves of one kind of line."""
+        line = alt.Chart().mark_line(
+            interpolate=self.spec.interpolate, strokeJoin="round", **self.look, **kind
+        )
+        detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
+        return keep_part(line.encode(self.x, self.y, order, detail, *self.color, **self.faint), "curve")
+
+    def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
+        """Return a band of two layers: where values are known, and paler where they are in doubt."""
+        layers = []
+        for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
             area = alt.Chart().mark_area(
-                interpolate=spec.interpolate, opacity=opacity * (1 + 0.75 * number), strokeWidth=0
+                interpolate=self.spec.interpolate,
+                opacity=opacity * darker,
+                strokeWidth=0,
+                aria=False,
+                **self.look,
             )
-            area = area.encode(spec.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *colors[:1])
-            layers.append(keep_part(area, "curve"))
-    if spec.pale_line_field in fields:
-        pale = alt.Chart().mark_line(interpolate=spec.interpolate, strokeWidth=9, opacity=0.35)
-        pale = pale.encode(spec.x, alt.Y(f"{spec.pale_line_field}:Q"), order, detail, *colors[:1])
-        layers.append(keep_part(pale, "curve"))
-    line = alt.Chart().mark_line(interpolate=spec.interpolate, strokeWidth=1.8)
-    layers.append(keep_part(line.encode(spec.x, spec.y, order, detail, *colors), "curve"))
-    tooltip = [*spec.tooltip, alt.Tooltip("test_set:N", title="test set")]
-    tooltip = [entry for entry in tooltip if str(entry.shorthand).split(":", maxsplit=1)[0] in fields]
-    if channels.color:
-        tooltip.insert(0, alt.Tooltip("color:N", title=channels.color.title))
-    points = alt.Chart().mark_point(opacity=0, size=60, filled=True, aria=False)
-    points = points.encode(spec.x, spec.y, tooltip=tooltip).transform_filter("datum.hover === 1")
-    if spec.dots:
-        dots = alt.Chart().mark_point(size=25, filled=True, opacity=1)
-        layers.append(keep_part(dots.encode(spec.x, spec.y, *colors[:1]), "curve"))
-    return [*layers, points, *spec.above]
+            detail = alt.Detail(["curve:N", "run:N"])
+            area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *self.color)
+            area = keep_part(area, "curve")
+            layers.append(area.transform_filter(f"datum.doubt {test} 1 && datum.grey !== 1"))
+        return layers
+
+    def build_marks(self, parts: set[str]) -> list[alt.Chart]:
+        """Return layers of dots, of marked points and what they hold for, and of circles."""
+        rim: dict[str, Any] = {"filled": True, "opacity": 1}
+        said = alt.Tooltip("said:N", title="point")
+        trades = [
+            alt.Tooltip("place:N", title="equal at"),
+            alt.Tooltip("below:N", title="leads below"),
+            alt.Tooltip("above:N", title="leads above"),
+        ]
+        x, y, chart = self.x, self.y, alt.Chart()
+        ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
+        mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        layers = {
+            "span": chart.mark_rule(strokeWidth=1.4, **self.look).encode(
+                x, y, alt.X2("to"), *self.color
+            ),
+            "dot": chart.mark_point(**rim, size=28, **self.look).encode(x, y, *self.color),
+            "mark": mark.encode(x, y, *self.color, tooltip=said),
+            "ring": ring.encode(x, y, tooltip=trades),
+        }
+        return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
 
-def _build_facet(facet: Channel, panels: int, width: int, *, with_title: bool) -> alt.Facet:
-    header = alt.Header(labelExpr=_SPLIT_LABEL, labelLimit=width, titleLimit=panels * width)
-    title = facet.title if with_title else None
-    return alt.Facet("facet:N", title=title, sort=facet.labels, header=header)
+# Panels ---------------------------------------------------------------------------------------
 
 
-def build_heading(text: ChartText, *, width: int) -> dict[str, Any]:
-    """Return the title, in lines that fit, and the description for people who cannot see the chart."""
-    letters = max(56, width // 6)
-    clauses = (
-        clause
-        for line in text.subtitle
-        for clause in ([line] if len(line) <= letters else line.split("; "))
-    )
-    title = alt.Title(
-        textwrap.wrap(escape_text(text.title), letters),
-        subtitle=[line for clause in clauses for line in textwrap.wrap(escape_text(clause), letters)],
-        anchor="start",
-    )
-    sentences = [text.title, *text.subtitle, *([text.spoken] if text.spoken else [])]
-    return {"title": title, "description": ". ".join(map(escape_text, sentences))}
-
-
-def encode_colors(channel: Channel) -> list[Any]:
-    """Return the encodings of a channel: colour with a legend, and for groups dashes, too."""
-    labels = channel.labels
-    names = (
-        labels[:: math.ceil(len(labels) / 12)]
-        if channel.fields == ["eta"]
-        else channel.colored_labels or labels
-    )
-    legend = alt.Legend(values=names, symbolType="stroke", symbolOpacity=1, labelLimit=220)
-    if channel.fields == ["eta"]:
-        viridis = alt.SchemeParams(name="viridis", extent=[0, 0.9])
-        scale = alt.Scale(domain=labels, scheme=viridis)
-        return [alt.Color("color:O", title=channel.title, scale=scale, legend=legend)]
-    styles = dict.fromkeys(labels, _GREY)
-    for i, label in enumerate(channel.colored_labels or labels):
-        # Dashes shift by one with each round of colours, so that 40 styles differ.
-        styles[label] = _COLORS[i % len(_COLORS)], _DASHES[(i + i // len(_COLORS)) % len(_DASHES)]
-    colors, dashes = ([style[k] for style in styles.values()] for k in (0, 1))
-    return [
-        alt.Color(
-            "color:N", title=channel.title, scale=alt.Scale(domain=labels, range=colors), legend=legend
-        ),
-        alt.StrokeDash(
-            "color:N", title=channel.title, scale=alt.Scale(domain=labels, range=dashes), legend=legend
-        ),
-    ]
-
-
-def _arrange_panels(facet: Channel | None) -> tuple[int, int]:
-    """Return how many panels stand in a row, and the width of each in pixels."""
+def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
+    """Return how many panels stand in a row, and the size of each."""
     if facet is None:
-        return 1, 320
+        width = round(540 * spec.width)
+        return PanelSize(1, width, round(width * spec.height))
     n = len(facet.labels)
     if n <= 3:
-        return n, 220
-    if len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
-        return facet.last_field_count, 160  # a row per group, a column per eta
-    square = min(math.ceil(math.sqrt(n)), 8)
-    panels = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
-    return panels, 200 if n <= 4 else 160 if n <= 16 else 110
+        columns, width = n, 250
+    elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
+        columns, width = facet.last_field_count, 170  # a row per group, a column per eta
+    else:
+        square = min(math.ceil(math.sqrt(n)), 8)
+        columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
+        width = 250 if n == 4 else 165 if n <= 16 else 110
+    return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
-# Axes -----------------------------------------------------------------------------------------
+def name_panel(facet: Channel, label: str) -> str:
+    """Return the heading of a panel."""
+    return f"Where {label} is positive" if facet.fields == ["eta"] else label
 
 
-def build_share_axis(kind: type[Axis], field: str, title: str) -> Axis:
-    """Return an axis from 0 to 1."""
-    return kind(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]))
+def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
+    """Return the words over each panel: its name, and the number that panels are sorted by."""
+    heads = []
+    for label in facet.labels:
+        name = name_panel(facet, label)
+        value = facet.values.get(label, "")
+        room = size.width - (style.measure_text(value) + 8 if value else 0)
+        heads.append(
+            Word(text=name, px=0, py=-9, facet=label, weight="bold", baseline="bottom", limit=room)
+        )
+        if value:
+            heads.append(
+                Word(
+                    text=value,
+                    px=size.width,
+                    py=-9,
+                    facet=label,
+                    weight="bold",
+                    align="right",
+                    baseline="bottom",
+                    color=style.COLORS[0],
+                )
+            )
+    return heads
 
 
-def build_log_axis(kind: type[Axis], field: str, title: str, low: float, high: float = 1.0) -> Axis:
-    """Return a log axis with ticks at powers of ten, and at 2 and 5 times these on a short axis."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    is_short = high / low < 100
-    ticks = [float(f"{k}e{power}") for power in powers for k in ((1, 2, 5) if is_short else (1,))]
-    within = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
-    scale = alt.Scale(type="log", domain=[round_digits(low), round_digits(high)], nice=False)
-    return kind(
-        f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=within, labelExpr=_LOG_LABELS)
+# Title and note -------------------------------------------------------------------------------
+
+
+def wrap_text(text: str, width: float, size: float) -> list[str]:
+    """Return the text in lines that fit a width in pixels; numbers stay whole."""
+    letters = max(24, int(width / (0.5 * size)))
+    # textwrap breaks at ASCII blanks only, so that blanks inside numbers hold
+    return textwrap.wrap(glue_numbers(escape_text(text)), letters, break_on_hyphens=False)
+
+
+def build_title(text: ChartText, width: float) -> dict[str, Any]:
+    """Return the title and the description for people who cannot see the chart."""
+    spoken = [text.heading, text.subtitle, *text.note, text.spoken]
+    sentences = [glue_numbers(escape_text(part)).rstrip(".") for part in spoken if part]
+    described = {"description": ". ".join(sentences)}
+    if text.title is False:
+        return described
+    title = alt.Title(
+        wrap_text(text.heading, width, style.TITLE_SIZE * 1.08),
+        subtitle=wrap_text(text.subtitle, width, style.SUBTITLE_SIZE),
+        anchor="start",
+        frame="bounds",
+        fontSize=style.TITLE_SIZE,
+        fontWeight="bold",
+        lineHeight=style.TITLE_SIZE + 5,
+        subtitleFontSize=style.SUBTITLE_SIZE,
+        subtitleColor=style.QUIET,
+        subtitleLineHeight=style.SUBTITLE_SIZE + 4.5,
+        subtitlePadding=5,
+        offset=14,
     )
+    return {"title": title, **described}
+
+
+def build_note(text: ChartText, width: float, y: float, x: float = -52) -> alt.Chart | None:
+    """Return the note at the foot as a layer, since Vega-Lite has no caption; None without words."""
+    said = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
+    if text.title is False or not said:
+        return None
+    lines = wrap_text(said, width - x, style.NOTE_SIZE)
+    mark = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
+        align="left",
+        baseline="top",
+        fontSize=style.NOTE_SIZE,
+        color=style.QUIET,
+        lineBreak="\n",
+        lineHeight=style.NOTE_SIZE + 4,
+        aria=False,
+    )
+    placed: alt.Chart = mark.encode(x=alt.value(x), y=alt.value(y), text="note:N")
+    return placed
+
+
+def finish_layered(
+    layered: alt.LayerChart, text: ChartText, size: PanelSize, axis: ChartAxis
+) -> alt.LayerChart:
+    """Return the chart with its title, and the note as its last layer."""
+    note = build_note(text, size.width + 60, size.height + 50, -axis.measure_labels())
+    if note is not None:
+        layered = layered.copy(deep=False)
+        layered.layer = [*layered.layer, note]
+    return layered.properties(**build_title(text, size.width + 100))
+
+
+def finish_panels(whole: Any, text: ChartText, width: float) -> Any:
+    """Return panels with their title, above the note."""
+    note = build_note(text, width, 0)
+    if note is not None:
+        whole.data = alt.Undefined  # which stands above both parts
+        note = note.properties(width=max(width - 60, 40), height=1, view=BARE_VIEW)
+        whole = alt.vconcat(whole, note, spacing=14)
+    return whole.properties(**build_title(text, width))
+
+
+def add_ghosts(
+    data: Iterable[dict[str, Any]], channels: Channels, axis: ChartAxis
+) -> list[dict[str, Any]]:
+    """Return the records, with those of all curves again as grey lines behind every panel.
+
+    Only where each panel has one curve, and there are not too many panels. Ghosts need few points.
+    """
+    records = list(data)
+    facet = channels.facet
+    if facet is None or channels.color is not None or not 2 < len(facet.labels) <= MAX_GHOST_PANELS:
+        return records
+    ghosts, columns = [], set()
+    for row in records:
+        column = (row.get("curve"), round(axis.place(row.get(axis.field, axis.low)) * 60))
+        if row["part"] == "curve" and not row.get("copy") and column not in columns:
+            columns.add(column)
+            kept = {key: value for key, value in row.items() if key not in ("facet", "doubt", "run")}
+            ghosts.append(kept | {"part": "ghost"})
+    return [*records, *ghosts]
+
+
+def with_panel_values(channels: Channels, values: dict[str, str]) -> Channels:
+    """Return the channels with a number at the head of each panel."""
+    facet = channels.facet
+    return channels if facet is None else replace(channels, facet=replace(facet, values=values))

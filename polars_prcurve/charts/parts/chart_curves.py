@@ -15,7 +15,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.charts.parts.number_formats import build_labels, format_range, format_share
+from polars_prcurve.charts.parts.number_formats import (
+    build_labels,
+    format_range,
+    say_eta,
+    say_etas,
+    say_sizes,
+)
 from polars_prcurve.column_names import SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 
@@ -175,34 +181,35 @@ def _check_curves(rows: pl.DataFrame) -> None:
         )
 
 
-# Lines of a subtitle --------------------------------------------------------------------------
+# Words on where curves run, and on what they are made of -----------------------------------------
 
 
-def describe_eta(curves: ChartCurves, note: str = "; dashed: chance") -> list[str]:
-    """Return a line on the prevalence of the curves, which ends in `note`."""
+def describe_etas(curves: ChartCurves) -> str:
+    """Return where the curves run, such as `where 1 in 1 000 is positive`; empty without curves."""
     etas = curves.per_curve["eta"].unique().sort().to_list()
     if not etas:
-        return []
-    low, high = format_share(etas[0]), format_share(etas[-1])
-    values = f"eta = {low}" if len(etas) == 1 else f"eta from {low} to {high}"
-    return [f"Prevalence {values}{note}"]
+        return ""
+    is_own = "group_0" in curves.field_names and len(etas) > 1 and curves.count_distinct(["group_0"]) > 1
+    per_group = curves.per_curve.n_unique(curves.group_fields) if curves.group_fields else 1
+    if is_own and per_group == len(curves.per_curve):
+        return f"each group at its own share of positives, {say_eta(etas[0])} to {say_eta(etas[-1])}"
+    return say_etas(etas)
 
 
 def describe_sizes(curves: ChartCurves) -> list[str]:
-    """Return lines on the test set, and on the groups that have no curve."""
+    """Return sentences on the test set, and on the groups that have no curve."""
     lines: list[str] = []
     sizes = [curves.per_curve[name].drop_nulls() for name in ("n_pos", "n_neg")]
     if curves.per_curve.is_empty() and not curves.left_out:
         lines.append("The table has no rows")
     elif all(len(size) for size in sizes):
         subject = "Test set" if curves.count_distinct(["n_pos", "n_neg"]) == 1 else "Test sets"
-        pos, neg = (format_range(size) for size in sizes)
-        lines.append(f"{subject}: {pos} positives : {neg} negatives")
+        lines.append(f"{subject}: {say_sizes(*map(format_range, sizes))}")
     return [*lines, *([curves.left_out] if curves.left_out else [])]
 
 
 def _describe_left_out(left_out: pl.DataFrame, fields: list[str]) -> str:
-    """Return a line that names the groups of these curves by their fields, and says why."""
+    """Return a sentence that names the groups of these curves by their fields, and says why."""
     if left_out.is_empty():
         return ""
     one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)

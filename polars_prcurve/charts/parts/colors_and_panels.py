@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.charts.parts.number_formats import (
-    build_labels,
-    escape_name,
-    format_class_sizes,
-    format_one_in,
-    format_share,
-)
+from polars_prcurve.charts.parts.chart_style import COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.charts.parts.number_formats import build_labels, escape_name, say_eta
 from polars_prcurve.errors import PrcError, suggest_names
 
 MAX_COLORS = 8
@@ -36,8 +32,51 @@ class Channel:
     """One label per row of `ChartCurves.per_curve`."""
     last_field_count: int
     """Number of distinct values of the last field."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """The number at the head of each panel."""
     colored_labels: list[str] | None = None
-    """The labels that have a colour; None if all have one."""
+    """The labels that have a colour, the best first; None if all have one."""
+
+    @property
+    def shown_labels(self) -> list[str]:
+        """The labels that have a colour, and are named."""
+        return self.labels if self.colored_labels is None else self.colored_labels
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """The number of each label that has a colour."""
+        return {label: number for number, label in enumerate(self.shown_labels)}
+
+    @property
+    def slot_titles(self) -> list[str]:
+        """What tooltips call the labels that have a colour."""
+        return [label.replace("\n", " ") for label in self.shown_labels]
+
+    @property
+    def colors(self) -> dict[str, str]:
+        """The colour of each label."""
+        shown = self.shown_labels
+        if self.fields == ["eta"]:
+            return dict(zip(shown, mix_eta_colors(len(shown)), strict=True))
+        own = {label: COLORS[number % len(COLORS)] for number, label in enumerate(shown)}
+        return {label: own.get(label, OTHERS) for label in self.labels}
+
+    def encode_plain(self) -> alt.Color:
+        """Return the encoding of colours without a legend."""
+        colors = self.colors
+        scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+        return alt.Color("color:N", title=self.title, scale=scale, legend=None)
+
+    def encode_with_legend(self) -> alt.Color:
+        """Return the encoding of colours with a legend of at most twelve labels."""
+        shown = self.shown_labels
+        names = shown[:: -(-len(shown) // 12)]
+        legend = alt.Legend(
+            values=names, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, labelLimit=220
+        )
+        encoding: alt.Color = self.encode_plain()
+        encoding["legend"] = legend
+        return encoding
 
 
 @dataclass(frozen=True)
@@ -72,19 +111,82 @@ def read_channels(
     colors, facets = _assign_fields(curves, *named, max_colors)
     if curves.per_curve.is_empty():
         return Channels(None, None)
-    return Channels(
-        build_channel(curves, colors, " ({})", with_eta="eta" not in facets) if colors else None,
-        build_channel(curves, facets, "\n{}", with_eta="eta" not in colors) if facets else None,
+    color_channel = build_channel(curves, colors, with_eta="eta" not in facets) if colors else None
+    facet_channel = (
+        build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None
     )
+    return Channels(color_channel, facet_channel)
+
+
+def rank_labels(channel: Channel, value_by_curve: Mapping[int, float], curves: ChartCurves) -> list[str]:
+    """Return the labels in order of the mean value of their curves, the greatest first."""
+    frame = pl.DataFrame(
+        {
+            "label": channel.label_by_curve,
+            "value": [value_by_curve.get(curve) for curve in curves.per_curve["curve"].to_list()],
+        },
+        schema_overrides={"value": pl.Float64},
+    )
+    means = frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
+    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["label"].to_list()
+
+
+def sort_panels(
+    channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves
+) -> Channels:
+    """Return the channels with panels of groups in order of their values, the greatest first.
+
+    Panels of prevalences, targets and metrics keep their own order.
+    """
+    facet = channels.facet
+    if facet is None or len(facet.fields) > 1 or facet.fields[0] in ("eta", "target", "metric"):
+        return channels
+    return replace(channels, facet=replace(facet, labels=rank_labels(facet, value_by_curve, curves)))
+
+
+def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartCurves) -> dict[str, str]:
+    """Return the area of each panel that has one curve, as text; empty for other panels."""
+    facet = channels.facet
+    if facet is None or channels.color is not None or facet.fields == ["eta"]:
+        return {}
+    numbers = curves.per_curve["curve"].to_list()
+    return {
+        label: f"{values[curve]:.2f}"
+        for label, curve in zip(facet.label_by_curve, numbers, strict=True)
+        if values.get(curve) is not None
+    }
+
+
+def pick_out(
+    channels: Channels,
+    value_by_curve: Mapping[int, float],
+    curves: ChartCurves,
+    most: int | None = None,
+) -> tuple[Channels, str]:
+    """Return channels in which a few of many colours stay, with a clause that says which.
+
+    Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
+    """
+    color = channels.color
+    if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
+        return channels, ""
+    order, grey = rank_labels(color, value_by_curve, curves), "grey: the other"
+    if most is not None:
+        picked, words = order[:most], f"Coloured: the {most} that come highest"
+    else:
+        picked = [order[0], order[len(order) // 2], order[-1]]
+        words = "Coloured: first, middle and last"
+    words += f"; {grey} {len(order) - len(picked)}"
+    return replace(channels, color=replace(color, colored_labels=picked)), words
 
 
 def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
     if name is None:
         return []
-    for field, known in curves.field_names.items():
+    for name_of_field, known in curves.field_names.items():
         if known == name:
-            return [field]
+            return [name_of_field]
     hint = (
         suggest_names(name, curves.field_names.values())
         if curves.field_names
@@ -117,33 +219,23 @@ def _assign_fields(
     return color, facets
 
 
-def build_channel(curves: ChartCurves, fields: list[str], note: str, *, with_eta: bool) -> Channel:
-    """Return the channel of these fields; `note` is the format of what `_describe_label` adds."""
-    index = curves.per_curve.select(fields).with_row_index("row").sort(fields, maintain_order=True)
+def build_channel(
+    curves: ChartCurves, fields: list[str], *, with_eta: bool, as_panels: bool = False
+) -> Channel:
+    """Return the channel of these fields; prevalences run from common to rare in panels."""
+    index = curves.per_curve.select(fields).with_row_index("row")
+    falling = [as_panels and field == "eta" for field in fields]
+    index = index.sort(fields, descending=falling, maintain_order=True)
     index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # a join would lose null keys
     numbers = index.sort("row")["label"]
     names = build_labels(index.unique("label", keep="first", maintain_order=True), fields)
     with_eta = with_eta and "eta" not in fields
-    for number, label in enumerate(names):
-        shared = _describe_label(curves, curves.per_curve.filter(numbers == number), with_eta=with_eta)
-        names[number] = label + (note.format(shared) if shared else "")
+    if with_eta and "eta" in curves.field_names and curves.count_distinct(["eta"]) > 1:
+        for number, label in enumerate(names):
+            etas = curves.per_curve.filter(numbers == number)["eta"].unique()
+            names[number] = label + (f" ({say_eta(etas[0])})" if len(etas) == 1 else "")
     title = " · ".join(
-        "prevalence eta" if f == "eta" else escape_name(curves.field_names[f]) for f in fields
+        "share of positives" if f == "eta" else escape_name(curves.field_names[f]) for f in fields
     )
     label_by_curve = [names[number] for number in numbers]
     return Channel(fields, title, names, label_by_curve, curves.count_distinct(fields[-1:]))
-
-
-def _describe_label(curves: ChartCurves, labelled: pl.DataFrame, *, with_eta: bool) -> str:
-    """Return the class sizes and eta that the curves of one label share, and other curves do not."""
-    parts = []
-    first = labelled.row(0, named=True)
-
-    def is_shared(*fields: str) -> bool:
-        return curves.count_distinct(fields) > 1 and labelled.n_unique(fields) == 1
-
-    if is_shared("n_pos", "n_neg") and first["n_pos"] is not None:
-        parts.append(format_class_sizes(first["n_pos"], first["n_neg"]))
-    if with_eta and "eta" in curves.field_names and is_shared("eta"):
-        parts.append(format_one_in(first["eta"]) or format_share(first["eta"]))
-    return ", ".join(parts)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.parts.chart_assembly import build_log_axis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     build_chart_curves,
@@ -109,26 +108,20 @@ def _read_values(
 # The axis -------------------------------------------------------------------------------------
 
 
-def build_eta_axis(rows: pl.DataFrame) -> tuple[alt.X, float, float]:
-    """Return a log axis over the prevalences of the rows, and its two ends."""
+def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
+    """Return a log axis over the prevalences of the rows, rare ones on the left."""
     etas = rows["eta"]
     low, high = (etas.min(), etas.max()) if len(etas) else (0.001, 1.0)
     assert isinstance(low, float)
     assert isinstance(high, float)
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
-    return build_log_axis(alt.X, "eta", "Prevalence eta", low, high), low, high
+    return ChartAxis("eta", "Share of positives", low, high, "one in", is_log=True)
 
 
 def is_sparse(rows: pl.DataFrame) -> bool:
     """Return whether every line has few prevalences, so that each should be a visible dot."""
     return bool(rows.select((pl.len().over("curve") <= _MAX_DOTS).all()).item())
-
-
-def with_yes_and_no(rows: pl.DataFrame) -> pl.DataFrame:
-    """Replace `resolved` and `reliable` by yes and no, for tooltips."""
-    names = [name for name in ("resolved", "reliable") if name in rows.columns]
-    return rows.with_columns(pl.col(names).replace_strict({True: "yes", False: "no"}))
 
 
 def is_within(eta: float | None, low: float, high: float) -> bool:
@@ -137,5 +130,5 @@ def is_within(eta: float | None, low: float, high: float) -> bool:
 
 
 def describe_eta_zero(table: pl.DataFrame) -> list[str]:
-    """Return a line for the subtitle if the table has prevalence 0, which no log axis shows."""
+    """Return a sentence for the note if the table has prevalence 0, which no log axis shows."""
     return ["Not drawn: prevalence 0"] if (table["eta"] == 0).any() else []

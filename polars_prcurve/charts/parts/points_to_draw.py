@@ -3,6 +3,7 @@
 rows -> build_steps, start_at_origin   points where the line starts; `made` marks added points
      -> drop_straight_points           without points that lie on a line between neighbours
      -> thin_points                    of a long curve a few points per column of pixels
+     -> split_by_doubt                 stretches that are known well, and stretches that are not
      -> build_records                  one dict per point, with what its tooltip says
 """
 
@@ -10,24 +11,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.number_formats import (
-    format_class_sizes,
-    format_count,
-    format_share,
-    format_threshold,
-    round_digits,
-)
+from polars_prcurve.charts.parts.number_formats import format_count, round_digits
 
-_PANEL_PIXELS = 500  # no panel is wider
-_POINTS_PER_PIXEL = 4  # curves with more points per column of pixels are thinned
-MAX_HOVERED = 200
-"""Points of a curve, about, that have a tooltip: a pointer cannot tell more of them apart."""
+PANEL_PIXELS = 540
+"""The width of the widest panel."""
+_FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
+_POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
+MIN_FALSE_ALERTS = 5
+"""False positives that a point of a curve must rest on to be drawn as known."""
+Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
 def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
@@ -77,13 +75,15 @@ def bend_for_log_axis(points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
 
 
 def thin_points(
-    points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = _PANEL_PIXELS
+    points: pl.DataFrame, along: pl.Expr, across: pl.Expr, pixels: int = PANEL_PIXELS
 ) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels.
 
     `along` is the place on the x axis from 0 to 1, and `across` orders points by height. Precision is
-    monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta.
+    monotone in fpr / recall at every eta, so a PR curve keeps the same points at every eta. Many curves
+    are thinned more.
     """
+    pixels = max(_FEWEST_COLUMNS, min(pixels, _MOST_COLUMNS // max(points["curve"].n_unique(), 1)))
     number = pl.int_range(pl.len())
     is_end = (number == 0) | (number == pl.len() - 1)
     is_extreme = (number == across.arg_min()) | (number == across.arg_max())
@@ -99,47 +99,77 @@ def log_position(edge: float) -> pl.Expr:
 
 def describe_thinning(points: pl.DataFrame, drawn: pl.DataFrame) -> str:
     """Return how many points of the table are drawn, as a text, which is empty if all are."""
-    before, after = (frame["made"].not_().sum() for frame in (points, drawn))
+    own = drawn.filter(pl.col("copy").not_()) if "copy" in drawn.columns else drawn
+    before, after = (frame["made"].not_().sum() for frame in (points, own))
     return (
         "" if before == after else f"Drawn from {format_count(after)} of {format_count(before)} points"
     )
 
 
-def build_records(
-    curves: ChartCurves,
-    channels: Channels,
-    points: pl.DataFrame,
-    fields: Sequence[str],
-    tooltip_fields: Sequence[str],
-) -> Iterator[dict[str, Any]]:
-    """Yield the points as records, without nulls and with six digits.
+def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
+    """Return the area under the steps of each curve, by its number."""
+    width = pl.col("recall").diff().over("curve").fill_null(0)
+    area = (pl.col(y) * width).sum()
+    return dict(steps.with_columns(width=width).group_by("curve").agg(area).rows())
 
-    The fields of tooltips would be most of the data, so only points with a tooltip have them.
+
+# Doubt ----------------------------------------------------------------------------------------
+
+
+def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the column `doubt`: whether a point rests on fewer than five false positives.
+
+    Sums of weights and published rates do not tell how many there are, so nothing is said of these.
     """
-    number = pl.int_range(pl.len()).over("curve")
-    every = pl.len().over("curve") // MAX_HOVERED + 1
-    made = pl.col("made") if "made" in points.columns else pl.lit(False)
-    marked = points.with_columns(hover=~made & (number % every == 0))
-    per_curve = curves.per_curve.to_dicts()
-    place_of = {row["curve"]: channels.curve_fields(i) for i, row in enumerate(per_curve)}
-    curve_of = {row["curve"]: row for row in per_curve}
-    for order, row in enumerate(marked.iter_rows(named=True)):
+    is_counted = rows.schema["fp"].is_integer()
+    doubt = pl.col("fp") < MIN_FALSE_ALERTS if is_counted else pl.lit(None, dtype=pl.Boolean)
+    return rows.with_columns(doubt=doubt)
+
+
+def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataFrame:
+    """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points.
+
+    The stretch from one point to the next is in doubt if the value that it draws is: the second point of
+    steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy of
+    the last point of the stretch before it, so that lines have no gaps.
+    """
+    here = pl.col("doubt").fill_null(False)
+    before = here.shift(1).over("curve").fill_null(here)
+    own = {"step-before": here, "step-after": before, "linear": here | before}[interpolate]
+    is_first = pl.int_range(pl.len()).over("curve") == 0
+    marked = points.with_columns(own.alias("doubt"))
+    following = pl.col("doubt").shift(-1).over("curve")
+    first_doubt = pl.when(is_first).then(following.fill_null(pl.col("doubt"))).otherwise("doubt")
+    marked = marked.with_columns(first_doubt.alias("doubt")).with_row_index("place")
+    marked = marked.with_columns(run=pl.struct("curve", "doubt").rle_id())
+    next_run, next_doubt = (pl.col(name).shift(-1).over("curve") for name in ("run", "doubt"))
+    copies = marked.with_columns(next_run=next_run, next_doubt=next_doubt, copy=True)
+    copies = copies.filter(pl.col("next_run") != pl.col("run"))
+    copies = copies.with_columns(run="next_run", doubt="next_doubt").drop("next_run", "next_doubt")
+    together = pl.concat([marked.with_columns(copy=False), copies])
+    return together.sort("place", "run", maintain_order=True).drop("place")
+
+
+def describe_doubt(drawn: pl.DataFrame) -> list[str]:
+    """Return a sentence for the note if some points are in doubt."""
+    return ["Dotted: fewer than 5 false alerts, not known"] if drawn["doubt"].any() else []
+
+
+# Records --------------------------------------------------------------------------------------
+
+
+def build_records(
+    curves: ChartCurves, channels: Channels, points: pl.DataFrame, fields: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the points as records, without nulls and with six digits."""
+    place_of = {
+        curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
+    }
+    flags = [name for name in ("doubt", "copy") if name in points.columns]
+    for order, row in enumerate(points.iter_rows(named=True)):
         record = {"part": "curve", "curve": row["curve"], "order": order, **place_of[row["curve"]]}
         record |= {name: round_digits(row[name]) for name in fields if row[name] is not None}
-        if row["hover"]:
-            shown = row | _describe_point(row | curve_of[row["curve"]])
-            record["hover"] = 1
-            record |= {
-                name: round_digits(shown[name]) for name in tooltip_fields if shown[name] is not None
-            }
+        record |= {name: 1 for name in flags if row[name]}
+        if "run" in row:
+            record["run"] = row["run"]
         yield record
-
-
-def _describe_point(point: dict[str, Any]) -> dict[str, str | None]:
-    """Return the texts of a tooltip: the threshold, the prevalence and the test set of a point."""
-    n_pos, n_neg = point["n_pos"], point["n_neg"]
-    return {
-        "threshold": format_threshold(point.get("threshold")),
-        "prevalence": format_share(point["eta"]) if "eta" in point else None,
-        "test_set": None if n_pos is None or n_neg is None else format_class_sizes(n_pos, n_neg),
-    }

@@ -1,0 +1,214 @@
+"""The difference of two models by prevalence, with its interval and where it is settled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import Title, check_title
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.chart_assembly import (
+    Chart,
+    ChartSpec,
+    ChartText,
+    build_chart,
+)
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, name_group_fields
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
+from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
+from polars_prcurve.charts.parts.lines_by_prevalence import (
+    build_eta_axis,
+    build_lines,
+    describe_eta_zero,
+    is_sparse,
+)
+from polars_prcurve.charts.parts.number_formats import (
+    format_level,
+    format_metric,
+    format_value,
+    say_eta,
+)
+from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
+from polars_prcurve.charts.parts.references import draw_level
+from polars_prcurve.errors import PrcError
+
+_COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
+
+
+def difference(table: pl.DataFrame, *, confidence: float | None = None, title: Title = None) -> Chart:
+    """Differences of two models by prevalence, from the table of `compare`, in any row order.
+
+    The line is the value of model a minus that of model b, and the shade its interval. Above 0 model a
+    is better, and below it model b; of a metric where less is better it is the other way round, and the
+    chart names no winner. The line is dotted where the sign of the difference is not certain
+    (`resolved`). Several pairs, metrics or groups are panels.
+
+    Parameters
+    ----------
+    table
+        What `compare` returns for several eta, such as `eta_grid()`.
+    confidence
+        The level of the table's intervals, for the note, since the table does not hold it.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Returns
+    -------
+    A layered Altair chart, or panels above a note.
+
+    Examples
+    --------
+    >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+    >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+    >>> chart = difference(df.prc.compare(["a", "b"], eta=[0.01, 0.1, 0.5], metrics="average_precision"))
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['a minus b: average precision, in points, by share of positives']
+    """
+    check_title(title)
+    curves = _read_differences(table)
+    channels = _build_panels(curves)
+    rows = curves.rows
+    x, y = build_eta_axis(rows), _build_axis(rows)
+    spec = ChartSpec(x, y, "linear", bands=(("low", "high"),), height=0.55)
+    zero, _ = draw_level(channels, [0.0] * len(curves.per_curve), (x, y), "")
+    doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
+    points = split_by_doubt(doubt, "linear")
+    lines = list(build_records(curves, channels, points, ["eta", "difference", "low", "high"]))
+    dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
+    data = [*zero, *lines, *(row for row in dots if "difference" in row)]
+    data += _read_along(curves, channels, (x, y))
+    first = curves.per_curve.row(0, named=True) if len(curves.per_curve) else None
+    level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    not_sure = ["Dotted: the test does not settle which is better"] if points["doubt"].any() else []
+    note = (f"Shaded: {level}", *not_sure, *([curves.left_out] if curves.left_out else []))
+    is_one = first is not None and channels.facet is None
+    subtitle = _name_pair(first) if is_one and first else "The first model minus the second"
+    words = _name_sides(first, y) if is_one and first else []
+    text = ChartText(
+        title,
+        f"{subtitle}, in points, by share of positives",
+        (*note, *describe_eta_zero(table)),
+        (_find_title(rows, first) if is_one and first else "") or "Differences of models by prevalence",
+    )
+    return build_chart(spec, data, channels, text, words)
+
+
+def _read_differences(table: object) -> ChartCurves:
+    """Return a line per group, metric and pair of models."""
+    frame = check_table("difference", table, "compare", ["eta", *_COLUMNS, "resolved"])
+    start = frame.columns.index("eta")
+    names = name_group_fields(frame.columns[:start]) | {"metric": "metric"}
+    names |= {"group_a": "model_a", "group_b": "model_b"}
+    columns = [*_COLUMNS[3:], "resolved", *(["reliable"] if "reliable" in frame.columns else [])]
+    read = pl.DataFrame(
+        [frame.get_column(name).alias(field) for field, name in names.items()]
+        + [frame.get_column("eta").cast(pl.Float64), *(frame.get_column(name) for name in columns)]
+    )
+    unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
+    return build_lines(read.with_columns(n_pos=unknown, n_neg=unknown), names, ["difference"])
+
+
+def _build_panels(curves: ChartCurves) -> Channels:
+    """Return the channels: all that differs among the lines is in the name of their panel."""
+    fields = [name for name in curves.field_names if curves.count_distinct([name]) > 1]
+    if len(curves.per_curve) < 2:
+        return Channels(None, None)
+    return Channels(None, build_channel(curves, fields, with_eta=False))
+
+
+def _build_axis(rows: pl.DataFrame) -> ChartAxis:
+    """Return an axis around all intervals and 0."""
+    values = pl.concat(
+        [rows[name].cast(pl.Float64) for name in ("difference", "low", "high")]
+    ).drop_nulls()
+    ends = [0.0, *([] if values.is_empty() else [float(values.min()), float(values.max())])]  # type: ignore[arg-type]
+    room = 0.08 * (max(ends) - min(ends)) or 0.05
+    return ChartAxis("difference", "Difference in points", min(ends) - room, max(ends) + room, "points")
+
+
+def _name_pair(first: dict[str, Any]) -> str:
+    a, b = (format_value("", first[name]) for name in ("group_a", "group_b"))
+    metric = format_metric(first["metric"])
+    return f"{a} minus {b}: {metric[:1].lower()}{metric[1:]}"
+
+
+def _higher_is_better(metric: str) -> bool:
+    """Return whether more of a metric is better; a metric of the user's own says nothing."""
+    from polars_prcurve.metrics.names import find_curve_metrics
+
+    try:
+        [found] = find_curve_metrics(metric)
+        return bool(found.higher_is_better)
+    except (PrcError, ValueError):
+        return False
+
+
+def _name_sides(first: dict[str, Any], y: ChartAxis) -> list[Word]:
+    """Return the words above and below 0: which model is better there."""
+    if not _higher_is_better(first["metric"]):
+        return []
+    sides: tuple[tuple[str, int, Literal["top", "bottom"], str], ...]
+    sides = (("group_a", 6, "top", style.COLORS[0]), ("group_b", -6, "bottom", style.INK))
+    height = round(540 * 0.55)
+    return [
+        Word(
+            text=f"{format_value('', first[name])} better",
+            px=8,
+            py=dy if dy > 0 else height + dy,
+            baseline=baseline,
+            weight="bold",
+            color=color,
+        )
+        for name, dy, baseline, color in sides
+        if (y.high if dy > 0 else -y.low) > 0.2 * (y.high - y.low)
+    ]
+
+
+def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
+    """Return where the sign of the difference is certain, and where it is not."""
+    known = rows.drop_nulls("difference").sort("eta")
+    if known.is_empty() or not _higher_is_better(first["metric"]):
+        return ""
+    sure = known.filter(pl.col("resolved").fill_null(False))
+    a, b = (format_value("", first[name]) for name in ("group_a", "group_b"))
+    if sure.is_empty():
+        return f"The test cannot tell {a} and {b} apart"
+    is_open = known["resolved"].fill_null(False).not_()
+    signs = sure["difference"].sign().unique()
+    ahead = (a if signs[0] > 0 else b) if len(signs) == 1 else ""
+    if not is_open.any() and ahead:
+        return f"{ahead} is better at every share of positives shown"
+    runs = is_open.rle_id().n_unique()
+    etas = known.filter(is_open)["eta"]
+    if not is_open.any() or runs > 3 or (runs == 3 and is_open[0]):
+        return f"{ahead} is better where the difference is certain" if ahead else ""
+    low, high = say_eta(etas[0]), say_eta(etas[-1])
+    if len(signs) == 2:
+        return f"Between {high} and {low} the test cannot tell the two apart"
+    where = (
+        f"where more than {high} are positive" if is_open[0] else f"where fewer than {low} are positive"
+    )
+    return f"{ahead} is better {where}; elsewhere the test cannot tell" if runs == 2 else ""
+
+
+def _read_along(
+    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
+) -> list[dict[str, Any]]:
+    """Return what the pointer reads at each prevalence of the table."""
+
+    def write(value: float) -> str:
+        sign = "" if math.isclose(value, 0, abs_tol=1e-12) else "+" if value > 0 else "\u2212"
+        return f"{sign}{abs(100 * value):.3g}"
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        ends = (row["low"], row["high"])
+        within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
+        sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+        return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
+
+    places = thin_places(curves.rows["eta"], len(curves.per_curve))
+    return build_hover_records(curves, channels, curves.rows, axes, places, strategy="nearest", say=say)

@@ -1,0 +1,154 @@
+"""Axes that read as people speak: percent, `1 in 1 000`, and plain numbers.
+
+Each axis knows its range, so that names can be placed on lines before anything is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import altair as alt
+import polars as pl
+
+from polars_prcurve.charts.parts.chart_style import TICK_SIZE
+from polars_prcurve.charts.parts.number_formats import round_digits
+
+_GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
+_PERCENT = "format(100 * datum.value, '.3~g') + '\u00a0%'"
+_ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
+_LABELS = {
+    "percent": _PERCENT,
+    "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
+    "share": f"datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
+    "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
+    "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
+    "format(abs(100 * datum.value), '.3~g')",
+    "plain": "format(datum.value, '.4~g')",
+}
+AxisWords = Literal["percent", "one in", "share", "count", "points", "plain"]
+
+
+@dataclass(frozen=True)
+class ChartAxis:
+    """One axis of a chart: its field, its title, its range, and how its ticks are said."""
+
+    field: str
+    title: str
+    low: float
+    high: float
+    words: AxisWords = "percent"
+    is_log: bool = False
+    is_free: bool = False
+    """Whether each panel has a range of its own; names cannot be placed then."""
+    ticks: tuple[float, ...] = ()
+    """The ticks, if they do not follow from the range."""
+
+    def place(self, value: float) -> float:
+        """Return where a value lies along the axis, from 0 to 1."""
+        if not self.is_log:
+            return (value - self.low) / (self.high - self.low)
+        return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+
+    def read(self, place: float) -> float:
+        """Return the value at a place from 0 to 1."""
+        if not self.is_log:
+            return self.low + place * (self.high - self.low)
+        return self.low * float((self.high / self.low) ** place)
+
+    def list_ticks(self, pixels: int, room: int) -> list[float] | None:
+        """Return ticks with at least this room in pixels; None where Vega chooses them."""
+        if self.ticks:
+            return list(self.ticks)
+        if self.is_log:
+            room = 96 if self.words == "one in" else round(1.4 * room)
+            return _list_powers(self.low, self.high, max(2, round(pixels / room)))
+        if self.words != "percent":
+            return None
+        step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
+        first = math.ceil(self.low / step - 1e-9)
+        return [round(k * step, 10) for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+    def measure_labels(self) -> int:
+        """Return the room in pixels that labels and the title of a y axis take, about."""
+        is_long = self.is_log and self.words == "share" and self.low < 0.00099
+        return (
+            104
+            if is_long and self.low < 2e-5
+            else 94
+            if is_long
+            else 70
+            if self.words == "count"
+            else 54
+        )
+
+    def build_bare(self) -> alt.Y:
+        """Return the y encoding without an axis, where words stand in its place."""
+        return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
+
+    def build_scale(self) -> alt.Scale:
+        """Return the scale."""
+        if self.is_free:
+            return alt.Scale(zero=False)
+        domain = [round_digits(self.low), round_digits(self.high)]
+        kind: dict[str, Any] = {"type": "log"} if self.is_log else {}
+        return alt.Scale(domain=domain, nice=False, zero=False, **kind)
+
+    def build_x(self, pixels: int) -> alt.X:
+        """Return the x encoding: no grid, and labels under their ticks even at the ends."""
+        axis = alt.Axis(grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, 56))
+        return alt.X(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
+
+    def build_y(self, pixels: int) -> alt.Y:
+        """Return the y encoding: a grid, and no line or ticks."""
+        if not self.title and self.ticks:
+            return self.build_bare()
+        axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, 36))
+        return alt.Y(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
+
+    def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
+        ticks = self.list_ticks(pixels, room)
+        style = {
+            "labelExpr": _LABELS[self.words],
+            "labelFontSize": TICK_SIZE,
+            "titleFontSize": TICK_SIZE,
+            "titleFontWeight": "normal",
+            "labelOpacity": 0.8,
+            "titleOpacity": 0.8,
+            "gridOpacity": 0.6,
+        }
+        if ticks is None:
+            return style | {"tickCount": max(3, pixels // 50)}
+        return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
+
+
+def fit_shares(values: pl.Series) -> tuple[float, float]:
+    """Return the ends of an axis of shares: 0 and 1, but without a half that no value is in."""
+    known = values.drop_nulls()
+    if known.is_empty():
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]
+    if high <= 0.45:
+        return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
+    return (math.floor(low * 5) / 5 if low >= 0.4 else 0.0), 1.0
+
+
+def _choose_step(span: float, most: int) -> float:
+    """Return the least round step that makes at most this number of stretches."""
+    power = 10.0 ** math.floor(math.log10(span / most))
+    steps = (power * k for k in (1, 2, 5, 10))
+    return next(step for step in steps if span / step <= most * (1 + 1e-9))
+
+
+def _list_powers(low: float, high: float, most: int) -> list[float]:
+    """Return round numbers on a log axis: powers of ten, with a half at its end."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    each = (1, 2, 5) if high / low < 100 else (1,)
+    ticks = [float(f"{k}e{power}") for power in powers for k in each]
+    ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+    every = max(1, math.ceil(len(ticks) / most))
+    ticks = ticks[::-1][::every][::-1]
+    # A half is where positives are no longer rare: it ends most axes of prevalence.
+    has_half = math.isclose(high, 0.5) and ticks and ticks[-1] < 0.2 and most > 3
+    return [*ticks, 0.5] if has_half else ticks

@@ -1,0 +1,293 @@
+"""Words on a chart: names at lines, labels at points, and what lines to compare with are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from polars_prcurve.charts.parts import chart_style as style
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.line_names import (
+    STEP,
+    LabelSpace,
+    place_beside,
+    spread_at_ends,
+)
+from polars_prcurve.charts.parts.number_formats import glue_numbers, round_digits
+
+if TYPE_CHECKING:
+    from polars_prcurve.charts.parts.chart_assembly import ChartSpec, PanelSize
+
+MAX_NAMES = 6
+"""Lines, at most, that have their names beside them; more have a legend."""
+_MAX_LETTERS = 36
+_MOST_LABELS = 14
+"""Words in one panel up to which marked points have labels; more would hide the lines."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text on a chart, at a place in data or, where that is None, in pixels."""
+
+    text: str
+    x: float | None = None
+    y: float | None = None
+    px: float = 0
+    py: float = 0
+    dx: float = 0
+    dy: float = 0
+    facet: str | None = None
+    align: Literal["left", "center", "right"] = "left"
+    baseline: Literal["top", "middle", "bottom"] = "middle"
+    size: float = style.NAME_SIZE
+    weight: Literal["normal", "bold"] = "normal"
+    color: str = ""
+    """Empty for the colour that the theme gives to text."""
+    limit: float = 0
+
+    @property
+    def look(self) -> tuple[Any, ...]:
+        """All that one layer of text has in common."""
+        at = (self.x is None and self.px, self.y is None and self.py)
+        place = (self.x is None, self.y is None, *at, self.dx, self.dy, self.align, self.baseline)
+        return (*place, self.size, self.weight, self.color, self.limit)
+
+
+def build_word_layers(
+    words: Sequence[Word],
+    x: ChartAxis,
+    y: ChartAxis,
+    pixels: int,
+    records: list[dict[str, Any]],
+) -> list[alt.Chart]:
+    """Return a layer per look of words, and add their records."""
+    looks: dict[tuple[Any, ...], list[Word]] = {}
+    for word in words:
+        looks.setdefault(word.look, []).append(word)
+    layers = []
+    taken = len({row["part"] for row in records if row["part"].startswith("word")})
+    for number, alike in enumerate(looks.values(), taken):
+        part = f"word {number}"
+        for word in alike:
+            record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
+            record |= {} if word.x is None else {x.field: round_digits(word.x)}
+            record |= {} if word.y is None else {y.field: round_digits(word.y)}
+            record |= {} if word.facet is None else {"facet": word.facet}
+            records.append(record)
+        layers.append(_build_text(alike[0], part, x, y, pixels))
+    return layers
+
+
+def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) -> alt.Chart:
+    """Return the layer of the words of one look."""
+    look: dict[str, Any] = {"color": word.color} if word.color else {}
+    look |= {"limit": word.limit} if word.limit else {}
+    mark = alt.Chart().mark_text(
+        align=word.align,
+        baseline=word.baseline,
+        dx=word.dx,
+        dy=word.dy,
+        fontSize=word.size,
+        fontWeight=word.weight,
+        lineBreak="\n",
+        lineHeight=word.size + 2,
+        aria=False,
+        **look,
+    )
+    place_x = alt.value(word.px) if word.x is None else x.build_x(pixels)
+    place_y = alt.value(word.py) if word.y is None else y.build_y(pixels)
+    placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
+    return placed.transform_filter(f"datum.part === '{part}'")
+
+
+def build_name_layer(
+    names: Sequence[Word],
+    x: ChartAxis,
+    y: ChartAxis,
+    channels: Channels,
+    records: list[dict[str, Any]],
+    *,
+    is_neutral: bool,
+) -> alt.Chart:
+    """Return the layer of names in the colours of their lines, and add its records.
+
+    A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
+    """
+    for name in names:
+        record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text), "color": name.text}
+        record |= {x.field: round_digits(name.x), y.field: round_digits(name.y)}
+        records.append(record | ({} if name.facet is None else {"facet": name.facet}))
+    layer = _build_text(replace(names[0], weight="bold"), "name", x, y, 540)
+    layer.mark.cursor = "pointer"
+    if channels.color and not is_neutral:
+        layer = layer.encode(channels.color.encode_plain())
+    return layer
+
+
+# Names of lines -------------------------------------------------------------------------------
+
+
+def place_names(
+    spec: ChartSpec,
+    data: list[dict[str, Any]],
+    channels: Channels,
+    size: PanelSize,
+    words: Sequence[Word],
+) -> list[Word] | None:
+    """Return the name of each line with a colour, beside it or at its end; None for a legend."""
+    color = channels.color
+    if color is None or spec.names == "none" or spec.y.is_free:
+        return None
+    shown = color.shown_labels
+    if len(shown) > MAX_NAMES or max(map(len, shown)) > _MAX_LETTERS:
+        return None
+    panels = channels.facet.labels if channels.facet else [None]
+    for panel in panels if len(panels) <= MAX_NAMES else panels[:1]:
+        lines = _sample_lines(spec, data, size, panel)
+        if not set(shown) <= set(lines):
+            continue
+        if spec.names == "ends" and panel is None:
+            return _name_ends(spec, data, shown, size)
+        space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
+        places = place_beside(lines, shown, space)
+        if set(shown) <= set(places):
+            return [
+                Word(
+                    text=label,
+                    x=spec.x.read(places[label].x / size.width),
+                    y=spec.y.read(1 - places[label].y / size.height),
+                    facet=panel,
+                )
+                for label in shown
+            ]
+    return None
+
+
+def place_labels(
+    spec: ChartSpec,
+    data: list[dict[str, Any]],
+    channels: Channels,
+    size: PanelSize,
+    words: Sequence[Word],
+) -> list[Word]:
+    """Return the labels of marked points, which hide neither each other nor a line if there is room."""
+    x, y = spec.x, spec.y
+    colors = channels.color.colors if channels.color and not spec.is_neutral else {}
+    spaces: dict[str | None, LabelSpace] = {}
+    placed = []
+    marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
+    for row in sorted(marks, key=lambda row: -row[y.field]):
+        panel = row.get("facet")
+        if panel not in spaces:
+            lines = list(_sample_lines(spec, data, size, panel).values())
+            head = [] if panel is None else [(0.0, -26.0, style.measure_text(panel) + 110, -5.0)]
+            boxes = [*head, *_list_boxes(words, spec, size, panel)]
+            spaces[panel] = LabelSpace(size.width, size.height, boxes, lines)
+        if len(spaces[panel].taken) >= _MOST_LABELS:
+            continue
+        left, top = x.place(row[x.field]) * size.width, (1 - y.place(row[y.field])) * size.height
+        label = row[f"{y.field}_label"]
+        lift = sum(
+            other.get("facet") == panel
+            and 0 < (spec.y.place(row[y.field]) - spec.y.place(other[y.field])) * size.height < 15
+            and abs(x.place(row[x.field]) - x.place(other[x.field])) * size.width < 40
+            for other in marks
+        )
+        corner = spaces[panel].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        placed.append(
+            Word(
+                text=label,
+                x=row[x.field],
+                y=row[y.field],
+                dx=corner.x - left,
+                dy=corner.y - top,
+                facet=panel,
+                align=corner.align,
+                weight="bold",
+                color=colors.get(
+                    row.get("color", ""), style.INK if spec.is_neutral else style.COLORS[0]
+                ),
+            )
+        )
+    return placed
+
+
+def _list_boxes(
+    words: Sequence[Word], spec: ChartSpec, size: PanelSize, panel: str | None
+) -> list[tuple[float, float, float, float]]:
+    """Return the boxes that other words of this panel fill, in pixels."""
+    boxes = []
+    for word in words:
+        if word.facet not in (None, panel):
+            continue
+        x = word.px if word.x is None else spec.x.place(word.x) * size.width
+        y = word.py if word.y is None else (1 - spec.y.place(word.y)) * size.height
+        width = max(style.measure_text(line, word.size) for line in word.text.split("\n"))
+        height = (word.size + 2) * len(word.text.split("\n"))
+        left = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
+        top = y + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
+        boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
+    return boxes
+
+
+def _sample_lines(
+    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the height of each line in every fourth column of pixels, NaN where it is not."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row in data:
+        is_point = row["part"] == "curve" and {spec.x.field, spec.y.field} <= set(row)
+        if is_point and row.get("facet") == panel and not row.get("copy"):
+            x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
+            line = points.setdefault(row.get("color", ""), [])
+            line.append((x * size.width, (1 - y) * size.height))
+    columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
+    return {name: _sample_line(line, columns, spec.interpolate) for name, line in points.items()}
+
+
+def _sample_line(
+    line: list[tuple[float, float]], columns: NDArray[np.float64], interpolate: str
+) -> NDArray[np.float64]:
+    """Return the height of one line at the columns."""
+    known = sorted(line) if interpolate != "step-before" else line
+    x, y = (np.asarray(values) for values in zip(*known, strict=True))
+    inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
+    if interpolate == "linear":
+        heights = np.interp(columns, x, y)
+    else:
+        right = np.searchsorted(x, columns - 1e-9)
+        heights = y[np.clip(right, 0, len(y) - 1)]
+    return np.where(inside, heights, math.nan)
+
+
+def _name_ends(
+    spec: ChartSpec,
+    data: list[dict[str, Any]],
+    shown: list[str],
+    size: PanelSize,
+) -> list[Word]:
+    """Return names right of the line ends, apart from each other."""
+    ends: dict[str, tuple[float, float]] = {}
+    for row in data:
+        known = row["part"] == "curve" and spec.y.field in row
+        if known and row[spec.x.field] >= ends.get(row["color"], (-math.inf, 0))[0]:
+            ends[row["color"]] = (row[spec.x.field], row[spec.y.field])
+    heights = [(1 - spec.y.place(ends[label][1])) * size.height for label in shown]
+    gap = style.NAME_SIZE + 4
+    placed = spread_at_ends(heights, gap, size.height)
+    return [
+        Word(
+            text=label,
+            x=spec.x.high,
+            dx=9,
+            y=spec.y.read(1 - height / size.height),
+        )
+        for label, height in zip(shown, placed, strict=True)
+    ]

@@ -1,0 +1,160 @@
+"""Names at their lines: where on a line, or at its end, a name stands free of all others.
+
+A place is in pixels from the upper left corner of a panel. The chart turns it back into data, so that a
+name stays at its line if the chart is resized a little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polars_prcurve.charts.parts.chart_style import NAME_SIZE, measure_text
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, top, right and bottom in pixels."""
+STEP = 4
+"""Lines are looked at in every fourth column of pixels."""
+_RIM = 5.0  # pixels between a name and its own line
+_GAP = 3.0  # and between a name and any other line
+
+
+@dataclass(frozen=True)
+class NamePlace:
+    """Where a name stands, in pixels."""
+
+    x: float
+    y: float
+    """The middle of its height."""
+    align: Literal["left", "right"] = "left"
+
+
+@dataclass
+class LabelSpace:
+    """A panel in which boxes of text are taken one after the other."""
+
+    width: int
+    height: int
+    taken: list[Box] = field(default_factory=list)
+    lines: list[NDArray[np.float64]] = field(default_factory=list)
+    """Heights of lines in every fourth column, which labels of points stay off if they can."""
+
+    def is_free(self, box: Box) -> bool:
+        """Return whether a box is inside the panel and off all boxes taken."""
+        left, top, right, bottom = box
+        inside = left >= 0 and right <= self.width + 30 and top >= -16 and bottom <= self.height
+        return inside and all(
+            left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+            for other in self.taken
+        )
+
+    def crosses_line(self, box: Box) -> bool:
+        """Return whether a line runs through a box."""
+        left, top, right, bottom = box
+        inside = slice(max(int(left // STEP), 0), max(int(right // STEP) + 2, 0))
+        stretches = [line[inside] for line in self.lines]
+        return any(
+            bool(np.any((stretch > top - 1) & (stretch < bottom + 1)))
+            or bool(len(stretch) and np.nanmin(stretch) < top and np.nanmax(stretch) > bottom)
+            for stretch in stretches
+            if not np.isnan(stretch).all()
+        )
+
+    def place_beside_point(self, x: float, y: float, text: str, size: float, lift: int) -> NamePlace:
+        """Return a place beside a point, and take its box; the first that is free of some corners.
+
+        `lift` is how many points are just below, whose labels go between.
+        """
+        width, height = measure_text(text, size), size * 1.2
+        corners: list[tuple[float, float, Literal["left", "right"]]] = (
+            [(8, -11 - lift * height, "left")] if lift else []
+        )
+        corners += [(8, -11, "left"), (-8, 11, "right"), (8, 11, "left"), (-8, -11, "right")]
+        corners += [(8, -11 - height, "left"), (-8, 11 + height, "right")]
+        corners += [(8, -11 - 2 * height, "left"), (14, 0, "left"), (-14, 0, "right")]
+        boxes = []
+        for dx, dy, align in corners:
+            left = x + dx if align == "left" else x + dx - width
+            boxes.append((left, y + dy - height / 2, left + width, y + dy + height / 2))
+        costs = [2 * (not self.is_free(box)) + self.crosses_line(box) for box in boxes]
+        chosen = costs.index(min(costs))
+        self.taken.append(boxes[chosen])
+        dx, dy, align = corners[chosen]
+        return NamePlace(x + dx, y + dy, align)
+
+
+def place_beside(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return a place on each line that is shown for its name; without those that have no room.
+
+    `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
+    there is none. A box as wide as the name is tried above and below its line at each column. It must be
+    off all other lines and boxes; the flattest place nearest to the middle wins.
+    """
+    places: dict[str, NamePlace] = {}
+    for name in shown:
+        line = lines[name]
+        columns = int(np.ceil(measure_text(name) * 1.04 / STEP)) + 2
+        if len(line) < columns:
+            continue
+        top, foot = _find_extremes(line, columns)
+        others = [_find_extremes(other, columns) for key, other in lines.items() if key != name]
+        best = _find_best_box(top, foot, others, space, columns)
+        if best is not None:
+            space.taken.append(best)
+            places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
+    return places
+
+
+def _find_extremes(
+    line: NDArray[np.float64], columns: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the highest and the lowest point of a line over each stretch of columns."""
+    stretches = np.lib.stride_tricks.sliding_window_view(line, columns)
+    return stretches.min(axis=1), stretches.max(axis=1)
+
+
+def _find_best_box(
+    top: NDArray[np.float64],
+    foot: NDArray[np.float64],
+    others: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    space: LabelSpace,
+    columns: int,
+) -> Box | None:
+    """Return the best free box above or below a line."""
+    height, width = NAME_SIZE * 1.1, columns * STEP
+    left = np.arange(len(top)) * STEP
+    found: list[tuple[float, float, Box]] = []
+    for upper in (top - _RIM - height, foot + _RIM):
+        free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
+        for other_top, other_foot in others:
+            clear = (other_foot < upper - _GAP) | (other_top > upper + height + _GAP)
+            free &= clear | np.isnan(other_top)
+        middle = np.abs(left + width / 2 - space.width / 2) / space.width
+        cost = 0.3 * (foot - top) + 100 * middle
+        for k in np.flatnonzero(free & ~np.isnan(top)):
+            box = (float(left[k]), float(upper[k]), float(left[k]) + width, float(upper[k]) + height)
+            found.append((float(cost[k]), float(left[k]), box))
+    return next((box for *_, box in sorted(found) if space.is_free(box)), None)
+
+
+def spread_at_ends(heights: Sequence[float], gap: float, bottom: float) -> list[float]:
+    """Return heights at least `gap` apart, as near to those given as can be, in the order given.
+
+    Labels are once pushed down only and once pushed up only. Both keep the gap, so their mean does, and
+    it is fair to both sides.
+    """
+    order = np.argsort(np.asarray(heights), kind="stable")
+    steps = np.arange(len(order)) * gap
+    free = np.asarray(heights, dtype=np.float64)[order] - steps
+    down = np.maximum.accumulate(free)
+    up = np.minimum.accumulate(free[::-1])[::-1]
+    mean = np.clip((down + up) / 2, 0, max(bottom - steps[-1], 0) if len(steps) else 0)
+    placed = np.empty(len(order))
+    placed[order] = mean + steps
+    return [float(height) for height in placed]

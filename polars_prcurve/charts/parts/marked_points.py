@@ -1,0 +1,196 @@
+"""Marked points: rows of a table such as `operating_points`, on the curves that they are points of.
+
+points= -> read_points         rows with the number of their curve; rows that cannot be drawn are counted
+        -> mark_points         records of filled points, thin rules for what they hold for, and labels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
+from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.number_formats import (
+    format_count,
+    format_threshold,
+    round_digits,
+    say_count,
+    say_share,
+)
+from polars_prcurve.errors import PrcError
+
+
+@dataclass(frozen=True)
+class MarkedPoints:
+    """Points to mark, and how many rows cannot be drawn."""
+
+    rows: list[dict[str, Any]]
+    """Rows with `curve`, `threshold`, `recall`, `fpr`, `precision`, `holds_from`, `holds_to`, `goal`."""
+    n_missing: int
+    n_elsewhere: int
+    guarantee: float | None
+
+    def describe(self) -> list[str]:
+        """Return sentences for the note on what is marked, and on what is not drawn."""
+        lines = []
+        if self.rows and self.guarantee is not None:
+            lines.append(
+                f"Marked: thresholds that meet their target with {say_share(self.guarantee)} confidence"
+            )
+        if any(row["holds_from"] is not None for row in self.rows):
+            lines.append("Thin rule: from the first to the last threshold for which that holds")
+        for n, reason in (
+            (self.n_missing, "no threshold meets the target"),
+            (self.n_elsewhere, "no such curve"),
+        ):
+            if n:
+                lines.append(f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}")
+        return lines
+
+    def find_title(self) -> str:
+        """Return the finding of a single point, and an empty text for more."""
+        if len(self.rows) != 1 or self.rows[0]["precision"] is None:
+            return ""
+        row = self.rows[0]
+        at = format_threshold(row["threshold"])
+        place = "" if at is None else f"At {at} "
+        right, found = say_share(row["precision"]), say_share(row["recall"])
+        return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+
+
+NO_POINTS = MarkedPoints([], 0, 0, None)
+
+
+def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequence[str]) -> MarkedPoints:
+    """Return the rows of `points=`, each with its curve; raise if the table does not fit."""
+    if points is None:
+        return NO_POINTS
+    made_by = "operating_points"
+    frame = check_table(f"points= of {chart}", points, made_by, ["threshold", *needed])
+    keys = {field: name for field, name in curves.field_names.items() if not field.startswith("carried")}
+    keys = {field: name for field, name in keys.items() if _is_needed(curves, field, name, frame)}
+    _check_keys(chart, frame, curves, keys)
+    columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
+    shown = pl.DataFrame(
+        [frame.get_column(name).alias(field) for field, name in keys.items()]
+        + [
+            frame.get_column(name) if name in frame.columns else pl.Series(name, [None] * len(frame))
+            for name in columns
+        ]
+        + [_read_goals(frame)]
+    )
+    found = pl.all_horizontal(pl.col(needed).is_not_null())
+    drawn = shown.filter(found).unique(maintain_order=True).with_row_index("row")
+    fields = list(keys)
+    curve = curves.per_curve.select("curve", *fields)
+    joined = (
+        drawn.join(curve, on=fields, nulls_equal=True, maintain_order="left")
+        if fields
+        else drawn.join(curve, how="cross")
+    )
+    guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
+    return MarkedPoints(
+        joined.drop(fields).to_dicts(),
+        shown.height - shown.filter(found).height,
+        drawn.height - joined["row"].n_unique(),
+        guarantee[0] if len(guarantee) == 1 else None,
+    )
+
+
+def _is_needed(curves: ChartCurves, field: str, name: str, frame: pl.DataFrame) -> bool:
+    """Return whether a field tells curves apart, or both tables have it."""
+    return curves.count_distinct([field]) > 1 or name in frame.columns
+
+
+def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
+    """Raise unless the points tell which curve they are on."""
+    for field, name in keys.items():
+        if name not in frame.columns:
+            raise PrcError(
+                f"points= of {chart} needs the column {name!r}, which tells curves apart; make them "
+                "with the by= and eta= of the table"
+            )
+        wanted, got = curves.per_curve.schema[field], frame.schema[name]
+        if wanted != got:
+            raise PrcError(
+                f"points= of {chart} has {name!r} of dtype {got}, and the table of dtype {wanted}; make "
+                "both from one table"
+            )
+
+
+def _read_goals(frame: pl.DataFrame) -> pl.Series:
+    """Return what each point was chosen for, such as `recall 0.5`; empty if the table does not tell."""
+    if not {"criterion", "target"} <= set(frame.columns):
+        return pl.Series("goal", [""] * len(frame), dtype=pl.String)
+    target = frame.get_column("target").cast(pl.Float64)
+    words = zip(frame.get_column("criterion").cast(pl.String), target, strict=True)
+    return pl.Series(
+        "goal", [f"{c or ''}{'' if t is None else f' {t:.4g}'}" for c, t in words], dtype=pl.String
+    )
+
+
+# Records and labels ---------------------------------------------------------------------------
+
+
+def mark_points(
+    marked: MarkedPoints,
+    curves: ChartCurves,
+    channels: Channels,
+    x_field: str,
+    *,
+    x_of: Callable[[dict[str, Any]], float | None],
+    y_of: Callable[[dict[str, Any]], dict[str, float | None]],
+    span_of: Callable[[dict[str, Any]], tuple[float, float] | None],
+) -> list[dict[str, Any]]:
+    """Return the records of points, and of the thin rules of what they hold for.
+
+    `y_of` returns the heights of a point by their field; a point can have one in each of several charts.
+    """
+    place_of = {
+        curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
+    }
+    records: list[dict[str, Any]] = []
+    for row in marked.rows:
+        at_x, place = x_of(row), place_of[row["curve"]]
+        heights = {name: height for name, height in y_of(row).items() if height is not None}
+        if at_x is None or not heights:
+            continue
+        said = ", ".join(filter(None, [row["goal"], _say_point(row)]))
+        rounded = {name: round_digits(height) for name, height in heights.items()}
+        labels = {f"{name}_label": _say_height(name, height) for name, height in heights.items()}
+        at = {x_field: round_digits(at_x)} | rounded | place
+        records.append({"part": "mark", "said": said, **at, **labels})
+        span = span_of(row) if row["holds_from"] is not None else None
+        if span is not None:
+            ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
+            records.append({"part": "span", **rounded, **ends, **place})
+    return records
+
+
+def _say_height(name: str, height: float) -> str:
+    """Return the label of a point: a number of alerts, or a share."""
+    return say_count(height) if name == "alerts" else say_share(height)
+
+
+def _say_point(row: dict[str, Any]) -> str:
+    """Return the threshold and the shares of a point in words."""
+    shares = [
+        f"{name} {say_share(row[name])}" for name in ("precision", "recall") if row[name] is not None
+    ]
+    threshold = format_threshold(row["threshold"])
+    return ", ".join([*([] if threshold is None else [f"threshold {threshold}"]), *shares])
+
+
+def find_rates(curves: ChartCurves, row: dict[str, Any], rate: str, least: float) -> tuple[float, float]:
+    """Return a rate at both ends of what a point holds for, or `least` above all scores."""
+    line = curves.rows.filter(pl.col("curve") == row["curve"])
+    threshold = pl.col("threshold").cast(pl.Float64)
+    low, high = (
+        line.select(pl.col(rate).filter(threshold >= float(row[end])).max()).item()
+        for end in ("holds_to", "holds_from")
+    )
+    return max(low or 0.0, least), max(high or 0.0, least)
