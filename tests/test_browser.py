@@ -12,11 +12,14 @@ import polars as pl
 import pytest
 
 import polars_prcurve
+from polars_prcurve import charts
+from polars_prcurve.charts.parts.number_formats import say_share
 from polars_prcurve.report import Table
 
 assert polars_prcurve
 pytestmark = pytest.mark.extras
 
+TEXTS = "[...document.querySelectorAll('svg text')].map(text => text.textContent)"
 DRAW = np.random.default_rng(7)
 LABEL = DRAW.random(2_000) < 0.2
 WIDE = pl.DataFrame(
@@ -44,25 +47,23 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     page.on("dialog", lambda dialog: said.append(dialog.message))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(report.as_uri())
-    page.wait_for_selector("input[type=range]")
+    page.wait_for_selector("select")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    texts = "[...document.querySelectorAll('svg text')].map(text => text.textContent)"
-
-    def shown(start: str) -> str:
-        return next(text for text in page.evaluate(texts) if start in text)
-
-    page.focus("input[type=range]")
-    for _ in range(50):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"{texts}.some(text => text.startsWith('Prevalence eta = 0.0316'))")
-    box = page.locator("figure .live svg").last.bounding_box()
-    page.mouse.move(box["x"] + min(box["width"], width) * 0.3, box["y"] + box["height"] * 0.5)
-    page.wait_for_function(f"{texts}.some(text => text.includes('alerts per 1 000'))")
-    read = shown("alerts per 1 000")
-    threshold, precision = re.search(r"threshold ([-\d.]+),.*precision ([-\d.e]+)", read).groups()
-    model = next(name for name in WIDE.columns[1:] if read.replace("\u2060", "").startswith(name))
-    curve = DF.filter(model=model).prc.curve(10**-1.5, thresholds=[float(threshold)])
-    assert float(precision) == pytest.approx(curve["precision"].item(), rel=2e-3)
+    page.focus("select")
+    for _ in range(5):
+        page.keyboard.press("ArrowUp")
+    page.wait_for_function(
+        f"{TEXTS}.some(text => text.includes('Where 1\\u00a0in\\u00a030 is positive'))"
+    )
+    panel = page.locator("figure .live svg").last.bounding_box()
+    page.mouse.move(panel["x"] + panel["width"] * 0.4, panel["y"] + 200)
+    page.wait_for_timeout(300)
+    shown = [text.replace("\u00a0", " ") for text in page.evaluate(TEXTS)]
+    recall = next(int(text.split()[1]) for text in shown if re.match(r"at \d+ % recall", text))
+    assert 20 < recall < 50
+    points = DF.prc.operating_points(1 / 30, recall=recall / 100, by="model")
+    for precision in points["precision"]:
+        assert say_share(precision).replace("\u00a0", " ") in shown
     assert said == []
     assert [url for url in asked if not url.startswith(("data:", "file:"))] == []
     context.close()
@@ -88,3 +89,49 @@ def test_a_long_word_does_not_make_a_page_scroll_sideways(browser: Any, tmp_path
     page.goto(path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+def open_chart(browser: Any, path: Path, chart: Any, width: int = 900) -> Any:
+    chart.save(path, inline=True, embed_options={"renderer": "svg"})
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    page.wait_for_selector("svg.marks")
+    return page
+
+
+@pytest.mark.parametrize("width", [900, 390])
+def test_the_slider_of_a_live_chart(browser: Any, tmp_path: Path, width: int) -> None:
+    chart = charts.live(DF.prc.sweep(by="model"), eta=0.0437, width="container")
+    page = open_chart(browser, tmp_path / "live.html", chart, width)
+    choice = "document.querySelector('select').selectedOptions[0].text"
+    assert page.evaluate(choice) == "1\u00a0in\u00a023"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert "Where 1\u00a0in\u00a023 is positive" in page.evaluate(TEXTS)
+    ticks = page.locator("svg text", has_text=re.compile("^1\u00a0in\u00a0100$")).first.bounding_box()
+    page.mouse.move(ticks["x"] + ticks["width"] / 2, ticks["y"] - 12)
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert page.evaluate(choice) == "1\u00a0in\u00a0100"
+    assert "Where 1\u00a0in\u00a0100 is positive" in page.evaluate(TEXTS)
+    page.close()
+
+
+def test_the_pointer_reads_all_lines_and_a_click_on_a_name_brings_one_out(
+    browser: Any, tmp_path: Path
+) -> None:
+    frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    page = open_chart(browser, tmp_path / "pr.html", chart)
+    box = page.locator("svg.marks").bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.6 * box["height"])
+    page.mouse.move(box["x"] + 0.52 * box["width"], box["y"] + 0.6 * box["height"])
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    said = page.inner_text("#vg-tooltip-element")
+    assert {"Recall", "broad", "careful"} <= set(said.replace(":", " ").split())
+    lines = "[...document.querySelectorAll('.mark-line path')].map(p => getComputedStyle(p).opacity)"
+    assert "0.12" not in page.evaluate(lines)
+    page.locator("svg text", has_text="broad").first.click()
+    page.wait_for_timeout(300)
+    assert "0.12" in page.evaluate(lines)
+    page.close()

@@ -26,6 +26,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, read_channels
+from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits, say_eta
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
@@ -258,7 +259,7 @@ class _LivePainter:
         dots = self._pick_exact().mark_point(
             filled=True, size=85, opacity=1, stroke="white", strokeWidth=1.5, **self.look
         )
-        is_place = "datum && isValid(datum.at) && !isValid(datum.part)"
+        is_place = f"{EVENT_DATUM} && event.item.datum.place"
         pointed = alt.selection_point(
             name=f"pointed_{self.key}",
             fields=["at"],
@@ -266,7 +267,7 @@ class _LivePainter:
             empty=False,
             clear=False,
         )
-        places = [{"at": k / 100, "recall": k / 100} for k in range(1, 101)]
+        places = [{"at": k / 100, "recall": k / 100, "place": 1} for k in range(1, 101)]
         wide = alt.Chart(alt.InlineData(values=places)).mark_rule(
             opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False
         )
@@ -331,7 +332,7 @@ class _LivePainter:
         """Return the selection of a prevalence: by dragging, and from a list in words."""
         words = [say_eta(eta) for eta in stops[::-1]]
         bind = alt.binding_select(options=stops[::-1], labels=words, name="Share of positives: ")
-        is_stop = "datum && isValid(datum.eta)"
+        is_stop = f"{EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
         return alt.selection_point(
             name="picked",

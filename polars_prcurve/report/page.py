@@ -221,7 +221,7 @@ def _show_texts(spec: Any) -> Any:
 
 def _has_controls(spec: dict[str, Any]) -> bool:
     """Return whether a chart has something to operate, such as a slider."""
-    return any("bind" in param for param in spec.get("params", []))
+    return any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
 
 
 def _draw_svg(spec: dict[str, Any]) -> str:
@@ -290,7 +290,7 @@ _START_SCRIPT = """
 for (const figure of document.querySelectorAll("figure")) {
   const data = figure.querySelector("script"), image = figure.querySelector("img");
   if (!data) continue;
-  const spec = JSON.parse(data.textContent), moving = JSON.stringify(spec).includes('"bind":');
+  const spec = JSON.parse(data.textContent), moving = JSON.stringify(spec).includes('"bind":{');
   if (!moving && image.naturalWidth > figure.clientWidth) continue;
   const place = document.createElement("div");
   place.className = "live";

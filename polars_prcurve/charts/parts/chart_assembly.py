@@ -31,7 +31,7 @@ from polars_prcurve.charts.parts.chart_words import (
     place_names,
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.hover import build_hover_layers, build_pointer
+from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
 from polars_prcurve.charts.parts.number_formats import escape_text, glue_numbers
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
@@ -144,7 +144,7 @@ def build_chart(
 def _name_panels(text: ChartText, channels: Channels) -> ChartText:
     """Return the text with a sentence on the columns of panels, if their heads do not say it."""
     facet = channels.facet
-    if facet is None or not any(name.startswith(("group", "carried")) for name in facet.fields):
+    if facet is None or facet.fields == ["eta"]:
         return text
     return replace(text, note=(f"Panels: {facet.title}", *text.note))
 
@@ -247,7 +247,8 @@ class _Painter:
         if has_legend and self.channels.color:
             base = base.encode(self.channels.color.encode_with_legend())
         if has_legend or has_names:
-            how: dict[str, Any] = {"on": "click[datum && datum.part === 'name']", "toggle": "true"}
+            is_name = f"{EVENT_DATUM} && event.item.datum.text"
+            how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
             how = {"bind": "legend"} if has_legend else how
             chosen = alt.selection_point(name=f"chosen_{self.key}", fields=["color"], **how)
             selections.append(chosen)

@@ -18,6 +18,8 @@ from polars_prcurve.charts.parts.chart_style import RULE
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
 
+EVENT_DATUM = "event.item && event.item.datum"
+"""The record under the pointer, in the filter of an event, which does not know `datum`."""
 _MOST_PLACES = 100
 _FEWEST_PLACES = 8
 _MOST_RECORDS = 6_000
@@ -78,7 +80,7 @@ def build_hover_records(
 
 def build_pointer(field: str, key: str) -> alt.Parameter:
     """Return the selection of the place across that the pointer is at."""
-    is_reading = "datum && datum.part === 'read'"
+    is_reading = f"{EVENT_DATUM} && event.item.datum.place"
     events = f"pointermove[{is_reading}], pointerdown[{is_reading}]"
     return alt.selection_point(
         name=f"pointed_{key}", fields=[field], on=events, empty=False, clear="pointerout"
