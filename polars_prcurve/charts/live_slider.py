@@ -319,8 +319,9 @@ class _LivePainter:
         )
         layers.append(handle.encode(self.x, y=at))
         grab = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in stops]
-        grabs = alt.Chart(alt.InlineData(values=grab)).mark_point(
-            shape="square", size=28**2, opacity=0.001, filled=True, cursor="ew-resize", aria=False
+        wide = 4 if self.is_narrow else self.pixels / 58  # no wider than the way to the next place
+        grabs = alt.Chart(alt.InlineData(values=grab)).mark_tick(
+            orient="vertical", size=28, thickness=wide, opacity=0.001, cursor="ew-resize", aria=False
         )
         picked = self._build_slider(stops)
         return [
