@@ -316,6 +316,3 @@ def rename_words(layer: Any, number: int) -> None:
     for step in steps:
         if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
             step.filter = f"{str(step.filter)[:-1]} of {number}'"
-
-
-__all__ = ["threshold_curve"]

@@ -318,16 +318,18 @@ class _LivePainter:
             filled=True, size=240, color=style.COLORS[0], opacity=1, stroke="white", strokeWidth=2
         )
         layers.append(handle.encode(self.x, y=at))
+        return [*layers, self._build_grabs(stops, at)]
+
+    def _build_grabs(self, stops: list[float], at: Any) -> alt.Chart:
+        """Return the unseen places of the ruler that the pointer drags to."""
         grab = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in stops]
         wide = 4 if self.is_narrow else self.pixels / 58  # no wider than the way to the next place
         grabs = alt.Chart(alt.InlineData(values=grab)).mark_tick(
             orient="vertical", size=28, thickness=wide, opacity=0.001, cursor="ew-resize", aria=False
         )
         picked = self._build_slider(stops)
-        return [
-            *layers,
-            grabs.encode(self.x, y=at).properties(name=f"ruler_{self.key}").add_params(picked),
-        ]
+        placed: alt.Chart = grabs.encode(self.x, y=at).properties(name=f"ruler_{self.key}")
+        return placed.add_params(picked)
 
     def _build_slider(self, stops: list[float]) -> alt.Parameter:
         """Return the selection of a prevalence: by dragging, and from a list in words."""

@@ -132,23 +132,12 @@ def roc_curve(
     )
     lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
     data = [*grey, *add_ghosts(lines, channels, spec.x), *marks, *_read_along(curves, channels, spec)]
-    note = [
-        *(
-            ["Number: area under the line"]
-            if channels.facet is not None and channels.facet.values
-            else []
-        ),
-        picked,
-        *marked.describe(),
-        *_describe_slopes(eta, slopes, edge),
-        *(["No false positive rate is left of the axis: 0 is drawn at its edge"] if log_x else []),
-        *describe_doubt(drawn),
-        *describe_sizes(curves),
-    ]
-    subtitle = "Share of positives that are found, by share of negatives that raise an alert"
+    said = [picked, *marked.describe(), *_describe_slopes(eta, slopes, edge)]
+    note = _write_note(channels, said, edge)
+    note += [*describe_doubt(drawn), *describe_sizes(curves)]
     text = ChartText(
         title,
-        f"{subtitle}; the same at any share of positives",
+        _SUBTITLE,
         tuple(note),
         marked.find_title() or "Recall and false positive rate",
         describe_thinning(kept, drawn),
@@ -156,6 +145,18 @@ def roc_curve(
     return build_chart(spec, data, channels, text, words)
 
 
+def _write_note(channels: Channels, said: list[str], edge: float) -> list[str]:
+    """Return the first sentences of the note: what numbers, marks and grey lines are."""
+    has_values = channels.facet is not None and bool(channels.facet.values)
+    numbers = ["Number: area under the line"] if has_values else []
+    left = ["No false positive rate is left of the axis: 0 is drawn at its edge"] if edge else []
+    return [*numbers, *said, *left]
+
+
+_SUBTITLE = (
+    "Share of positives that are found, by share of negatives that raise an alert; "
+    "the same at any share of positives"
+)
 _RECALL = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
