@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
 )
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
-from polars_prcurve.charts.parts.colors_and_panels import Channels, read_channels
+from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits, say_eta
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -35,6 +35,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     find_few_false_alerts,
     keep_rises,
+    measure_steps,
     split_by_doubt,
     thin_points,
 )
@@ -112,12 +113,13 @@ def live(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
             f"{len(curves.per_curve)}; filter it, or group by one column"
         )
+    start, own = _read_start(curves, eta), _read_own_eta(curves)
+    channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
     data, thinning, doubt = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
-    start, own = _read_start(curves, eta), _read_own_eta(curves)
     is_narrow = width == "container" or pixels < 480
     painter = _LivePainter(channels, pixels, start, own, make_key(data, "live"), is_narrow=is_narrow)
-    note = (*doubt, *describe_sizes(curves))
+    note = (picked, *doubt, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
 
@@ -163,6 +165,14 @@ def _list_stops(start: float) -> list[float]:
 def _place_on_ruler(eta: float) -> float:
     """Return the place of a prevalence along the ruler, from 0 to 1, which ends at all positive."""
     return 1 - math.log(eta) / math.log(_MIN_ETA)
+
+
+def _measure_areas(curves: ChartCurves, eta: float) -> dict[int, float]:
+    """Return the average precision of each curve at a prevalence, by its number."""
+    recall, fpr = pl.col("recall"), pl.col("fpr")
+    rows = curves.rows.filter(recall > 0)
+    rows = rows.with_columns(precision=recall * eta / (recall * eta + fpr * (1 - eta)))
+    return measure_steps(build_steps(rows, "precision"), "precision")
 
 
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:

@@ -31,7 +31,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_threshold,
@@ -131,15 +131,7 @@ def pr_curve(
     drawn = split_by_doubt(_raise_to(drawn, axis, [y, *band]), "step-before")
     level = curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"]
     chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
-    marks = mark_points(
-        marked,
-        curves,
-        channels,
-        "recall",
-        x_of=lambda row: row["recall"],
-        y_of=lambda row: {y: max(row[y], axis.low)},
-        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
-    )
+    marks = _mark_recalls(marked, curves, channels, axis)
     lines = build_records(curves, channels, drawn, ["recall", y, *band])
     hover = _read_along(curves, channels, (spec.x, axis), y, band)
     data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
@@ -182,6 +174,21 @@ def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
 def _raise_to(points: pl.DataFrame, axis: ChartAxis, names: list[str]) -> pl.DataFrame:
     """Return the points with values below a log axis, such as 0, on its lower edge."""
     return points.with_columns(pl.col(names).clip(lower_bound=axis.low)) if axis.is_log else points
+
+
+def _mark_recalls(
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels, axis: ChartAxis
+) -> list[dict[str, Any]]:
+    """Return the records of points at their recall, none of them below the axis."""
+    return mark_points(
+        marked,
+        curves,
+        channels,
+        "recall",
+        x_of=lambda row: row["recall"],
+        y_of=lambda row: {axis.field: max(row[axis.field], axis.low)},
+        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
+    )
 
 
 def _read_along(

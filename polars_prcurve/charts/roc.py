@@ -44,6 +44,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     drop_straight_points,
     find_few_false_alerts,
+    keep_rises,
     log_position,
     split_by_doubt,
     start_at_origin,
@@ -179,14 +180,14 @@ def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
 
 
 def _read_along(curves: ChartCurves, channels: Channels, spec: ChartSpec) -> list[dict[str, Any]]:
-    """Return what the pointer reads: at each fpr the lowest threshold that does not exceed it."""
+    """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
         threshold = format_threshold(row["threshold"])
         at = "" if threshold is None else f", threshold {threshold}"
         return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
 
-    rows = curves.rows.with_columns(pl.max_horizontal("fpr", pl.lit(spec.x.low)).alias("x"))
+    rows = keep_rises(curves.rows).with_columns(pl.max_horizontal("fpr", pl.lit(spec.x.low)).alias("x"))
     places = list_places(spec.x, len(curves.per_curve))
     return build_hover_records(
         curves, channels, rows, (spec.x, spec.y), places, strategy="backward", say=say

@@ -104,7 +104,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         check_texts(color=color, facet=facet)
         check_title(title)
         read_choice("y=", y, ("precision", "fdr"))
-        check_points(points)
+        _check_points("pr_curve", points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
         from polars_prcurve import charts
@@ -172,7 +172,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         """
         check_texts(color=color, facet=facet)
         check_title(title)
-        check_points(points)
+        _check_points("roc_curve", points, ["recall", "fpr"])
         from polars_prcurve import charts
         from polars_prcurve.charts.roc import read_slopes
 
@@ -402,7 +402,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         """
         check_texts(color=color, facet=facet)
         check_title(title)
-        check_points(points)
+        _check_points("threshold_curve", points, ["recall", "precision"])
         from polars_prcurve import charts
 
         query = self._methods.curve(
@@ -812,10 +812,15 @@ class PlotPrc(MethodListing, path="prc.plot"):
         )
 
 
-def check_points(points: object) -> None:
-    """Raise unless the points are a DataFrame, or None; the rest is known once the table is."""
-    if not (points is None or isinstance(points, pl.DataFrame)):
+def _check_points(chart: str, points: object, needed: Sequence[str]) -> None:
+    """Raise unless the points are None, or a DataFrame with the needed columns."""
+    if points is None:
+        return
+    if not isinstance(points, pl.DataFrame):
         raise refuse_kind("points=", "a DataFrame such as operating_points returns", points)
+    from polars_prcurve.charts.parts.marked_points import check_points
+
+    check_points(chart, points, needed)
 
 
 _MAX_MODELS = 8

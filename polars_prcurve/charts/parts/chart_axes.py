@@ -92,8 +92,8 @@ class ChartAxis:
         if self.is_free:
             return alt.Scale(zero=False)
         domain = [round_digits(self.low), round_digits(self.high)]
-        kind: dict[str, Any] = {"type": "log"} if self.is_log else {}
-        return alt.Scale(domain=domain, nice=False, zero=False, **kind)
+        kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
+        return alt.Scale(domain=domain, nice=False, **kind)
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
@@ -131,7 +131,7 @@ def fit_shares(values: pl.Series) -> tuple[float, float]:
     low, high = float(known.min()), float(known.max())  # type: ignore[arg-type]
     if high <= 0.45:
         return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
-    return (math.floor(low * 5) / 5 if low >= 0.4 else 0.0), 1.0
+    return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
 def _choose_step(span: float, most: int) -> float:

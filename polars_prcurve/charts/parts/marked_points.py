@@ -65,16 +65,22 @@ class MarkedPoints:
 NO_POINTS = MarkedPoints([], 0, 0, None)
 
 
+def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
+    """Return `points=`; raise unless it is a DataFrame that has the needed columns."""
+    columns = list(dict.fromkeys(["threshold", *needed]))
+    return check_table(f"points= of {chart}", points, "operating_points", columns)
+
+
 def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequence[str]) -> MarkedPoints:
     """Return the rows of `points=`, each with its curve; raise if the table does not fit."""
     if points is None:
         return NO_POINTS
-    made_by = "operating_points"
-    frame = check_table(f"points= of {chart}", points, made_by, ["threshold", *needed])
+    frame = check_points(chart, points, needed)
     keys = {field: name for field, name in curves.field_names.items() if not field.startswith("carried")}
     keys = {field: name for field, name in keys.items() if _is_needed(curves, field, name, frame)}
     _check_keys(chart, frame, curves, keys)
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
+    columns = list(dict.fromkeys([*columns, *needed]))
     shown = pl.DataFrame(
         [frame.get_column(name).alias(field) for field, name in keys.items()]
         + [
