@@ -220,7 +220,7 @@ class _LivePainter:
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = ChartAxis("precision", "", 0.0, 1.0)
         self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
-        self.color = [channels.color.encode_plain()] if channels.color else []
+        self.color = [channels.color.encode()] if channels.color else []
         self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
 
     def draw(

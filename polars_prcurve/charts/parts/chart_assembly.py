@@ -166,12 +166,14 @@ def build_panel(
     words = [*words, *place_labels(spec, data, channels, size, words)]
     names = None if chooser else place_names(spec, data, channels, size, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
+    if channels.color is not None and has_legend:
+        channels = replace(channels, color=replace(channels.color, has_legend=True))
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = _mark_grey(data, channels)
     painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
-    layers = [base, *painter.build_lines(records, has_legend=has_legend)]
+    layers = [base, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
     layers += painter.build_marks({row["part"] for row in data})
@@ -216,9 +218,9 @@ class _Painter:
 
     @property
     def color(self) -> list[Any]:
-        """The encoding of colours without a legend, in a list, which is empty if there is one colour."""
+        """The encoding of colours, in a list, which is empty if there is one colour."""
         is_colored = self.channels.color is not None and not self.spec.is_neutral
-        return [self.channels.color.encode_plain()] if self.channels.color and is_colored else []
+        return [self.channels.color.encode()] if self.channels.color and is_colored else []
 
     @property
     def look(self) -> dict[str, Any]:
@@ -244,8 +246,8 @@ class _Painter:
         selections = []
         if has_hover:
             selections.append(build_pointer(self.spec.x.field, self.key))
-        if has_legend and self.channels.color:
-            base = base.encode(self.channels.color.encode_with_legend())
+        if has_legend:
+            base = base.encode(*self.color)
         if has_legend or has_names:
             is_name = f"{EVENT_DATUM} && event.item.datum.text"
             how: dict[str, Any] = {"on": f"click[{is_name}]", "toggle": "true"}
@@ -254,7 +256,7 @@ class _Painter:
             selections.append(chosen)
         return base.properties(name=f"base_{self.key}").add_params(*selections) if selections else base
 
-    def build_lines(self, data: list[dict[str, Any]], *, has_legend: bool) -> list[alt.Chart]:
+    def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
         parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
         layers = []
@@ -276,8 +278,6 @@ class _Painter:
         known = self._build_line(strokeWidth=self.spec.line_width)
         is_known = "" if self.spec.is_doubt_of_band else " && datum.doubt !== 1"
         known = known.transform_filter(f"datum.grey !== 1{is_known}")
-        if has_legend and self.channels.color:
-            known = known.encode(self.channels.color.encode_with_legend())
         return [*layers, known]
 
     def _build_grey(self) -> alt.Chart:

@@ -127,7 +127,7 @@ def build_name_layer(
     layer = _build_text(replace(names[0], weight="bold"), "name", x, y, 540)
     layer.mark.cursor = "pointer"
     if channels.color and not is_neutral:
-        layer = layer.encode(channels.color.encode_plain())
+        layer = layer.encode(channels.color.encode())
     return layer
 
 

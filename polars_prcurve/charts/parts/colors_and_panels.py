@@ -36,6 +36,8 @@ class Channel:
     """The number at the head of each panel."""
     colored_labels: list[str] | None = None
     """The labels that have a colour, the best first; None if all have one."""
+    has_legend: bool = False
+    """Whether a legend names the labels, since names have no place at the lines."""
 
     @property
     def shown_labels(self) -> list[str]:
@@ -61,22 +63,23 @@ class Channel:
         own = {label: COLORS[number % len(COLORS)] for number, label in enumerate(shown)}
         return {label: own.get(label, OTHERS) for label in self.labels}
 
-    def encode_plain(self) -> alt.Color:
-        """Return the encoding of colours without a legend."""
+    def encode(self) -> alt.Color:
+        """Return the encoding of colours, the same for all layers: Vega merges their legends."""
         colors = self.colors
         scale = alt.Scale(domain=list(colors), range=list(colors.values()))
-        return alt.Color("color:N", title=self.title, scale=scale, legend=None)
+        legend = self._build_legend() if self.has_legend else None
+        return alt.Color("color:N", title=self.title, scale=scale, legend=legend)
 
-    def encode_with_legend(self) -> alt.Color:
-        """Return the encoding of colours with a legend of at most twelve labels."""
+    def _build_legend(self) -> alt.Legend:
+        """Return a legend of at most twelve labels."""
         shown = self.shown_labels
-        names = shown[:: -(-len(shown) // 12)]
-        legend = alt.Legend(
-            values=names, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, labelLimit=220
+        return alt.Legend(
+            values=shown[:: -(-len(shown) // 12)],
+            symbolType="stroke",
+            symbolStrokeWidth=3,
+            symbolOpacity=1,
+            labelLimit=220,
         )
-        encoding: alt.Color = self.encode_plain()
-        encoding["legend"] = legend
-        return encoding
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,6 @@ def build_hover_layers(
     here = alt.Chart().transform_filter("datum.part === 'hover'")
     here = here.transform_filter(is_here)
     thin = here.mark_rule(color=RULE, strokeWidth=1, aria=False).encode(x)
-    color = [channels.color.encode_plain()] if channels.color else []
+    color = [channels.color.encode()] if channels.color else []
     dots = here.mark_point(filled=True, size=60, opacity=1, stroke="white", strokeWidth=1.5, aria=False)
     return [wide, thin, dots.encode(x, y, *color)]
