@@ -413,6 +413,7 @@ def test_each_panel_has_its_own_chance_line():
     assert drawn == {model: pytest.approx(eta, rel=1e-5) for model, eta in own.items()}
 
 
+@pytest.mark.slow
 def test_200_classes_are_panels_with_their_sizes():
     frame = pl.concat(draw_scores(seed=i, pos=2 + i % 3, neg=5, digits=1, c=i) for i in range(200))
     chart = charts.pr_curve(frame.prc.curve(eta=0.1, by="c"))
@@ -478,6 +479,7 @@ def test_hostile_names_are_only_text(draw):
         assert png(chart).startswith(PNG)
 
 
+@pytest.mark.slow
 def test_hostile_names_of_quantiles_are_only_text():
     few, many = (
         draw_groups(values).prc.sweep(by="model", thresholds=4) for values in (HOSTILE[:2], HOSTILE)
