@@ -233,8 +233,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         Examples
         --------
         >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> df.prc.plot.prg_curve(eta=0.1).to_dict()["title"]["text"]
-        ['Precision-recall-gain curve']
+        >>> df.prc.plot.prg_curve(eta=0.1, title="Gains").to_dict()["title"]["text"]
+        ['Gains']
         """
         check_texts(color=color, facet=facet)
         check_title(title)
@@ -454,7 +454,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
         >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
         >>> chart.to_dict()["title"]["text"]
-        ['Precision-recall curve of fewer negatives']
+        ['What a test with fewer negatives would have found']
         """
         check_texts(color=color, facet=facet)
         check_title(title)
@@ -514,7 +514,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['Ranking by prevalence']
+        ['a ranks first at every share of positives shown']
         """
         check_texts(color=color, facet=facet)
         check_title(title)
