@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -326,7 +327,7 @@ ASKED = (
 NOMINAL_BANDS = (("mover", "wilson"), ("mover", "jeffreys"), ("rectangle", "wilson"))
 GUARANTEES = (("rectangle", "clopper_pearson"), ("rectangle", "hoeffding"))
 NAMES = [*dict.fromkeys(asked.name for asked in ASKED), "bands", "compare", "uncertain_eta", "maxima"]
-NAMES += ["guarantee"]
+NAMES += ["guarantee", "ranking"]
 
 
 def of_summary(asked: Asked, cell: Cell, sets: pl.DataFrame, simulations: int) -> Iterator[Coverage]:
@@ -1009,6 +1010,39 @@ def compared(simulations: int) -> list[Rejected]:
     return found
 
 
+def equal_models(simulations: int) -> Iterator[list[Any]]:
+    """Yield how often `may_be_best` rules out one of several models that are equally good."""
+    rng = np.random.default_rng(SEED)
+    for (n_pos, n_neg), n_models, shared in product(
+        ((20, 200), (60, 90), (100, 1000)), (3, 10), (True, False)
+    ):
+        used, n = simulations if n_pos < 100 else max(1, simulations // 2), n_pos + n_neg
+        shape = used, n_models, n
+        label = np.arange(n) < n_pos
+        # Half of what moves a score is common to all models that share examples.
+        common = rng.normal(size=(used, 1, n)) if shared else 0.0
+        scores = 1.2 * label + (rng.normal(size=shape) + common) / math.sqrt(1 + shared)
+        frame = pl.DataFrame(
+            {
+                "simulation": np.broadcast_to(np.arange(used)[:, None, None], shape).ravel(),
+                "model": np.broadcast_to(np.arange(n_models)[:, None], shape).ravel(),
+                "example": np.broadcast_to(np.arange(n), shape).ravel(),
+                "label": np.broadcast_to(label, shape).ravel(),
+                "score": scores.ravel(),
+            }
+        )
+        found = frame.prc.ranking(
+            [0.01, 0.1, 0.4],
+            by="simulation",
+            confidence=CONFIDENCE,
+            id="example" if shared else None,
+        )
+        ruled_out = found.group_by("simulation", "eta").agg((~pl.col("may_be_best")).any())
+        shares = ruled_out.group_by("eta").agg(pl.col("may_be_best").mean()).sort("eta")
+        who = "the same" if shared else "their own"
+        yield [n_pos, n_neg, n_models, who, *map(percent, shares["may_be_best"])]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Coverage of intervals, beside the nominal 95 %.")
     parser.add_argument("--simulations", type=int, default=2000, help="test sets a cell")
@@ -1034,6 +1068,10 @@ def main() -> None:
     if promises:
         print("### guarantee=0.95\n\n" + table(PROMISED_HEADS, (one.row for one in promises)))
         print(summary_of_promises(promises))
+    if "ranking" in given.only:
+        heads = ("P", "N", "models", "examples", "eta .01, %", "eta .1, %", "eta .4, %")
+        print("### ranking: one of equal models ruled out\n")
+        print(table(heads, equal_models(given.simulations)))
     if found:
         print(verdict_of_methods(found), verdict_of_cells(found), outside(found), sep="\n")
     print(f"{perf_counter() - start:.0f} seconds")
