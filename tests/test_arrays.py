@@ -136,7 +136,7 @@ def assert_equal_summaries(table: Table, asked: list[CurveMetric]) -> None:
         found = metric(points.recall, points.fpr, ETAS)
         assert isinstance(found, np.ndarray)
         if by_rates is not None:
-            assert_close(found, as_array(by_rates.filter(metric=metric.name)["value"]), 1e-15)
+            assert_nearly_equal(metric, found, as_array(by_rates.filter(metric=metric.name)["value"]))
         if metric.name not in COUNTED and len(rates) > 0:
             expected = as_array(summary.filter(metric=metric.name)["value"])
             if metric.name.startswith(("best(", "recall_at")):
@@ -144,7 +144,18 @@ def assert_equal_summaries(table: Table, asked: list[CurveMetric]) -> None:
                 assert (np.isnan(found) == np.isnan(expected)).all(), (metric.name, found, expected)
                 assert np.allclose(found, expected, rtol=1e-13, atol=1e-13, equal_nan=True)
             else:
-                assert_close(found, expected, 1e-15)
+                assert_nearly_equal(metric, found, expected)
+
+
+def assert_nearly_equal(metric: CurveMetric, found: Any, expected: Any) -> None:
+    """Raise unless values are equal to 1e-15; areas of logarithms to 4e-15 of 1.
+
+    NumPy and Polars round a logarithm apart in some versions, and areas less a baseline cancel.
+    """
+    if metric.recipe.has_short_form:
+        assert np.allclose(found, expected, rtol=4e-15, atol=4e-16, equal_nan=True), (found, expected)
+    else:
+        assert_close(found, expected, 1e-15)
 
 
 @every_metric

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars import selectors
 from polars.testing import assert_frame_equal
-from sklearn.metrics import confusion_matrix_at_thresholds
+from sklearn import metrics as sklearn_metrics
 
 from polars_prcurve import PrcError, metrics, prc
 from tests.support.all_metrics import ALL_CURVE_METRICS
@@ -299,7 +299,10 @@ def test_intervals_of_areas_are_those_of_scores_in_classes() -> None:
 
 
 def test_the_table_of_scikit_learn() -> None:
-    tn, fp, fn, tp, thresholds = confusion_matrix_at_thresholds(LABEL, DF["score"].to_numpy())
+    if not hasattr(sklearn_metrics, "confusion_matrix_at_thresholds"):
+        pytest.skip("scikit-learn has this function from 1.8 on")
+    count_at_thresholds = sklearn_metrics.confusion_matrix_at_thresholds
+    tn, fp, fn, tp, thresholds = count_at_thresholds(LABEL, DF["score"].to_numpy())
     table = pl.DataFrame({"tp": tp, "fp": fp, "fn": fn, "tn": tn, "threshold": thresholds})
     assert_frame_equal(
         table.prc.curve(ETAS, confidence=0.95, **OWN), DF.prc.curve(ETAS, confidence=0.95)
