@@ -72,7 +72,7 @@ def test_every_query_runs_in_no_memory_at_all(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     # Files of a moment may be missed; a table of three rows has no need of them.
     tables = [name for name, (df, _) in QUERIES.items() if df is not POINTS]
-    assert len(json.loads(done.stdout)) >= 0.9 * len(tables)
+    assert len(json.loads(done.stdout)) >= 0.85 * len(tables)
 
 
 if __name__ == "__main__":

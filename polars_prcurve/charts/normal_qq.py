@@ -97,8 +97,9 @@ def _build_axes(
         assert isinstance(high, float)
         room = 0.04 * (high - low) or 0.5
         ends.append((low - room, high + room))
-    x = ChartAxis("x", "Normal quantile", *ends[0], "plain")
-    return x, ChartAxis("y", "Score", *ends[1], "plain", is_free=has_panels)
+    (x_low, x_high), (y_low, y_high) = ends
+    x = ChartAxis("x", "Normal quantile", x_low, x_high, "plain")
+    return x, ChartAxis("y", "Score", y_low, y_high, "plain", is_free=has_panels)
 
 
 def _split_by_class(curves: ChartCurves) -> ChartCurves:

@@ -169,16 +169,16 @@ def _fit_logistic(x: Floats, n_pos: Floats, n: Floats) -> tuple[float, float]:
         return float(likelihood - (ridge * beta**2).sum() / 2)
 
     share = n_pos.sum() / n.sum()
-    beta = np.array([np.log(share / (1 - share)), 0.0])
+    beta: Floats = np.array([np.log(share / (1 - share)), 0.0])
     value = compute_objective(beta)
     for _ in range(100):
         p = 1 / (1 + np.exp(-(columns @ beta)))
         gradient = columns.T @ (n_pos - n * p) - ridge * beta
         curvature = (columns * (n * p * (1 - p))[:, None]).T @ columns + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
+        step: Floats = np.linalg.solve(curvature, gradient).astype(np.float64)
         new = compute_objective(beta + step)
         while new < value and np.abs(step).max() > 1e-12:
-            step = step / 2
+            step = np.asarray(step / 2, dtype=np.float64)
             new = compute_objective(beta + step)
         beta, value = beta + step, new
         if np.abs(step).max() <= 1e-10:

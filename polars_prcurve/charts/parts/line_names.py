@@ -70,12 +70,19 @@ class LabelSpace:
         `lift` is how many points are just below, whose labels go between.
         """
         width, height = measure_text(text, size), size * 1.2
-        corners: list[tuple[float, float, Literal["left", "right"]]] = (
-            [(8, -11 - lift * height, "left")] if lift else []
-        )
-        corners += [(8, -11, "left"), (-8, 11, "right"), (8, 11, "left"), (-8, -11, "right")]
-        corners += [(8, -11 - height, "left"), (-8, 11 + height, "right")]
-        corners += [(8, -11 - 2 * height, "left"), (14, 0, "left"), (-14, 0, "right")]
+        lifted: list[tuple[float, float, Literal["left", "right"]]] = [(8, -11 - lift * height, "left")]
+        corners: list[tuple[float, float, Literal["left", "right"]]] = [
+            *(lifted if lift else []),
+            (8, -11, "left"),
+            (-8, 11, "right"),
+            (8, 11, "left"),
+            (-8, -11, "right"),
+            (8, -11 - height, "left"),
+            (-8, 11 + height, "right"),
+            (8, -11 - 2 * height, "left"),
+            (14, 0, "left"),
+            (-14, 0, "right"),
+        ]
         boxes = []
         for dx, dy, align in corners:
             left = x + dx if align == "left" else x + dx - width
