@@ -171,7 +171,8 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
     groups = groups.filter(pl.col(_COUNT).list.len() > 0)
     runs = groups[_COUNT].list.explode(empty_as_null=False).struct.unnest()
     p, n_rows = runs["value"].to_numpy(), runs["len"].cast(pl.Float64).to_numpy()
-    group = np.repeat(np.arange(groups.height), groups[_COUNT].list.len().to_numpy())
+    n_runs = groups[_COUNT].list.len().cast(pl.Int64)  # UInt64, which NumPy refuses, on the 64-bit index
+    group = np.repeat(np.arange(groups.height), n_runs.to_numpy())
     # Rows of counts may share a posterior.
     is_new = np.ones(len(p), dtype=np.bool_)
     is_new[1:] = (p[1:] != p[:-1]) | (group[1:] != group[:-1])
