@@ -32,11 +32,6 @@ def format_range(sizes: pl.Series) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def format_class_sizes(n_pos: float, n_neg: float) -> str:
-    """Return the class sizes as `12 : 3 400`, positives first."""
-    return f"{format_count(n_pos)} : {format_count(n_neg)}"
-
-
 def format_count(number: Any) -> str:
     """Return a count as `1 000`, and a sum of weights as `12.5`."""
     return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
@@ -124,11 +119,6 @@ def say_sizes(n_pos: str, n_neg: str) -> str:
 def glue_numbers(text: str) -> str:
     """Return the text with no line break inside a number, before a percent sign, or in `1 in 250`."""
     return _INSIDE_NUMBER.sub(NO_BREAK, text)
-
-
-def capitalize(text: str) -> str:
-    """Return the text with a capital letter in front, and else as it is."""
-    return text[:1].upper() + text[1:]
 
 
 # As charts and reports name things ----------------------------------------------------------------
