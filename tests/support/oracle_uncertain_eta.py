@@ -25,6 +25,8 @@ class Sample(NamedTuple):
 def scale(value: float, bounds: tuple[float, float]) -> float:
     """Return the value on a scale without ends; what is within rounding of a bound is infinite."""
     low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
     below = value - low if low == 0 or value - low > 1e-12 else 0.0
     above = high - value if high == 0 or high - value > 1e-12 else 0.0
     if math.isnan(value):
@@ -41,6 +43,8 @@ def scale(value: float, bounds: tuple[float, float]) -> float:
 def unscale(value: float, bounds: tuple[float, float]) -> float:
     """Return the value that `scale` takes to this."""
     low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return value
     if math.isinf(high):
         return low + math.exp(value)
     if math.isinf(low):
@@ -57,7 +61,9 @@ def widened_band(metric: PointMetric, sample: Sample) -> tuple[float, float]:
     eta, low, high = sample.eta
     # Just inside 0 and 1, where each metric has its limit.
     etas = (high * 2.0**-69 if low == 0 else low, 1 - 2.0**-53 if high == 1 and low < 1 else high)
-    value, bounds = metric(t, f, eta), metric.range
+    value = metric(t, f, eta)
+    # Net benefit is linear in both rates, and keeps its own scale.
+    bounds = (-math.inf, math.inf) if metric.name.startswith("net_benefit") else metric.range
     middle = scale(value, bounds)
     if not math.isfinite(middle):
         corners = [metric(*corner) for corner in product(ts, fs, etas)]
