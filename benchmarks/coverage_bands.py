@@ -7,11 +7,13 @@
     everywhere   all thresholds of a test set at once
     sizes        how many test sets of the size that `sample_size` asks for are narrow enough
     missed       bands of metrics that read missed positives, where few are expected; exact, not drawn
+    differences  intervals of differences of point metrics between two groups, at a fixed threshold
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from time import perf_counter
@@ -23,6 +25,7 @@ from coverage import CONFIDENCE, MODELS, SEED, Cell, percent, precision, table
 from scipy import stats
 
 from polars_prcurve import metrics
+from polars_prcurve.metrics.names import find_point_metrics
 
 PER_BATCH = 1_000_000
 """Rows of the tables that are asked at once."""
@@ -262,12 +265,97 @@ def every_test_set(n_pos: int, recall: float, fpr: float) -> pl.DataFrame:
     return pl.concat([above, below])
 
 
+# Differences between groups -------------------------------------------------------------------
+
+GROUP_SIZES = (
+    ((20, 200), (20, 200)),
+    ((20, 200), (200, 2_000)),
+    ((50, 5_000), (500, 50_000)),
+    ((100, 1_000), (100, 1_000)),
+    ((200, 20_000), (200, 20_000)),
+    ((1_000, 1_000), (50, 50)),
+)
+GROUP_RATES = (
+    ((0.5, 0.01), (0.5, 0.01)),
+    ((0.8, 0.1), (0.8, 0.1)),
+    ((0.95, 0.2), (0.95, 0.2)),
+    ((0.5, 0.001), (0.7, 0.002)),
+    ((0.9, 0.05), (0.8, 0.02)),
+    ((0.2, 0.1), (0.9, 0.01)),
+)
+GROUP_ETAS = (0.5, 0.05, 0.001)
+GROUP_METRICS = ("precision", "recall", "fpr", "npv", "f1", "mcc", "net_benefit(0.2)")
+EXPECTED = ((0, 1), (1, 5), (5, 20), (20, math.inf))
+
+
+def of_differences(simulations: int) -> Iterator[str]:
+    """Differences of point metrics between two groups at a fixed threshold; wrongly resolved signs."""
+    rng, rows = np.random.default_rng([SEED, 6]), []
+    for sizes, rates in product(GROUP_SIZES, GROUP_RATES):
+        sets = pl.concat(
+            group_sets(group, size, rate, simulations, rng)
+            for group, (size, rate) in enumerate(zip(sizes, rates, strict=True))
+        )
+        found = sets.prc.compare(
+            model="group", paired=False, by="set", eta=GROUP_ETAS, threshold=1, metrics=GROUP_METRICS,
+            confidence=CONFIDENCE, counts=("n_pos", "n_neg"),
+        )  # fmt: skip
+        cells = (n * share for size, rate in zip(sizes, rates, strict=True)
+                 for n, hit in zip(size, rate, strict=True) for share in (hit, 1 - hit))  # fmt: skip
+        least = min(cells)
+        for name, eta in product(GROUP_METRICS, GROUP_ETAS):
+            a, b = (find_point_metrics(name)[0](*rate, eta) for rate in rates)
+            of = found.filter(pl.col("metric") == name, pl.col("eta") == eta)
+            of = of.with_columns(
+                holds=pl.lit(a - b).is_between(pl.col("low") - 1e-12, pl.col("high") + 1e-12)
+            )
+            for sure, part in (("all", of), ("reliable", of.filter("reliable"))):
+                if part.height >= simulations / 2:
+                    wrong = part["resolved"].mean() if a == b else None
+                    rows.append((sure, least, part["holds"].mean(), wrong))
+    yield f"### Differences between groups, {simulations} pairs of test sets a cell\n\n" + of_cells(rows)
+
+
+def of_cells(rows: Sequence[tuple[str, float, Any, Any]]) -> str:
+    """Return the table of coverage and of signs that were resolved wrongly, by what was expected."""
+    lines = []
+    for sure, (low, high) in product(("all", "reliable"), EXPECTED):
+        part = [row for row in rows if row[0] == sure and low <= row[1] < high]
+        if part:
+            held, wrong = [row[2] for row in part], [row[3] for row in part if row[3] is not None]
+            of_held = (percent(min(held)), percent(float(np.mean(held))))
+            lines.append(
+                [sure, f"{low} to {high}", len(part), *of_held, percent(max(wrong, default=0.0))]
+            )
+    heads = (
+        "rows",
+        "least cell expected",
+        "cells",
+        "coverage, %: least",
+        "mean",
+        "wrongly resolved, %: most",
+    )
+    return table(heads, lines)
+
+
+def group_sets(
+    group: int, size: tuple[int, int], rate: tuple[float, float], sets: int, rng: np.random.Generator
+) -> pl.DataFrame:
+    """Return counts by score of test sets of one group: 1 is flagged, 0 is not."""
+    hits = [rng.binomial(n, share, sets) for n, share in zip(size, rate, strict=True)]
+    flagged = {"n_pos": hits[0], "n_neg": hits[1], "score": 1}
+    rest = {"n_pos": size[0] - hits[0], "n_neg": size[1] - hits[1], "score": 0}
+    names = {"set": np.arange(sets), "group": group}
+    return pl.concat([pl.DataFrame(names | part) for part in (flagged, rest)])
+
+
 # The command ----------------------------------------------------------------------------------
 
 PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "everywhere": of_everywhere,
     "sizes": of_sizes,
     "missed": of_missed,
+    "differences": of_differences,
 }
 
 

@@ -118,7 +118,7 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
 def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
     table, given = PLAIN[method]
     takes = inspect.signature(getattr(FramePrc, method)).parameters
-    lone = {"per"} if method == "ranking" else set()  # which is for the budget alerts= there
+    lone = {"per"} if method in ("ranking", "compare") else set()  # there it is for the budget alerts=
     given = given | {name: value for name, value in more.items() if name in {*takes} - lone}
     if "weight" in given and "w" not in table.columns:
         table = table.with_columns(w=pl.lit(1.5))

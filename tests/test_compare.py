@@ -440,6 +440,129 @@ def test_groups_are_compared_as_a_ranking_does(weight: str | None) -> None:
             assert (row["low"] > 0 or row["high"] < 0) is (row["p_value"] < 0.05)
 
 
+POINTS = ["precision", "recall", "fpr", "f1", "mcc", "net_benefit(0.2)", "lr_pos"]
+TARGETS: list[dict[str, Any]] = [
+    {"threshold": 0.1},
+    {"threshold": pl.DataFrame({"g": [0, 1, 2], "threshold": [0.1, 0.4, -0.2]})},
+    {"recall": 0.6},
+    {"precision": 0.3},
+    {"lift": 1.5},
+    {"alerts": 20, "per": 100},
+]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))
+@pytest.mark.parametrize("adjust", [None, "holm"])
+def test_point_metrics_of_groups_add_distances_in_quadrature(
+    target: dict[str, Any], adjust: Any
+) -> None:
+    df = pairs(300, 3, gain=0.4)
+    of_both: dict[str, Any] = {"eta": [0.1, 0.4], "score": "a", "metrics": POINTS, "confidence": 0.9}
+    found = df.prc.compare(model="g", paired=False, adjust=adjust, **of_both, **target)
+    own = df.prc.operating_points(by="g", long=True, **of_both, **target)
+    points = {(r["eta"], r["metric"], r["g"]): r for r in own.to_dicts()}
+    keys = ("eta", "metric", "model_a", "model_b")
+    expected = [(eta, m, *two) for eta in (0.1, 0.4) for m in POINTS for two in ((0, 1), (0, 2), (1, 2))]
+    assert found.select(keys).rows() == expected
+    normal = NormalDist()
+    z = normal.inv_cdf(0.95)
+    stretch = normal.inv_cdf(1 - 0.1 / 3 / 2) / z if adjust else 1.0
+    for row in found.to_dicts():
+        a, b = (points[row["eta"], row["metric"], row[f"model_{side}"]] for side in "ab")
+        below = math.hypot(a["value"] - a["low"], b["high"] - b["value"]) * stretch
+        above = math.hypot(a["high"] - a["value"], b["value"] - b["low"]) * stretch
+        difference = a["value"] - b["value"]
+        assert (row["difference"], row["standard_error"], row["p_value"]) == (difference, None, None)
+        assert row["low"] == pytest.approx(difference - below, rel=1e-12, abs=1e-15)
+        assert row["high"] == pytest.approx(difference + above, rel=1e-12, abs=1e-15)
+        cells = min(one[name] for one in (a, b) for name in ("tp", "fn", "fp", "tn"))
+        assert row["reliable"] is ("threshold" in target and cells >= 10)
+        towards_0 = below if difference > 0 else above
+        decisive = abs(difference) >= 2 * towards_0 > 0
+        assert row["resolved"] is ((not row["low"] <= 0 <= row["high"] and row["reliable"]) or decisive)
+
+
+def test_counts_are_compared_as_their_examples() -> None:
+    df = pairs(200, 3).with_columns(score=pl.col("a").round(1))
+    counted = df.prc.counts(by="g")
+    how: dict[str, Any] = {"model": "g", "paired": False, "eta": [0.1, 0.4]}
+    for more in ({}, {"recall": 0.5}, {"threshold": 0.2, "worst": True}):
+        found = counted.prc.compare(counts=("n_pos", "n_neg"), **how, **more)
+        assert_same(found, df.prc.compare(**how, **more))
+
+
+def test_the_best_and_the_worst_group_have_the_adjusted_interval() -> None:
+    df = pairs(300, 4, gain=0.4)
+    how: dict[str, Any] = {"model": "g", "paired": False, "eta": [0.1, 0.4], "score": "a"}
+    asked: list[dict[str, Any]] = [
+        {},
+        {"metrics": ["roc_auc", metrics.best("fpr")]},
+        {"threshold": 0.1, "metrics": ["fpr", "recall"]},
+    ]
+    for more in asked:
+        every = df.prc.compare(adjust="holm", **how, **more)
+        found = df.prc.compare(worst=True, **how, **more)
+        assert found.columns == every.columns
+        names = every["metric"].unique(maintain_order=True).to_list()
+        assert found.select("eta", "metric").rows() == [(eta, m) for eta in (0.1, 0.4) for m in names]
+        for row in found.to_dicts():
+            of_all = every.filter(eta=row["eta"], metric=row["metric"])
+            smaller_is_better = "fpr" in row["metric"]
+            assert abs(row["difference"]) == of_all["difference"].abs().max()
+            assert (row["difference"] <= 0) is smaller_is_better or row["difference"] == 0
+            a, b = row["model_a"], row["model_b"]
+            known = of_all.filter(model_a=min(a, b), model_b=max(a, b)).to_dicts()[0]
+            ends = (known["low"], known["high"]) if a < b else (-known["high"], -known["low"])
+            assert (row["low"], row["high"]) == ends
+            assert row["p_adjusted"] == known["p_adjusted"]
+
+
+def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
+    df = pairs(100, 3).with_columns(label=pl.when(pl.col("g") == 1).then(0).otherwise("label"))
+    how: dict[str, Any] = {"model": "g", "paired": False, "eta": 0.1, "score": "a", "metrics": "recall"}
+    [row] = df.prc.compare(worst=True, threshold=0.0, **how).to_dicts()
+    assert {row["model_a"], row["model_b"]} == {0, 2}
+    [row] = df.filter(pl.col("g") < 2).prc.compare(worst=True, threshold=0.0, **how).to_dicts()
+    assert [row[n] for n in ("difference", "low", "high", "reliable", "resolved")] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (
+            {"scores": ["a", "b"], "threshold": 0.5},
+            "no paired interval: leave out id=, and pass paired=F",
+        ),
+        (
+            {"scores": ["a", "b"], "worst": True},
+            "worst=True is for models that have examples of their own",
+        ),
+        (
+            {"scores": ["a", "b"], "counts": ("label", "g")},
+            "counts= do not tell which examples models share",
+        ),
+        ({"worst": 1}, "worst= takes True or False"),
+        ({"worst": True, "method": "bootstrap"}, "leave out the bootstrap"),
+        ({"threshold": 0.5, "method": "bootstrap"}, "precision at a target has no bootstrap"),
+        ({"recall": 0.5, "threshold": 0.5}, "at most one target"),
+        ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
+        ({"metrics": "precision"}, "'precision' has a value at each threshold"),
+        ({"per": 100}, "per= is the number of events that alerts= are among"),
+        ({"worst": True, "metrics": "random_average_precision"}, "has no direction"),
+    ],
+)
+def test_targets_of_groups_are_refused_where_nothing_is_known(how: dict[str, Any], words: str) -> None:
+    groups = {} if "scores" in how else {"model": "g", "paired": False, "score": "a"}
+    for door in (pairs(40, 2).prc, pairs(40, 2).lazy().prc):
+        with pytest.raises(PrcError, match=words):
+            door.compare(eta=0.1, **groups, **how)
+
+
+def test_one_group_cannot_be_compared_at_a_target() -> None:
+    with pytest.raises(PrcError, match="no group has two"):
+        pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1, recall=0.5)
+
+
 def test_one_group_cannot_be_compared() -> None:
     with pytest.raises(PrcError, match="no group has two"):
         pairs(40).prc.compare(model="g", paired=False, score="a", eta=0.1)

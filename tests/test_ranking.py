@@ -328,7 +328,11 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         ({"metric": "random_average_precision"}, "has no direction"),
         ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at most one target .*; got 2"),
         ({"fpr": 0.1}, "average_precision is of a whole curve; leave out fpr="),
-        ({"metric": "f1", "fpr": 0.1, "confidence": 0.9}, "no confidence= for f1 at a target"),
+        ({"metric": "f1", "fpr": 0.1, "confidence": 0.9, "id": "id"}, "f1 at a target has no paired"),
+        (
+            {"metric": "f1", "fpr": 0.1, "confidence": 0.9, "method": "bootstrap"},
+            "f1 at a target has no bootstrap",
+        ),
         ({"id": "id"}, "id= pairs the examples of models; pass confidence="),
         ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "pass confidence=, and labels"),
         ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "pass confidence=, and labels"),
@@ -344,6 +348,57 @@ def test_arguments(how: dict[str, Any], words: str) -> None:
     for door in (DF.prc, DF.lazy().prc):
         with pytest.raises(PrcError, match=words):
             door.ranking(**how)
+
+
+@pytest.mark.parametrize("metric", ["precision", "fpr", "net_benefit(0.1)"])
+@pytest.mark.parametrize("target", [{"threshold": 0.5}, {"recall": 0.6}, {"alerts": 30, "per": 100}])
+def test_points_are_behind_as_in_a_comparison(metric: str, target: dict[str, Any]) -> None:
+    rng = np.random.default_rng(5)
+    label = rng.random(1500) < 0.4
+    model = np.repeat(["a", "b", "c", "d", "e"], 300)
+    score = rng.normal(size=1500) + label * (1 + (model == "b") + 0.3 * (model == "c"))
+    df = pl.DataFrame({"model": model, "label": label, "score": score})
+    ranks = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.9, **target)
+    plain = df.prc.ranking([0.1, 0.4], metric=metric, **target)
+    assert_same(ranks.select(plain.columns), plain)
+    pairs = df.prc.compare(
+        model="model", paired=False, eta=[0.1, 0.4], metrics=metric, confidence=0.9, **target
+    )
+    known = {(r["eta"], frozenset((r["model_a"], r["model_b"]))): r for r in pairs.to_dicts()}
+    for (eta,), rows in ranks.group_by("eta", maintain_order=True):
+        leader, *others = rows.to_dicts()
+        assert (leader["behind"], leader["low"], leader["high"]) == (0, None, None)
+        assert leader["resolved"] is all(row["resolved"] for row in others)
+        for row in others:
+            pair = known[eta, frozenset((leader["model"], row["model"]))]
+            ends = sorted((pair["low"], pair["high"]), key=abs, reverse=True)
+            assert row["behind"] == pytest.approx(abs(pair["difference"]), abs=1e-15)
+            assert {abs(row["low"]), abs(row["high"])} == {*map(abs, ends)}
+            assert (row["resolved"], row["reliable"]) == (pair["resolved"], pair["reliable"])
+        # Model b is far ahead; whoever is surely beaten in a pair alone may still be best after Holm.
+        surely = [row for row in rows.to_dicts() if not row["may_be_best"]]
+        assert leader["may_be_best"]
+        assert all(row["resolved"] for row in surely if row["reliable"])
+
+
+@pytest.mark.slow
+def test_equal_models_are_seldom_called_surely_worse_at_a_threshold() -> None:
+    rng = np.random.default_rng(8)
+    n_sets, n_models = 400, 5
+    p, n, recall, fpr = 60, 600, 0.6, 0.03
+    tp, fp = rng.binomial(p, recall, (n_sets, n_models)), rng.binomial(n, fpr, (n_sets, n_models))
+    flagged = pl.DataFrame({"n_pos": tp.ravel(), "n_neg": fp.ravel(), "score": 1.0})
+    rest = pl.DataFrame({"n_pos": p - tp.ravel(), "n_neg": n - fp.ravel(), "score": 0.0})
+    names = pl.DataFrame(
+        {"sim": np.arange(n_sets).repeat(n_models), "model": np.tile(np.arange(n_models), n_sets)}
+    )
+    both = pl.concat([pl.concat([names, part], how="horizontal") for part in (flagged, rest)])
+    for metric in ("precision", "f1"):
+        found = both.prc.ranking(
+            0.01, by="sim", metric=metric, threshold=1, confidence=0.95, counts=("n_pos", "n_neg")
+        )
+        beaten = found.group_by("sim").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
+        assert beaten <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / n_sets)
 
 
 # Which models may be best ----------------------------------------------------------------------

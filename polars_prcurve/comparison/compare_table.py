@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.column_names import COPY, GROUP, MODEL, ODDS
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
@@ -75,8 +74,6 @@ Examples: TypeAlias = Literal["wide", "by id", "apart"]
 
 def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
-    if adjust is not None:
-        read_choice("adjust=", adjust, ["holm"])
     after = COMPARE_COLUMNS.index("p_value") + 1
     adjusted = [] if adjust is None else ["p_adjusted"]
     return (*COMPARE_COLUMNS[:after], *adjusted, *COMPARE_COLUMNS[after:])

@@ -34,7 +34,7 @@ def check_models(
     """
     checks = late_checks(table, grid)
     if needs_pairs:
-        checks.append(_two_models_check())
+        checks.append(two_models_check())
     if not count_examples:
         check_first(table, pairs, *checks)
         return check_at_end(table, values.sort(PAIR), *checks)
@@ -46,7 +46,7 @@ def check_models(
     return check_at_end(table, counted, *checks, *_matching_checks())
 
 
-def _two_models_check() -> Check:
+def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
     groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(GROUP).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="

@@ -6,7 +6,8 @@
         -> lead                     how far each model is behind the leader, and which may be best
 
 With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
-model has a sample of its own, and both errors add up in quadrature.
+model has a sample of its own, and both errors add up in quadrature. Of point metrics only the latter is
+known: see `point_differences`.
 
 The leader is picked because it is best in the table, which favours it. Still the plain interval of its
 lead over the second may be read: by chance, the best of several models passes for better than the second
@@ -23,10 +24,15 @@ import polars as pl
 
 from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.point_differences import (
+    P_VALUE,
+    PointComparison,
+    build_point_differences,
+    check_has_point_intervals,
+)
 from polars_prcurve.comparison.verdicts import adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
-from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -58,22 +64,34 @@ def build_ranking_table(
     sign = direction_sign(metric)
     columns = list_ranking_columns(lead=uncertainty is not None)
     chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]
-    if not isinstance(metric, CurveMetric):
-        if uncertainty is not None:
-            raise PrcError(f"there is no confidence= for {metric.name} at a target; leave it out")
-        points = build_points_table(table, grid, targets, [metric.alias("value")])
-        return _with_ranks(table, points, sign).select(chosen)
-    values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
+    if isinstance(metric, CurveMetric):
+        values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
+    else:
+        values = build_points_table(table, grid, targets, [metric.alias("value")])
     ranks = _with_ranks(table, values, sign)
     if uncertainty is not None:
-        shared: Examples = "by id" if EXAMPLE in table.columns else "apart"
+        differences = _build_differences(table, grid, ranking_metric, uncertainty)
+        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
+    return ranks.select(chosen)
+
+
+def _build_differences(
+    table: InputTable, grid: EtaTable, ranking_metric: RankingMetric, uncertainty: UncertaintyOptions
+) -> pl.LazyFrame:
+    """Return the differences of all pairs of models, as in a comparison, with P_VALUE."""
+    metric, targets = ranking_metric
+    shared: Examples = "by id" if EXAMPLE in table.columns else "apart"
+    if isinstance(metric, CurveMetric):
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
         comparison = Comparison(
             examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
         )
-        differences = build_compare_table(comparison)
-        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
-    return ranks.select(chosen)
+        return build_compare_table(comparison).with_columns(pl.col("p_value").alias(P_VALUE))
+    check_has_point_intervals(metric, uncertainty, shared)
+    of_points = PointComparison(
+        table, grid, targets[0], [metric], uncertainty.confidence, needs_pairs=False
+    )
+    return build_point_differences(of_points)
 
 
 def _with_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
@@ -147,7 +165,7 @@ def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha:
     """
     a_is_better = pl.col("difference") * sign > 0
     beaten = pl.when(a_is_better).then("model_b").otherwise("model_a")
-    surely = adjust_p_values(pl.col("p_value"), keys) < alpha
+    surely = adjust_p_values(pl.col(P_VALUE), keys) < alpha
     pairs = differences.select(*keys, beaten.alias(MODEL), surely.alias(_IS_BEATEN))
     return pairs.filter(_IS_BEATEN).unique()
 

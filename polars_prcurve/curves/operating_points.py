@@ -242,7 +242,10 @@ def _build_requests(pairs: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFr
         for number, thresholds in of_groups.items()
     ]
     every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
-    return every.with_row_index(_REQUEST) if of_groups else every
+    if not of_groups:
+        return every
+    # A larger query may run this twice, and a join may return its rows in another order each time.
+    return every.sort(PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
 
 def _number_targets(numbers: Sequence[int]) -> pl.LazyFrame:

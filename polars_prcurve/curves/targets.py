@@ -173,6 +173,20 @@ def read_ranking_metric(
 
     A point metric without a target stands for its best value. `at_eta` is as in `read_targets`.
     """
+    given = read_one_target(table, **targets, at_eta=at_eta)
+    found = find_metric(metric)
+    if isinstance(found, PointMetric):
+        return RankingMetric(found if given else best(found), given)
+    if given:
+        raise PrcError(f"{found.name} is of a whole curve; leave out {given[0].criterion}=")
+    return RankingMetric(found, given)
+
+
+def read_one_target(table: InputTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
+    """Return the target of all arguments in a list, which is empty if there is none.
+
+    Raise if there are several. `at_eta` is as in `read_targets`.
+    """
     check_per_has_alerts(targets.get("alerts"), targets.get("per"))
     no_target = all(value is None for value in targets.values())
     given = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
@@ -180,12 +194,7 @@ def read_ranking_metric(
         raise PrcError(
             f"expected at most one target (recall=, fpr=, ...); got {len(given)}; call once for each"
         )
-    found = find_metric(metric)
-    if isinstance(found, PointMetric):
-        return RankingMetric(found if given else best(found), given)
-    if given:
-        raise PrcError(f"{found.name} is of a whole curve; leave out {given[0].criterion}=")
-    return RankingMetric(found, given)
+    return given
 
 
 def direction_sign(metric: CurveMetric | PointMetric) -> float:

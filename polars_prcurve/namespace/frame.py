@@ -17,9 +17,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_flag, refuse_arguments
 from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS, UNLABELLED_COLUMNS
 from polars_prcurve.comparison.compare_table import (
-    Comparison,
     Examples,
-    build_compare_table,
     list_compare_columns,
 )
 from polars_prcurve.comparison.crossings import (
@@ -29,6 +27,7 @@ from polars_prcurve.comparison.crossings import (
     build_leaders_table,
     collect_model_scores,
 )
+from polars_prcurve.comparison.differences import DifferenceOptions, build_differences
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,
@@ -36,7 +35,7 @@ from polars_prcurve.comparison.roc_dominance import (
     build_dominance_table,
     build_roc_crossings_table,
 )
-from polars_prcurve.comparison.verdicts import Adjust
+from polars_prcurve.comparison.verdicts import Adjust, read_adjustment
 from polars_prcurve.curves.binormal import BINORMAL_COLUMNS, Smooth, build_binormal_table, read_smooth
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
 from polars_prcurve.curves.decision_curves import (
@@ -54,12 +53,17 @@ from polars_prcurve.curves.operating_points import (
     list_points_columns,
 )
 from polars_prcurve.curves.sampling_plan import build_sampling_plan
-from polars_prcurve.curves.targets import TargetValues, read_ranking_metric, read_targets
+from polars_prcurve.curves.targets import (
+    TargetValues,
+    read_one_target,
+    read_ranking_metric,
+    read_targets,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dropping, list_columns
 from polars_prcurve.inputs.point_columns import Cells, Sizes
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import (
     read_input,
     read_part_labelled,
@@ -93,7 +97,7 @@ from polars_prcurve.query_checks import run_query
 from polars_prcurve.sweep.row_choice import Thresholds
 from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
 from polars_prcurve.uncertainty.optimism import build_optimism_table
-from polars_prcurve.uncertainty.options import ErrorMethod, read_uncertainty
+from polars_prcurve.uncertainty.options import ErrorMethod, read_uncertainty, require_uncertainty
 from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
@@ -906,7 +910,22 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         model: Column | None = None,
         id: Columns = None,
         paired: bool = True,
-        metrics: str | CurveMetric | Sequence[str | CurveMetric] = ("average_precision", "roc_auc"),
+        metrics: str
+        | CurveMetric
+        | PointMetric
+        | Sequence[str | CurveMetric | PointMetric]
+        | None = None,
+        threshold: Any = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        precision: float | None = None,
+        npv: float | None = None,
+        fdr: float | None = None,
+        lift: float | None = None,
+        predicted_positive_rate: float | None = None,
+        alerts: float | None = None,
+        per: float | None = None,
+        worst: bool = False,
         confidence: float = 0.95,
         adjust: Adjust = None,
         method: ErrorMethod = "analytic",
@@ -918,6 +937,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Differences between models, or between groups, with intervals and p-values.
@@ -936,12 +956,21 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             examples of its own, such as countries or months, and `id` is left out. Both errors then add
             up in quadrature.
         metrics
-            Curve metrics. `average_precision` and `roc_auc` have an analytic error; for other metrics
-            it is null, and the bootstrap gives one.
+            Curve metrics, `average_precision` and `roc_auc` if left out. These two have an analytic
+            error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
+            `precision` if left out.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+            One target, as in `operating_points`, with `paired=False`. Point metrics are compared there,
+            by intervals of Zou and Donner 2008. A `threshold` frame may have the column of models.
+        worst
+            Whether to return only the best and the worst model, with `paired=False`. Their interval is
+            adjusted for all pairs, since they were picked for their distance.
         adjust
             `"holm"` adjusts for several pairs: of all pairs of a group, prevalence and metric in which
             the models are equal, one or more are told apart with a probability of at most
             `1 - confidence` (Holm 1979).
+        counts
+            As in `curve`, with `paired=False`: counts of examples do not tell which ones models share.
         confidence, method, n_resamples, seed, cluster
             As in `summary`. A replicate of the bootstrap holds the same examples for all models.
         missing
@@ -954,17 +983,20 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - `eta`: Float64
         - `metric`: String
-        - `model_a`, `model_b`: String, names of `scores` in the order given; or as in `model`, rising
+        - `model_a`, `model_b`: String, names of `scores` in the order given; or as in `model`, rising.
+          With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
-        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`)
-        - `p_value`: Float64, two-sided, for no difference; null where the error is 0
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
+          of point metrics the standard error is null, since the interval has two unequal sides
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
-        - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; null
-          without an error
+        - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
+          metrics, whether the threshold was given, and tp, fn, fp, tn are at least 10 in both models.
+          Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes;
-          null without an error
+          null without an interval
 
         Examples
         --------
@@ -981,14 +1013,59 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
         └─────────┴─────────┴────────────┴────────────────┴──────────┘
         """
-        asked = find_curve_metrics(metrics)
-        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
-        if uncertainty is None:
-            raise PrcError("compare needs confidence=, a level such as 0.95")
+        uncertainty = require_uncertainty("compare", confidence, method, n_resamples, seed, cluster)
+        paired, worst = read_flag("paired=", paired), read_flag("worst=", worst)
+        adjust = read_adjustment(adjust, method, paired=paired, worst=worst)
         makes = list_compare_columns(adjust)
-        if adjust is not None and method != "analytic":
-            raise PrcError('adjust= is for method="analytic"; leave it out of a bootstrap')
-        paired = read_flag("paired=", paired)
+        table, shared = self._read_models(
+            scores,
+            paired=paired,
+            makes=makes,
+            by=by,
+            model=model,
+            id=id,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            cluster=cluster,
+            missing=missing,
+        )
+        grid = read_eta(eta, table, makes, shared=True).require_exact("compare()")
+        target = read_one_target(
+            table,
+            threshold=threshold,
+            recall=recall,
+            fpr=fpr,
+            precision=precision,
+            npv=npv,
+            fdr=fdr,
+            lift=lift,
+            predicted_positive_rate=predicted_positive_rate,
+            alerts=alerts,
+            per=per,
+        )
+        options = DifferenceOptions(uncertainty, shared, adjust, worst)
+        return self._finish(build_differences(table, grid, metrics, target, options))
+
+    def _read_models(
+        self,
+        scores: Sequence[str] | None,
+        *,
+        paired: bool,
+        makes: Sequence[str],
+        score: Column,
+        model: Column | None,
+        id: Columns,
+        missing: Missing,
+        **columns: Any,
+    ) -> tuple[InputTable, Examples]:
+        """Return the table of models, made long if it is wide, and which examples its models share."""
+        if paired and columns["counts"] is not None:
+            raise PrcError(
+                "counts= do not tell which examples models share; pass paired=False with model="
+            )
         drop = is_dropping(missing)
         long = wide_tables.read_model_table(
             self._frame, scores, score=score, model=model, id=id, paired=paired, drop=drop
@@ -998,22 +1075,14 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             makes=makes,
             may_collect=self._may_collect,
             made_from=self._frame,
-            by=by,
             score=long.score,
-            label=label,
-            pos_label=pos_label,
-            weight=weight,
-            cluster=cluster,
             model=long.model,
             example=long.example,
             matched=long.matched,
             missing=missing,
+            **columns,
         )
-        examples = cast("ScoreTable", table)
-        grid = read_eta(eta, table, makes, shared=True).require_exact("compare()")
-        shared: Examples = "apart" if not paired else "wide" if long.matched else "by id"
-        query = build_compare_table(Comparison(examples, grid, asked, uncertainty, shared, adjust))
-        return self._finish(query)
+        return table, "apart" if not paired else "wide" if long.matched else "by id"
 
     def ranking(
         self,
@@ -1025,6 +1094,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         recall: float | None = None,
         fpr: float | None = None,
         precision: float | None = None,
+        npv: float | None = None,
+        fdr: float | None = None,
+        lift: float | None = None,
         predicted_positive_rate: float | None = None,
         alerts: float | None = None,
         per: float | None = None,
@@ -1060,7 +1132,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
             Or a point metric, at the target that you pass; without a target it stands for its best value
             over all thresholds, `metrics.best(...)`.
-        threshold, recall, fpr, precision, predicted_positive_rate, alerts, per
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
             column of models, with one threshold for each.
         confidence
@@ -1070,7 +1142,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             examples. Errors are then errors of paired differences, as in `compare`, and
             `missing="drop"` leaves out an example for all models. Without `id` each model counts as
             measured on examples of its own. For models of one test set, intervals are then mostly
-            too wide.
+            too wide. Of point metrics no paired interval is known: leave out `id`.
         method, n_resamples, seed, cluster
             As in `summary`, for `confidence`.
 
@@ -1088,7 +1160,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - with `confidence`, `resolved`: Boolean, whether the model is surely behind, as in `compare`;
           for the leader, whether all others are. Null where no error is known
         - with `confidence`, `reliable`: Boolean, whether the intervals of the model and of the leader
-          are reliable, as in `summary`; for the leader, whether those of all models are
+          are reliable, as in `summary`, or for a point metric as in `compare`; for the leader, whether
+          those of all models are
         - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
           that is so of all models that are best, however many are compared (Holm 1979). Null where the
           value is
@@ -1140,6 +1213,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             recall=recall,
             fpr=fpr,
             precision=precision,
+            npv=npv,
+            fdr=fdr,
+            lift=lift,
             predicted_positive_rate=predicted_positive_rate,
             alerts=alerts,
             per=per,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from polars_prcurve.argument_kinds import read_choice, read_seed, read_whole_number
 from polars_prcurve.errors import PrcError
@@ -38,3 +38,11 @@ def read_uncertainty(
             raise PrcError('method="bootstrap" is for intervals; pass confidence= with it')
         return None
     return UncertaintyOptions(check_confidence(confidence), method, n_replicates, seed)
+
+
+def require_uncertainty(door: str, confidence: float | None, *others: Any) -> UncertaintyOptions:
+    """Check the arguments, which are those of `read_uncertainty`; raise if `confidence` is None."""
+    found = read_uncertainty(confidence, *others)
+    if found is None:
+        raise PrcError(f"{door} needs confidence=, a level such as 0.95")
+    return found

@@ -210,6 +210,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         LONG,
         lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),
     ),
+    "compare, of groups at a target": (
+        DF,
+        lambda p: p.compare(
+            model="h",
+            paired=False,
+            eta=[0.5, 0.01],
+            by="g",
+            recall=0.5,
+            metrics=["precision", "fpr"],
+            adjust="holm",
+        ),
+    ),
+    "compare, best and worst group": (
+        DF,
+        lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g", worst=True),
+    ),
     "compare, of groups": (DF, lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g")),
     "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
     "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
@@ -223,6 +239,12 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.ranking([0.5, 0.01], model="g", metric="f1", threshold=THRESHOLDS.unique("g")),
     ),
     "ranking, of rates": (POINTS, lambda p: p.ranking(0.1, model="g", rates=("tpr", "fpr"))),
+    "ranking, of points, with errors": (
+        DF,
+        lambda p: p.ranking(
+            [0.5, 0.01], model="h", by="g", metric="precision", recall=0.5, confidence=0.9
+        ),
+    ),
     "ranking, with errors": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g", confidence=0.9)),
     "ranking, paired, with errors": (
         LONG,

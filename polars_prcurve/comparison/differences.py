@@ -1,0 +1,96 @@
+"""Differences between models: of curve metrics, or of point metrics at a target; of all pairs or one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import polars as pl
+
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.point_differences import (
+    P_VALUE,
+    PointComparison,
+    build_point_differences,
+    check_has_point_intervals,
+)
+from polars_prcurve.comparison.verdicts import Adjust
+from polars_prcurve.curves.targets import Target, direction_sign
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+
+_NUMBER, _ROW, _FARTHEST = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
+_LEADS = f"{RESERVED}leads"
+
+
+class DifferenceOptions(NamedTuple):
+    """What differences are computed from and said of."""
+
+    uncertainty: UncertaintyOptions
+    examples: Examples
+    adjust: Adjust
+    """How levels are adjusted for several pairs of models."""
+    worst: bool
+    """Whether only the best and the worst model of a group are compared."""
+
+
+def build_differences(
+    table: InputTable,
+    grid: EtaTable,
+    metrics: Any,
+    targets: Sequence[Target],
+    options: DifferenceOptions,
+) -> pl.LazyFrame:
+    """Return the result of `compare`: of point metrics if there is a target, or of curve metrics.
+
+    `metrics` are those asked for, or None.
+    """
+    uncertainty, examples, adjust, worst = options
+    if targets:
+        points = find_point_metrics("precision" if metrics is None else metrics)
+        for metric in points:
+            check_has_point_intervals(metric, uncertainty, examples)
+        signs = {metric.name: direction_sign(metric) for metric in points} if worst else {}
+        of_points = PointComparison(table, grid, targets[0], points, uncertainty.confidence, adjust)
+        differences = build_point_differences(of_points).drop(P_VALUE)
+    else:
+        curves = find_curve_metrics(("average_precision", "roc_auc") if metrics is None else metrics)
+        signs = {metric.name: direction_sign(metric) for metric in curves} if worst else {}
+        rows = cast("ScoreTable", table)  # compare takes no counts and no rates
+        differences = build_compare_table(Comparison(rows, grid, curves, uncertainty, examples, adjust))
+    return _choose_farthest(differences, table, signs) if worst else differences
+
+
+def _choose_farthest(
+    differences: pl.LazyFrame, table: InputTable, signs: Mapping[str, float]
+) -> pl.LazyFrame:
+    """Return the pair of the best and the worst model, of all pairs of a group, prevalence and metric.
+
+    Model a is the best one. `signs` are 1 for metrics of which greater values are better, otherwise -1.
+    Among equal pairs the first is returned, and models without a value are neither best nor worst.
+    """
+    pair, by = ("model_a", "model_b"), [*table.group_columns, "eta", "metric"]
+    falling = [name for name, sign in signs.items() if sign < 0]
+    difference = pl.col("difference")
+    lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
+    numbered = differences.with_row_index(_ROW).with_columns(
+        # Several rows of an eta frame may have one prevalence.
+        pl.int_range(pl.len()).over(*by, *pair).alias(_NUMBER),
+        (lead >= 0).fill_null(True).alias(_LEADS),
+    )
+    distance = difference.abs().fill_null(-1.0)
+    farthest_first = pl.col(_ROW).sort_by(distance, _ROW, descending=[True, False])
+    numbered = numbered.with_columns(farthest_first.first().over(*by, _NUMBER).alias(_FARTHEST))
+    chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST)).sort(_ROW)
+    turned = {
+        "model_a": pl.col("model_b"),
+        "model_b": pl.col("model_a"),
+        "difference": -difference,
+        "low": -pl.col("high"),
+        "high": -pl.col("low"),
+    }
+    leads = (pl.when(_LEADS).then(name).otherwise(other).alias(name) for name, other in turned.items())
+    return chosen.with_columns(leads).drop(_ROW, _NUMBER, _LEADS, _FARTHEST)

@@ -1,0 +1,171 @@
+"""Differences of point metrics between models that have a sample each, at one target.
+
+    operating point of each model -> value, low, high    as in `operating_points`
+    model pairs                   -> differences         distances from values to ends of intervals add
+                                                         up in quadrature, on either side
+                                  -> verdicts            whether the sign is certain
+
+The lower end of a - b is as far from it as the root of (a - low of a)**2 + (high of b - b)**2, and the
+upper end likewise. There is no standard error, since the two distances differ. For several pairs both
+distances are stretched by the ratio of normal quantiles.
+
+Sources: Zou and Donner 2008; Holm 1979 for several pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve.column_names import GROUP, MODEL, RESERVED
+from polars_prcurve.comparison.compare_table import Examples
+from polars_prcurve.comparison.model_checks import two_models_check
+from polars_prcurve.comparison.model_pairs import BASE_GROUP, SIDES, read_side, side_name
+from polars_prcurve.comparison.verdicts import Adjust, Level
+from polars_prcurve.curves.operating_points import build_points_table
+from polars_prcurve.curves.targets import Target
+from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.intervals.bands import BandOptions, find_corners
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.normal_distribution import normal_cdf
+from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.query_checks import stop_if_broken
+from polars_prcurve.uncertainty.options import UncertaintyOptions
+
+P_VALUE = f"{RESERVED}p_value"
+"""The two-sided p-value that the interval of a difference implies; null where it has no width. The
+difference counts half where the interval is not reliable."""
+_PLACE = f"{RESERVED}step"
+"""The number of a prevalence and a metric among the rows of a model."""
+_BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
+_FEW = 10
+"""Cells from which on intervals of differences covered 94 to 96 % (docs/uncertainty.md)."""
+
+
+class PointComparison(NamedTuple):
+    """A table of several models per `by` group, and what to compare their operating points by."""
+
+    table: InputTable
+    grid: EtaTable
+    target: Target
+    metrics: Sequence[PointMetric]
+    confidence: float
+    adjust: Adjust = None
+    """How levels are adjusted for several pairs of models."""
+    needs_pairs: bool = True
+    """Whether a table in which no group has two models is refused."""
+
+
+def check_has_point_intervals(
+    metric: PointMetric, uncertainty: UncertaintyOptions, examples: Examples
+) -> None:
+    """Raise if no interval is known for the difference of a point metric between models."""
+    if examples != "apart":
+        raise PrcError(
+            f"the difference of {metric.name} at a target has no paired interval: leave out id=, and "
+            "pass paired=False to compare; of models of one test set, intervals are then mostly too wide"
+        )
+    if uncertainty.method != "analytic":
+        raise PrcError(
+            f'the difference of {metric.name} at a target has no bootstrap; leave out method="bootstrap"'
+        )
+    find_corners(metric)  # raises if the metric has no band
+
+
+def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
+    """Return `by` without MODEL, eta, what the eta frame carries, and the rest of a comparison.
+
+    The rows are as in `build_compare_table`; P_VALUE is one more column.
+    """
+    pairs = _join_points(comparison)
+    differences = _add_limits(
+        pairs, Level(comparison.confidence, comparison.adjust, [BASE_GROUP, _PLACE])
+    )
+    adjusted = [] if comparison.adjust is None else [pl.lit(None, dtype=pl.Float64).alias("p_adjusted")]
+    no_number = pl.lit(None, dtype=pl.Float64)
+    return differences.select(
+        *comparison.table.group_columns,
+        "eta",
+        *comparison.grid.carried,
+        "metric",
+        *(read_side(side, MODEL).alias(f"model_{side}") for side in SIDES),
+        "difference",
+        no_number.alias("standard_error"),
+        "low",
+        "high",
+        no_number.alias("p_value"),
+        *adjusted,
+        "reliable",
+        "resolved",
+        P_VALUE,
+    )
+
+
+def _join_points(comparison: PointComparison) -> pl.LazyFrame:
+    """Return one row per group, prevalence, metric and pair of models, with the point of each model.
+
+    BASE_GROUP numbers the `by` groups.
+    """
+    table, grid = comparison.table, comparison.grid
+    by = table.group_columns
+    bands = BandOptions(comparison.confidence, "wilson", "mover")
+    points = build_points_table(
+        table, grid, [comparison.target], comparison.metrics, bands=bands, long=True
+    )
+    rows = points.with_row_index(GROUP).with_columns(
+        pl.int_range(pl.len()).over(*by, MODEL).alias(_PLACE),
+        pl.col(GROUP).min().over(*by, MODEL),
+        (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
+        _is_reliable(comparison.target).alias("reliable"),
+    )
+    if comparison.needs_pairs:
+        rows = stop_if_broken(rows, [two_models_check()])
+    own = [MODEL, GROUP, "value", "low", "high", "reliable"]
+    of_both = [BASE_GROUP, *grid.carried, "metric"]
+    a, b = (
+        rows.select(*by, _PLACE, "eta", *also, *(pl.col(n).alias(side_name(n, side)) for n in own))
+        for side, also in zip(SIDES, (of_both, []), strict=True)
+    )
+    keys = {**by, _PLACE: pl.Int64(), "eta": pl.Float64()}
+    pairs = join_groups(a, b, keys).filter(read_side("a", GROUP) < read_side("b", GROUP))
+    return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
+
+
+def _is_reliable(target: Target) -> pl.Expr:
+    """Return whether the interval of a point is known to have its level: fixed threshold, full cells."""
+    if target.least_score is None:
+        return pl.lit(False)  # the same examples chose the threshold
+    return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
+
+
+def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
+    """Add `difference`, `low`, `high`, P_VALUE, `reliable` and `resolved` to rows of both models."""
+    value, low, high = ({s: read_side(s, name) for s in SIDES} for name in ("value", "low", "high"))
+    below = ((value["a"] - low["a"]) ** 2 + (high["b"] - value["b"]) ** 2).sqrt()
+    above = ((high["a"] - value["a"]) ** 2 + (value["b"] - low["b"]) ** 2).sqrt()
+    pairs = pairs.with_columns(
+        (value["a"] - value["b"]).alias("difference"), below.alias(_BELOW), above.alias(_ABOVE)
+    )
+    difference, z = pl.col("difference"), z_value(level.confidence)
+    stretch = pl.lit(1.0) if level.adjust is None else level.deviations / z
+    towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
+    reliable = read_side("a", "reliable") & read_side("b", "reliable")
+    errors = difference.abs() / towards_0 * z * pl.when(reliable).then(1.0).otherwise(0.5)
+    pairs = pairs.with_columns(
+        low=difference - pl.col(_BELOW) * stretch,
+        high=difference + pl.col(_ABOVE) * stretch,
+        reliable=reliable,
+        **{P_VALUE: pl.when(towards_0 > 0).then(2 * normal_cdf(-errors))},
+    )
+    known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
+    outside = (pl.col("low") > 0) | (pl.col("high") < 0)
+    decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
+    return pairs.with_columns(
+        reliable=pl.when(known).then("reliable"),
+        resolved=pl.when(known).then((outside & pl.col("reliable")) | decisive),
+    )
