@@ -13,6 +13,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 import pytest
+from altair.utils import schemapi
 from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
@@ -58,6 +59,21 @@ UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uff
 def crossed(models, sites) -> pl.DataFrame:
     pairs = [(model, site) for model in models for site in sites]
     return pl.concat(draw_scores(seed=i, model=m, site=s) for i, (m, s) in enumerate(pairs))
+
+
+@pytest.fixture(autouse=True)
+def without_schema(request, monkeypatch):
+    """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart.
+
+    A test that asks for `with_schema` has them.
+    """
+    if "with_schema" not in request.fixturenames:
+        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+
+
+@pytest.fixture
+def with_schema():
+    """Ask for the checks that `without_schema` skips."""
 
 
 _READ: list = []
@@ -1046,6 +1062,7 @@ def draw_without_words(draw, frame):
 
 
 @every_chart
+@pytest.mark.usefixtures("with_schema")
 def test_charts_of_a_few_groups(draw):
     frame = draw_groups(["b", None, "null"])
     chart = draw(frame, "model")
@@ -1080,6 +1097,7 @@ CONTROLS = {"a\x01b": "a␁b", "\x1b[1m": "␛[1m", "\0": "␀", "\ufffe\x9b": "
 
 
 @pytest.mark.parametrize("name", [*DRAW, "live", "normal_quantiles", "ranking"])
+@pytest.mark.usefixtures("with_schema")
 def test_control_characters_are_shown_as_symbols(name):
     """XML has none of them, and vl-convert ends the process that draws one."""
     draws = {
@@ -1436,6 +1454,7 @@ def test_points_of_other_curves_are_refused_or_told():
 # Differences and gains ------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("with_schema")
 def test_difference_draws_the_interval_and_says_where_it_is_settled():
     frame = trading()
     table = frame.prc.compare(model="model", id="row", eta=eta_grid(), metrics="average_precision")

@@ -281,10 +281,10 @@ def test_expressions_give_the_same_bits(
     metric: metrics.CurveMetric, weight: str | None, etas: list[float | None]
 ) -> None:
     rng = np.random.default_rng(3)
-    n = 3_000
+    n = 1_500
     df = pl.DataFrame(
         {
-            "g": rng.integers(0, 60, n) ** 2 // 60,
+            "g": rng.integers(0, 25, n) ** 2 // 25,
             "score": rng.normal(size=n).round(1),
             "label": rng.random(n) < 0.3,
             "w": rng.lognormal(size=n).round(3) * (rng.random(n) < 0.9),
