@@ -164,6 +164,9 @@ SIZES = [*product((20, 100, 1000), (10, 100)), (200, 1), (50, 100)]
 CELLS = [Cell(model, p, times * p) for model, (p, times) in product(MODELS, SIZES)]
 
 
+COMPARED_SIZES = ((20, 200), (20, 5000), (50, 500), (100, 1000), (200, 2000), (1000, 10_000))
+
+
 def precision(recall: Any, fpr: Any, eta: float) -> Any:
     return recall / (recall + fpr * (1 - eta) / eta)
 
@@ -415,7 +418,7 @@ class Rejected:
 
 def rejected(cell: Cell, simulations: int) -> Iterator[Rejected]:
     rng, step = cell.rng(2), max(1, PER_BATCH // (cell.n_pos + cell.n_neg))
-    etas = [cell.eta(None), 0.1, 0.01]
+    etas = [cell.eta(None), 0.1, 0.01, 0.001]
     found = pl.concat(
         equal_scores(cell, range(first, min(first + step, simulations)), rng).prc.compare(
             ["a", "b"], eta=etas, metrics=("roc_auc", "average_precision"), by="simulation"
@@ -1004,9 +1007,9 @@ def outside(found: Sequence[Coverage]) -> str:
 
 def compared(simulations: int) -> list[Rejected]:
     found: list[Rejected] = []
-    for cell in CELLS:
-        if cell.model in SHIFTED and cell.n_neg == 10 * cell.n_pos:
-            found += rejected(cell, simulations if cell.n_pos < 1000 else max(1, simulations // 4))
+    for model, (n_pos, n_neg) in product(SHIFTED, COMPARED_SIZES):
+        used = simulations if n_pos < 1000 else max(1, simulations // 4)
+        found += rejected(Cell(model, n_pos, n_neg), used)
     return found
 
 

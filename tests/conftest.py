@@ -33,6 +33,8 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(sys, "argv", ["make_reference.py"])
         # In this process, so that a checkout or an unpacked archive describes its own package.
         runpy.run_path(str(folder / "make_reference.py"), run_name="__main__")
+        patch.setattr(sys, "argv", ["make_llms.py", str(folder)])
+        runpy.run_path(str(source / "make_llms.py"), run_name="__main__")
     return folder
 
 

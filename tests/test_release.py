@@ -157,3 +157,50 @@ def test_the_citation_is_of_this_version(dist: Path) -> None:
     assert re.findall(r"^version: (.*)$", cited, flags=re.M) == [VERSION]
     assert re.findall(r"^authors:\n  - name: (.*)$", cited, flags=re.M) == [metadata(dist)["Author"]]
     assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+PLACEHOLDER = "polars-prcurve.example"
+"""Stands for addresses that are not known before the first upload."""
+
+
+def test_addresses_are_placeholders_in_two_known_files() -> None:
+    """Whoever uploads the first version replaces them there, as CONTRIBUTING.md says."""
+    asked = ["git", "grep", "-lIF", PLACEHOLDER, "--", ".", ":!tests", ":!CONTRIBUTING.md"]
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs a checkout")
+    assert run(*asked, cwd=ROOT).split() == ["conda/recipe.yaml", "pyproject.toml"]
+    assert PLACEHOLDER in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_metadata_says_where_to_look(dist: Path) -> None:
+    said = dict(line.split(", ") for line in metadata(dist).get_all("Project-URL", []))
+    assert list(said) == ["Homepage", "Documentation", "Source", "Issues", "Changelog"]
+
+
+def test_the_conda_recipe_is_rendered_and_needs_what_the_wheel_needs(dist: Path) -> None:
+    rattler_build = pytest.importorskip("rattler_build")
+    [variant] = rattler_build.Stage0Recipe.from_file(str(ROOT / "conda" / "recipe.yaml")).render()
+    recipe = variant.recipe.to_dict()
+    assert recipe["package"] == {"name": "polars-prcurve", "version": VERSION}
+    assert recipe["source"] == [{"path": f"../dist/{SDIST}"}]
+    needed = [line for line in metadata(dist).get_all("Requires-Dist", []) if "extra ==" not in line]
+    said = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
+    in_one_order = {",".join(sorted(line.split(","), key=lambda part: "<" in part)) for line in said}
+    of_wheel = {re.sub(r"(<[\d.]+),(>=[\d.]+)", r"\2,\1", line) for line in needed}
+    assert in_one_order == of_wheel | {f"python{metadata(dist)['Requires-Python']}"}
+    tomllib = pytest.importorskip("tomllib", reason="needs Python 3.11")
+    script = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    [[name, target]] = script.items()
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {target}"]
+
+
+def test_workflows_call_scripts_that_are_there() -> None:
+    called = [
+        word
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in re.findall(r"- run: (.*)", path.read_text(encoding="utf-8"))
+        for word in line.split()
+        if word.endswith(".py") or word.startswith(".ci")
+    ]
+    assert sorted({*called}) == [".ci/run", "docs/make_llms.py", "docs/make_reference.py"]
+    assert all((ROOT / path).exists() for path in called)

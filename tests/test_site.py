@@ -64,6 +64,12 @@ def test_every_page_is_built(site: Path) -> None:
     assert not list(site.rglob("*.py"))
 
 
+def test_language_models_find_every_page(site: Path) -> None:
+    said = (site / "llms.txt").read_text(encoding="utf-8")
+    assert re.findall(r"\]\(([^)]+)\)", said) == [page.replace(".md", ".html") for page in PAGES]
+    assert not re.search(r"\]\([^)]+\)$", said, flags=re.M), "a page without a first sentence"
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     for path in site.rglob("*.html"):
         for url in Page(path).loads:
