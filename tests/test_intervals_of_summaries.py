@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, metrics, prc, progress
 from polars_prcurve.uncertainty import bootstrap
 from tests.support import oracle, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
@@ -455,12 +455,13 @@ def test_progress_is_for_terminals(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(1_000))
-    monkeypatch.setattr(bootstrap, "monotonic", lambda: 2 * next(times))
+    monkeypatch.setattr(progress, "monotonic", lambda: 2 * next(times))
     moderate(50).prc.summary(**AGAIN)
     assert capfd.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     moderate(50).prc.summary(**AGAIN)
-    assert capfd.readouterr() == ("", "\rbootstrap: 100%\n")
+    line = "bootstrap: 100%"
+    assert capfd.readouterr() == ("", f"\r{line}\r{' ' * len(line)}\r")  # and then erased
 
 
 # Arguments ------------------------------------------------------------------------------------

@@ -12,13 +12,10 @@ Sources: Efron 1981; Efron and Tibshirani 1993, chapter 14; Davison and Hinkley 
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from statistics import NormalDist
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -48,6 +45,7 @@ from polars_prcurve.curves.segment_sums import CurveSegments, build_hulls, numbe
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
+from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.row_choice import drop_inner_negatives
 from polars_prcurve.uncertainty.options import UncertaintyOptions
@@ -133,7 +131,7 @@ class Bootstrap(NamedTuple):
         if not samples:  # an empty block, from which the errors get their columns
             nothing = np.empty((n, 0, len(self.metrics)))
             yield SampleBlock(pairs, ReplicateValues(nothing[0], nothing, np.empty(0)))
-        with show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
+        with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
             for block in _batch_samples(samples, n):
                 lengths = [length for sample in block for length in sample.lengths]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in block]
@@ -338,26 +336,6 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
     step = max(1, _MAX_CELLS // max(1, n_cells))
     rest = n_replicates % step
     return [step] * (n_replicates // step) + [rest] * (rest > 0)
-
-
-@contextmanager
-def show_progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal which share of `total` is done, once a second has passed."""
-    done, start = 0, monotonic()
-    shown = False
-
-    def advance(more: int) -> None:
-        nonlocal done, shown
-        done += more
-        if sys.stderr.isatty() and monotonic() - start > 1:
-            shown = True
-            print(f"\rbootstrap: {done / total:4.0%}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield advance
-    finally:
-        if shown:
-            print(file=sys.stderr)
 
 
 def _sum_along_curves(

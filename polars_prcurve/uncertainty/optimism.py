@@ -23,11 +23,11 @@ from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.bootstrap import (
     Bootstrap,
-    show_progress,
     split_replicates,
     warn_of_dropped,
 )
@@ -99,7 +99,7 @@ def _measure_samples(
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(uncertainty.seed).spawn(len(samples))
     parts = pairs.partition_by(GROUP, maintain_order=True)
-    with show_progress(n * sum(sum(sample.lengths) for sample in samples)) as advance:
+    with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
         for sample, seed, part in zip(samples, seeds, parts, strict=True):
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
             differences = []

@@ -14,6 +14,7 @@ Sources: Brabec et al. 2020, section 5.1 and Fig. 6.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.row_choice import Thresholds
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
@@ -295,13 +297,17 @@ def _draw_all_samples(table: pl.DataFrame, n_repeats: int, seed: int | None) -> 
     statistics = np.full((len(table), len(_REPEAT_COLUMNS)), np.nan)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
     generators = np.random.default_rng(seed).spawn(len(edges) - 1)
-    for start, stop, generator in zip(edges[:-1], edges[1:], generators, strict=True):
-        n_neg, n_kept = sizes[start] if start < stop else (0, 0)
-        if n_kept > 0:
-            rows = slice(start, stop)
-            statistics[rows] = _draw_samples(
-                tp[rows], fp[rows], n_neg, n_kept, n_repeats=n_repeats, generator=generator
-            )
+    with show_share("samples", len(table)) as advance:
+        for start, stop, generator in zip(edges[:-1], edges[1:], generators, strict=True):
+            n_neg, n_kept = sizes[start] if start < stop else (0, 0)
+            if n_kept > 0:
+                rows, done = slice(start, stop), start
+                for block in _draw_samples(
+                    tp[rows], fp[rows], n_neg, n_kept, n_repeats=n_repeats, generator=generator
+                ):
+                    statistics[done : done + len(block)] = block
+                    done += len(block)
+                    advance(len(block))
     return statistics
 
 
@@ -313,8 +319,8 @@ def _draw_samples(
     *,
     n_repeats: int,
     generator: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Return the _REPEAT_COLUMNS of one curve at one prevalence.
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the _REPEAT_COLUMNS of one curve at one prevalence, a block of its rows at a time.
 
     The negatives between two thresholds are a cell. The numbers that samples keep from all cells have a
     multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
@@ -323,7 +329,6 @@ def _draw_samples(
     """
     import numpy as np
 
-    statistics = np.empty((len(tp), len(_REPEAT_COLUMNS)))
     cells = np.diff(fp, prepend=0).tolist()
     # The negatives below the threshold, and how many of these each sample has yet to keep.
     remaining, missing = n_neg, np.full(n_repeats, n_kept)
@@ -335,8 +340,7 @@ def _draw_samples(
                 missing = missing - generator.hypergeometric(cell, remaining - cell, missing)
                 remaining -= cell
             kept_fp[row] = n_kept - missing
-        statistics[start : start + step] = _compute_statistics(tp[start : start + step], kept_fp)
-    return statistics
+        yield _compute_statistics(tp[start : start + step], kept_fp)
 
 
 def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> NDArray[np.float64]:
