@@ -21,10 +21,10 @@ from polars_prcurve import PrcError, charts, eta_grid
 from polars_prcurve.charts.parts.chart_curves import read_sweep
 from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.charts.parts.line_names import spread_at_ends
-from polars_prcurve.charts.parts.number_formats import say_eta, say_share
 from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
+from polars_prcurve.number_words import say_eta, say_share
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores
 
 pytestmark = pytest.mark.extras

@@ -38,12 +38,11 @@ from polars_prcurve.charts.parts.number_formats import (
     format_threshold,
     format_value,
     round_digits,
-    say_eta,
-    say_share,
 )
 from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
 from polars_prcurve.charts.parts.references import draw_own_etas
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_eta, say_share
 
 
 def metric_by_eta(

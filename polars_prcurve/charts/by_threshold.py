@@ -35,7 +35,7 @@ from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import format_threshold, say_count, say_share
+from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     describe_doubt,
@@ -45,6 +45,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_count, say_share
 
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts are counted among a million events."""

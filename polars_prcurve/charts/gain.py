@@ -29,7 +29,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_threshold, say_share
+from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     describe_thinning,
@@ -38,6 +38,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_diagonal
+from polars_prcurve.number_words import say_share
 
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)

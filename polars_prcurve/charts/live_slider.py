@@ -27,7 +27,7 @@ from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
-from polars_prcurve.charts.parts.number_formats import round_digits, say_eta
+from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
@@ -40,6 +40,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_eta
 
 WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels

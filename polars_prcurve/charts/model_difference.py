@@ -26,15 +26,11 @@ from polars_prcurve.charts.parts.lines_by_prevalence import (
     describe_eta_zero,
     is_sparse,
 )
-from polars_prcurve.charts.parts.number_formats import (
-    format_level,
-    format_metric,
-    format_value,
-    say_eta,
-)
+from polars_prcurve.charts.parts.number_formats import format_level, format_metric, format_value
 from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
 from polars_prcurve.charts.parts.references import draw_level
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_eta
 
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 

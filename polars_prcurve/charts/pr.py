@@ -32,11 +32,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import (
-    format_level,
-    format_threshold,
-    say_share,
-)
+from polars_prcurve.charts.parts.number_formats import format_level, format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
@@ -49,6 +45,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
+from polars_prcurve.number_words import say_share
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {

@@ -29,7 +29,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_count, format_threshold, say_share
+from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     describe_doubt,
@@ -41,6 +41,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     start_at_origin,
     thin_points,
 )
+from polars_prcurve.number_words import format_count, say_share
 
 _X = ChartAxis("recall_gain", "Recall gain", 0.0, 1.0)
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)

@@ -35,8 +35,9 @@ from polars_prcurve.charts.parts.lines_by_prevalence import (
     describe_eta_zero,
     is_sparse,
 )
-from polars_prcurve.charts.parts.number_formats import NO_BREAK, format_level, say_eta
+from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
+from polars_prcurve.number_words import NO_BREAK, say_eta
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable")
 _MOST_NAMES = 30

@@ -36,7 +36,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import format_threshold, say_eta, say_share
+from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     bend_for_log_axis,
     build_records,
@@ -52,6 +52,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_eta, say_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points

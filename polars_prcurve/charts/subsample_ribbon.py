@@ -23,7 +23,7 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_range, format_threshold, say_share
+from polars_prcurve.charts.parts.number_formats import format_range, format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
@@ -33,6 +33,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
+from polars_prcurve.number_words import say_share
 
 _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
 _X = ChartAxis("recall", "Recall", 0.0, 1.0)

@@ -21,12 +21,12 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts, read_list
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS
-from polars_prcurve.charts.parts.number_formats import format_count
 from polars_prcurve.curves.targets import TargetValues, read_events, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.intervals.rates import check_confidence
+from polars_prcurve.number_words import format_count
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.findings import (
     ReportOptions,

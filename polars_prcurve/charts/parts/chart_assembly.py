@@ -32,7 +32,8 @@ from polars_prcurve.charts.parts.chart_words import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
-from polars_prcurve.charts.parts.number_formats import escape_text, glue_numbers
+from polars_prcurve.charts.parts.number_formats import escape_text
+from polars_prcurve.number_words import glue_numbers
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
 AnyChart = TypeVar("AnyChart", bound=Chart)

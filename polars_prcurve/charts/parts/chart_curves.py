@@ -15,15 +15,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.charts.parts.number_formats import (
-    build_labels,
-    format_range,
-    say_eta,
-    say_etas,
-    say_sizes,
-)
+from polars_prcurve.charts.parts.number_formats import build_labels, format_range, say_etas
 from polars_prcurve.column_names import SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_eta, say_sizes
 
 _MAX_NAMES = 5  # of groups without a curve
 

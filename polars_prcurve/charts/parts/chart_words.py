@@ -20,7 +20,8 @@ from polars_prcurve.charts.parts.line_names import (
     place_beside,
     spread_at_ends,
 )
-from polars_prcurve.charts.parts.number_formats import glue_numbers, round_digits
+from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.number_words import glue_numbers
 
 if TYPE_CHECKING:
     from polars_prcurve.charts.parts.chart_assembly import ChartSpec, PanelSize

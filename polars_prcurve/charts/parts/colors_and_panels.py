@@ -12,8 +12,9 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.chart_style import COLORS, OTHERS, mix_eta_colors
-from polars_prcurve.charts.parts.number_formats import build_labels, escape_name, say_eta
+from polars_prcurve.charts.parts.number_formats import build_labels, escape_name
 from polars_prcurve.errors import PrcError, suggest_names
+from polars_prcurve.number_words import say_eta
 
 MAX_COLORS = 8
 _MAX_PANELS = 9

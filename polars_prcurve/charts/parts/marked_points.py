@@ -14,14 +14,9 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.number_formats import (
-    format_count,
-    format_threshold,
-    round_digits,
-    say_count,
-    say_share,
-)
+from polars_prcurve.charts.parts.number_formats import format_threshold, round_digits
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import format_count, say_count, say_share
 
 
 @dataclass(frozen=True)

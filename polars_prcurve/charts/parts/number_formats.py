@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,12 +11,13 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.intervals.rates import check_confidence
+from polars_prcurve.number_words import (
+    format_count,
+    say_eta,
+)
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
-_INSIDE_NUMBER = re.compile(
-    r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
-)
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|lr|mcc|npv|pr|roc)\b")
 
 
@@ -30,11 +30,6 @@ def format_range(sizes: pl.Series) -> str:
     """Return the least and the greatest size as `3 to 8`, or one number if they are equal."""
     low, high = (format_count(size) for size in (sizes.min(), sizes.max()))
     return low if low == high else f"{low} to {high}"
-
-
-def format_count(number: Any) -> str:
-    """Return a count as `1 000`, and a sum of weights as `12.5`."""
-    return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
 
 
 def format_level(confidence: float) -> str:
@@ -58,35 +53,6 @@ def format_one_in(eta: float) -> str:
 
 # As charts say numbers ---------------------------------------------------------------------------
 
-NO_BREAK = "\u00a0"
-"""A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
-
-
-def say_count(number: float) -> str:
-    """Return an expected number in at most four digits: `13 360` for 13361.8."""
-    if number < 100:
-        return f"{number:.3g}"
-    scale = 10 ** max(math.floor(math.log10(number)) - 3, 0)
-    return glue_numbers(format_count(round(number / scale) * scale))
-
-
-def say_share(share: float) -> str:
-    """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 580`."""
-    if 0 < share < 0.001:
-        return glue_numbers(f"1 in {say_count(round(1 / share))}")
-    if 0.95 <= share < 1:  # 99.96 % is not 100 %
-        text = f"{100 * share:.{min(1 - math.floor(math.log10(100 * (1 - share))), 8)}f}"
-        return f"{float(text):.10g}{NO_BREAK}%"
-    return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
-
-
-def say_eta(eta: float) -> str:
-    """Return a prevalence as `1 in 1 000`, or in percent if it is 0 or above a half."""
-    if not 0 < eta <= 0.5:
-        return say_share(eta)
-    n = round(float(f"{1 / eta:.3g}")) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
-    return glue_numbers(f"1 in {format_count(n)}")
-
 
 def say_etas(etas: list[float]) -> str:
     """Return where curves run: `where 1 in 20 is positive`, or `at three shares of positives`."""
@@ -107,18 +73,6 @@ def say_etas(etas: list[float]) -> str:
     ]
     n = numbers[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
     return f"at {n} shares of positives"
-
-
-def say_sizes(n_pos: str, n_neg: str) -> str:
-    """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
-    return (
-        f"{n_pos} positive{'' if n_pos == '1' else 's'}, {n_neg} negative{'' if n_neg == '1' else 's'}"
-    )
-
-
-def glue_numbers(text: str) -> str:
-    """Return the text with no line break inside a number, before a percent sign, or in `1 in 250`."""
-    return _INSIDE_NUMBER.sub(NO_BREAK, text)
 
 
 # As charts and reports name things ----------------------------------------------------------------

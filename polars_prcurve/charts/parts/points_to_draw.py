@@ -17,7 +17,8 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.number_formats import format_count, round_digits
+from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.number_words import format_count
 
 PANEL_PIXELS = 540
 """The width of the widest panel."""

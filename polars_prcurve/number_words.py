@@ -1,0 +1,57 @@
+"""Numbers as people say them, in charts, reports and terminals: `13 360`, `3.7 %`, `1 in 1 000`."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+NO_BREAK = "\u00a0"
+"""A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
+
+_INSIDE_NUMBER = re.compile(
+    r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
+)
+
+
+def format_count(number: Any) -> str:
+    """Return a count as `1 000`, and a sum of weights as `12.5`."""
+    return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
+
+
+def say_count(number: float) -> str:
+    """Return an expected number in at most four digits: `13 360` for 13361.8."""
+    if number < 100:
+        return f"{number:.3g}"
+    scale = 10 ** max(math.floor(math.log10(number)) - 3, 0)
+    return glue_numbers(format_count(round(number / scale) * scale))
+
+
+def say_share(share: float) -> str:
+    """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 580`."""
+    if 0 < share < 0.001:
+        return glue_numbers(f"1 in {say_count(round(1 / share))}")
+    if 0.95 <= share < 1:  # 99.96 % is not 100 %
+        text = f"{100 * share:.{min(1 - math.floor(math.log10(100 * (1 - share))), 8)}f}"
+        return f"{float(text):.10g}{NO_BREAK}%"
+    return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
+
+
+def say_eta(eta: float) -> str:
+    """Return a prevalence as `1 in 1 000`, or in percent if it is 0 or above a half."""
+    if not 0 < eta <= 0.5:
+        return say_share(eta)
+    n = round(float(f"{1 / eta:.3g}")) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
+    return glue_numbers(f"1 in {format_count(n)}")
+
+
+def say_sizes(n_pos: str, n_neg: str) -> str:
+    """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
+    return (
+        f"{n_pos} positive{'' if n_pos == '1' else 's'}, {n_neg} negative{'' if n_neg == '1' else 's'}"
+    )
+
+
+def glue_numbers(text: str) -> str:
+    """Return the text with no line break inside a number, before a percent sign, or in `1 in 250`."""
+    return _INSIDE_NUMBER.sub(NO_BREAK, text)
