@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from decimal import Decimal
 from importlib.metadata import EntryPoint
@@ -20,11 +21,15 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import metrics, prc
-from polars_prcurve.cli import main as cli
+from polars_prcurve import metrics, prc, progress
 from polars_prcurve.cli import table_files
+from polars_prcurve.cli.commands import build_parser, describe_metrics
+from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
+from polars_prcurve.cli.option_values import parse_metrics
+from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
+from polars_prcurve.cli.terminal_words import cut_text, measure_width
 from polars_prcurve.metrics.names import parse_metric, refuse_repeats
 
 ROOT = Path(__file__).parent.parent
@@ -162,6 +167,98 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
     (
+        "points --predicted-positive-rate .5 --interval jeffreys --band rectangle --confidence .9",
+        lambda p: p.operating_points(
+            predicted_positive_rate=0.5, interval="jeffreys", band="rectangle", confidence=0.9
+        ),
+    ),
+    (
+        "points --maximize f1 --confidence .9 --method bootstrap --resamples 10 --seed 0 --long",
+        lambda p: p.operating_points(
+            maximize="f1", confidence=0.9, method="bootstrap", n_resamples=10, seed=0, long=True
+        ),
+    ),
+    ("curve --smooth binormal --long", lambda p: p.curve(smooth="binormal", long=True)),
+    (
+        "decision-curve --eta 0.1 --eta-train 0.5 --probabilities 0.1,0.2 --confidence 0.9 --by model",
+        lambda p: p.decision_curve(
+            0.1, eta_train=0.5, probabilities=[0.1, 0.2], confidence=0.9, by="model"
+        ),
+    ),
+    (
+        "compare --no-paired --model patient --eta 0.1 --metrics roc_auc --confidence 0.9 --adjust holm",
+        lambda p: p.compare(
+            eta=0.1, model="patient", paired=False, metrics="roc_auc", confidence=0.9, adjust="holm"
+        ),
+    ),
+    (
+        "compare --no-paired --model patient --eta 0.1 --metrics f1 --recall 0.5 --worst",
+        lambda p: p.compare(
+            eta=0.1, model="patient", paired=False, metrics="f1", recall=0.5, worst=True
+        ),
+    ),
+    (
+        "compare --no-paired --model patient --counts label patient --eta 0.1 --alerts 30/100",
+        lambda p: p.compare(
+            eta=0.1, model="patient", paired=False, counts=("label", "patient"), alerts=30, per=100
+        ),
+    ),
+    (
+        "compare --scores score,weight --method bootstrap --resamples 10 --seed 1 --cluster patient",
+        lambda p: p.compare(
+            ["score", "weight"], method="bootstrap", n_resamples=10, seed=1, cluster="patient"
+        ),
+    ),
+    ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient")),
+    (
+        "ranking --eta 0.1 --metric precision --alerts 30/100 --per 50",
+        lambda p: p.ranking(0.1, metric="precision", alerts=15, per=50),
+    ),
+    (
+        "ranking --eta 0.1 --metric roc_auc --confidence 0.9",
+        lambda p: p.ranking(0.1, metric="roc_auc", confidence=0.9),
+    ),
+    (
+        "ranking --eta 0.1 --metric precision --recall 0.5 --confidence 0.9",
+        lambda p: p.ranking(0.1, metric="precision", recall=0.5, confidence=0.9),
+    ),
+    (
+        "crossings --metric 'best(f1)' --eta-range 1/1000 0.9",
+        lambda p: p.crossings(metric=metrics.best("f1"), eta_range=(0.001, 0.9)),
+    ),
+    (
+        "crossings --metric precision --threshold 0.55",
+        lambda p: p.crossings(metric="precision", threshold=0.55),
+    ),
+    (
+        "sample-size --threshold .5 --recall .5 --fpr .4 --delta .2 --assurance .9 --confidence .9",
+        lambda p: p.sample_size(0.2, threshold=0.5, recall=0.5, fpr=0.4, assurance=0.9, confidence=0.9),
+    ),
+    (
+        "sample-size --eta 0.1 own --by model --method jeffreys --fpr 0.4",
+        lambda p: p.sample_size(eta=[0.1, None], by="model", method="jeffreys", fpr=0.4),
+    ),
+    (
+        "estimate --eta-train 0.4 --confidence 0.9 --by model --tolerance 1e-6 --max-iterations 99",
+        lambda p: p.estimate_prevalence(
+            0.4, confidence=0.9, by="model", tolerance=1e-6, max_iterations=99
+        ),
+    ),
+    (
+        "estimate --counts patient --method mixture --reference scores.parquet --confidence 0.9",
+        lambda p: p.estimate_prevalence(
+            counts="patient", method="mixture", reference=DF, confidence=0.9
+        ),
+    ),
+    (
+        "estimate --method mixture --reference scores.csv --reference-counts label patient",
+        lambda p: p.estimate_prevalence(
+            method="mixture", reference=DF, reference_counts=("label", "patient")
+        ),
+    ),
+    ("counts --by model", lambda p: p.counts(by="model")),
+    ("counts --unlabelled --model model", lambda p: p.counts(by="model", label=None)),
+    (
         "points --score patient --threshold 2.5",
         lambda p: p.operating_points(score="patient", threshold=2.5),
     ),
@@ -193,6 +290,14 @@ def test_published_rates(here: Path) -> None:
     roc.write_csv("roc.csv")
     expected = prc(roc).summary(0.01, rates=("t", "f"))
     assert_frame_equal(table("summary roc.csv --rates t f --eta 0.01"), expected, check_exact=True)
+    expected = prc(roc).summary(0.01, rates=("t", "f"), sizes=(40, 900), confidence=0.9)
+    found = table("summary roc.csv --rates t f --sizes 40 900 --eta 0.01 --confidence 0.9")
+    assert_frame_equal(found, expected, check_exact=True)
+    four = pl.DataFrame({"at": [0.5, 0.1], "a": [3, 4], "b": [1, 6], "c": [1, 0], "d": [8, 3]})
+    four.write_csv("cells.csv")
+    expected = prc(four).curve(0.01, cells=("a", "b", "c", "d"), score="at")
+    found = table("curve cells.csv --cells a b c d --score at --eta 0.01")
+    assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_a_file_of_prevalences(here: Path) -> None:
@@ -212,6 +317,94 @@ def test_a_file_of_prevalences(here: Path) -> None:
     expected = prc(small).summary(etas.cast({"patient": pl.UInt8}), by="patient")
     written = table("summary small.parquet --by patient --eta etas.csv")
     assert_frame_equal(written, expected, check_exact=True)
+
+
+def test_a_file_of_samples(here: Path) -> None:
+    """k positives of n examples, in place of eta: the interval has the level that is asked for."""
+    sample = pl.DataFrame(
+        {"model": ["a", "b", None], "k": [2, 1, 0], "n": [50, 900, 30], "of": [1, 2, 3]}
+    )
+    sample.write_csv("sample.csv")
+    for options, level in (("", 0.95), ("--confidence 0.8", 0.8)):
+        etas = polars_prcurve.eta_from_sample(sample, confidence=level)
+        how: dict[str, Any] = {"by": "model", "confidence": level if options else None}
+        expected = prc(DF).summary(etas, **how)
+        found = table(f"summary scores.csv --model model --eta sample.csv {options}")
+        assert_frame_equal(found, expected, rel_tol=1e-12)
+        expected.select("model", "eta", "eta_low", "eta_high", "eta_confidence").unique().write_parquet(
+            "etas.parquet"
+        )
+        expected = prc(DF).operating_points(pl.read_parquet("etas.parquet"), recall=0.5, **how)
+        found = table(f"points scores.csv --model model --eta etas.parquet --recall 0.5 {options}")
+        assert_frame_equal(found, expected, rel_tol=1e-12)
+        assert found["eta_low"].null_count() == 0
+
+
+# Tables with a column of scores per model ------------------------------------------------------
+
+WIDE = pl.DataFrame(
+    {
+        "label": [1, 1, 0, 1, 0, 0, 1, 0] * 8,
+        "a": [n * 37 % 64 for n in range(64)],
+        "b": [n * 11 % 64 for n in range(64)],
+        "site": ["x", "y"] * 32,
+        "model": ["of the car"] * 64,
+        "score": [0.5] * 64,
+    }
+)
+LONG = prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"], row="row")
+
+FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
+    ("curve --eta 0.1", lambda p: p.curve(0.1, by="model")),
+    ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"])),
+    ("points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
+    ("ranking --eta 0.1", lambda p: p.ranking(0.1)),
+    # Models of one table scored the same examples.
+    ("ranking --eta .1 --confidence .9", lambda p: p.ranking(0.1, confidence=0.9, id="row")),
+    (
+        "ranking --eta .1 --confidence .9 --metric precision --fpr .2",
+        lambda p: p.ranking(0.1, confidence=0.9, metric="precision", fpr=0.2),
+    ),
+    ("crossings --eta-range 0.001 0.999", lambda p: p.crossings(eta_range=(0.001, 0.999))),
+    (
+        "compare --no-paired --metrics precision --recall 0.5",
+        lambda p: p.compare(model="model", paired=False, metrics="precision", recall=0.5),
+    ),
+    ("sample-size --recall 0.5", lambda p: p.sample_size(recall=0.5, by="model")),
+    ("counts --unlabelled", lambda p: p.counts(by="model", label=None)),
+    (
+        "compare --eta 0.1 --by site",
+        lambda _: prc(WIDE).compare(["a", "b"], 0.1, by="site"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), FROM_WIDE, ids=[command for command, _ in FROM_WIDE])
+def test_scores_of_several_models(
+    here: Path, command: str, expected: Callable[[Any], pl.DataFrame]
+) -> None:
+    """The column of a model names it, whatever else the table calls `model` or `score`."""
+    WIDE.write_csv("wide.csv")
+    name, _, options = command.partition(" ")
+    found = table(f"{name} wide.csv --scores a,b {options}")
+    assert_frame_equal(found, expected(prc(LONG)), rel_tol=1e-12)
+
+
+def test_a_group_column_is_not_lost_to_the_name_of_models(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WIDE.write_csv("wide.csv")
+    message = refusal("summary wide.csv --scores a,b --by model", capsys)
+    assert message == "the result would have two columns 'model'; rename one"
+
+
+@pytest.mark.extras
+def test_a_report_of_a_wide_table(tmp_path: Path) -> None:
+    WIDE.write_parquet(tmp_path / "wide.parquet")
+    options = ["--scores", "a,b", "--eta", "0.1", "-o", str(tmp_path / "a.html")]
+    assert main(["report", str(tmp_path / "wide.parquet"), *options]) == 0
+    LONG.prc.report(tmp_path / "b.html", 0.1, model="model", id="row")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 METRICS = {
@@ -234,10 +427,10 @@ METRICS = {
 
 @pytest.mark.parametrize("text", METRICS)
 def test_metrics_are_written_as_tables_name_them(text: str) -> None:
-    [found] = map(parse_metric, cli._parse_metrics([text]))
+    [found] = map(parse_metric, parse_metrics([text]))
     assert found is not None
     assert found.name == METRICS[text].name
-    [again] = map(parse_metric, cli._parse_metrics([found.name]))
+    [again] = map(parse_metric, parse_metrics([found.name]))
     assert again is not None
     assert again.name == found.name
 
@@ -248,12 +441,12 @@ def test_metrics_take_themselves_apart(here: Path) -> None:
     )
     asked = [metrics.best(metrics.f_beta(2)), "roc_auc", metrics.precision_at_recall(0.8)]
     assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked), check_exact=True)
-    assert cli._parse_metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
+    assert parse_metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
 
 
 def test_the_library_takes_each_parameter_name() -> None:
     """Every metric with a parameter is known to the help of one command."""
-    known = cli._describe_metrics(metrics.PointMetric) + cli._describe_metrics(metrics.CurveMetric)
+    known = describe_metrics(metrics.PointMetric) + describe_metrics(metrics.CurveMetric)
     for name in metrics.__all__:
         assert name in {"CurveMetric", "PointMetric", "point"} or re.search(rf"\b{name}\b", known), name
 
@@ -379,6 +572,18 @@ REFUSED = {
     "points scores.csv --alerts 5/2": "500/2000000",
     "points scores.csv --alerts 1/2/3": "500/2000000",
     "points scores.csv --alerts 5/100 5/200": "same number of events",
+    "compare scores.csv --eta 0.1": "--scores, two columns or more; or --model and --id of a long table",
+    "compare scores.csv --scores score --eta 0.1": "takes the columns of two models or more",
+    "ranking scores.csv --model patient": "--eta own compares each group at its own prevalence",
+    "crossings scores.csv --eta-range 0 1": "--eta-range is two prevalences",
+    "crossings scores.csv --eta-range 0.1": "--eta-range",
+    "sample-size scores.csv": "--recall",
+    "sample-size scores.csv --recall .5 --delta 0": "--delta",
+    "estimate scores.csv": "--eta-train",
+    "estimate scores.csv --method mixture": "pass it as --reference",
+    "estimate scores.csv --method mixture --reference none.csv": "there is no file 'none.csv'",
+    "decision-curve scores.csv --eta .1": "--eta-train",
+    "counts scores.csv --unlabelled --score none": "'none'",
 }  # fmt: skip
 
 
@@ -446,7 +651,7 @@ class Terminal(io.StringIO):
 
 
 def on_a_terminal(
-    command: str, columns: int = 100, beside: type[io.StringIO] = Terminal
+    command: str, columns: int = 80, beside: type[io.StringIO] = Terminal, no_color: str = "1"
 ) -> tuple[str, str]:
     """What a person sees: standard output, and beside it standard error."""
     screen, notes = Terminal(), beside()
@@ -454,34 +659,168 @@ def on_a_terminal(
         patch.setattr(sys, "stdout", screen)
         patch.setattr(sys, "stderr", notes)
         patch.setenv("COLUMNS", str(columns))
+        patch.setenv("NO_COLOR", no_color)
+        patch.setenv("TERM", "xterm")
         assert main(shlex.split(command)) == (2 if "error: " in notes.getvalue() else 0)
     return screen.getvalue(), notes.getvalue()
 
 
 def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
-    shown, beside = on_a_terminal("curve scores.csv --by model")
-    assert shown.count("\n") == 3 + prc(DF).curve(by="model").height + 1
-    assert "precision" in shown
-    assert beside == "reading scores.csv ...\n"
-    shown, beside = on_a_terminal("curve scores.csv --by model", columns=50)
-    assert max(map(len, shown.splitlines())) <= 50
-    assert re.search(r"\n\d of 10 columns; -o FILE writes all", beside)
-    options = "--eta 0.1 --precision 0.5 --alerts 1/100 --maximize f1 --confidence 0.9"
-    shown, beside = on_a_terminal(f"points scores.csv --by model {options}", columns=120)
-    assert max(map(len, shown.splitlines())) <= 120
-    assert {"threshold", "recall", "fpr", "precision"} <= set(re.findall(r"\w+", shown.splitlines()[1]))
+    """What is constant stands above, answers come first, and an interval is one column."""
+    WIDE.write_csv("wide.csv")
+    asked = (
+        "summary wide.csv --scores a,b --eta 0.001 --confidence 0.9 --metrics average_precision roc_auc"
+    )
+    shown, beside = on_a_terminal(asked)
+    values = (
+        prc(WIDE.drop("model", "score"))
+        .unpivot_scores(["a", "b"])
+        .prc.summary(0.001, by="model", confidence=0.9, metrics=["average_precision", "roc_auc"])
+    )
+    lines = shown.splitlines()
+    assert lines[0] == "1 in 1 000 positive (eta 0.001); tested on 32 positives, 32 negatives"
+    assert lines[2].split("  ")[0] == "metric"
+    assert "value (90 %)" in lines[2]
+    assert set(lines[3]) == {"-"}
+    first = values.filter(pl.col("metric") == "average_precision").row(0, named=True)
+    cell = f"{first['value']:.5f} ({first['low']:.5f} to {first['high']:.5f})?"
+    assert lines[4].startswith("average_precision  a ")
+    assert cell in lines[4]
+    assert lines[5].startswith(" " * 19 + "b ")  # the metric is said once
+    assert len({len(line.partition(")")[0]) for line in lines[4:6]}) == 1  # numbers end in one place
+    assert lines[-1].startswith("? Intervals like this one")
+    assert beside == ""
+
+
+@pytest.mark.parametrize("columns", [10, 25, 40, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
+    WIDE.write_csv("wide.csv")
+    options = "--eta 0.1 0.01 --precision 0.5 --alerts 1/100 --maximize f1 --confidence 0.9 --by site"
+    shown, beside = on_a_terminal(f"points wide.csv --scores a,b {options}", columns)
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= columns
+    head = next(line for line in lines if line.startswith("target"[: columns // 2]))
+    assert ("threshold" in head) == (columns >= 60) or columns == 40
+    assert ("precision (90 %)" in head) == (columns >= 80)
+    told = re.fullmatch(r"(\d+) of (\d+) columns; -o FILE writes all, .*\n", beside)
+    assert told is not None or columns == 200
+    assert "1 in 100 positive (eta 0.01)" in " ".join(lines)
+
+
+def test_a_terminal_shows_the_first_rows(here: Path) -> None:
     many = ",".join(str(n / 1000) for n in range(1, 11))
     shown, beside = on_a_terminal(f"curve scores.csv --eta {many}")
     rows = prc(DF).curve([n / 1000 for n in range(1, 11)]).height
-    assert f"\n50 of {rows} rows; -o FILE writes all" in beside
-    assert shown.count("\n") == 54
+    assert f"50 of {rows} rows; -o FILE writes all" in beside
+    assert len(re.findall(r"^ +0\.\d+ ", shown, re.M)) == 50
+    assert shown.count(" positive (eta ") == -(-50 // (rows // 10))  # each has rows of its own
 
 
-def test_a_terminal_is_told_of_progress(here: Path) -> None:
+def test_rows_come_in_an_order_for_people(here: Path) -> None:
+    """By prevalence, then by metric: models that are compared stand side by side."""
+    shown, _ = on_a_terminal("summary scores.csv --by model --eta 0.1 0.01 --metrics roc_auc pr_auc")
+    found = re.findall(r"^(1 in \d+|roc_auc|pr_auc|) +(-|a|b|positive) ", shown, re.M)
+    each = [("roc_auc", "-"), ("", "a"), ("", "b"), ("pr_auc", "-"), ("", "a"), ("", "b")]
+    assert found == [("1 in 100", "positive"), *each, ("1 in 10", "positive"), *each]
+
+
+def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:
+    table = pl.DataFrame(
+        {"eta": [0.1] * 3, "x": [0.99996, 0.5, 1.0], "y": [1e-12, 0.25, 0.0], "z": [13361.8, 12.0, 1.0]}
+    )
+    lines, covered = format_table(table, Layout([], []), 80)
+    assert [re.split(r" {2,}", line.strip()) for line in lines[4:]] == [
+        ["0.99996", "1.0e-12", "13 361.8"],
+        ["0.50000", "0.25", "12.0"],
+        ["1.00000", "0.00", "1.0"],
+    ]
+    assert covered == set(table.columns)
+
+
+def test_columns_without_a_value_are_not_shown() -> None:
+    """The first answer stays, as a dash; the number of columns counts what is told to be empty."""
+    table = pl.DataFrame({"g": [None, "a"], "value": [None, None], "p_value": [None, None], "x": [1, 2]})
+    lines, covered = format_table(table, Layout(["g"], ["value", "p_value"]), 80)
+    assert [line.split() for line in lines] == [
+        ["g", "value", "x"],
+        ["-" * 11],
+        ["-", "-", "1"],
+        ["a", "-", "2"],
+    ]
+    assert covered == set(table.columns)
+
+
+def test_heads_are_bold_unless_colours_are_unwanted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, _ = on_a_terminal("counts scores.csv")
+    bold, _ = on_a_terminal("counts scores.csv", no_color="")
+    assert "\x1b" not in plain
+    assert bold == plain.replace("score  n_pos  n_neg", "\x1b[1mscore  n_pos  n_neg\x1b[0m")
+    assert run("prcurve counts scores.csv").stdout.startswith("score,n_pos,n_neg\n")  # a pipe
+
+
+HOSTILE = ["\x1b]0;pwned\x07", "a\nb", "\u202eevil", "日本語のモデル" * 9, "e\u0301te\u0301", "x" * 99]
+
+
+@pytest.mark.parametrize("columns", [30, 80])
+def test_names_cannot_break_a_table(here: Path, columns: int) -> None:
+    """No name commands the terminal, ends a line, turns the direction of writing, or moves a column."""
+    pl.DataFrame(
+        {"g": HOSTILE * 2, "score": [0.5, 0.25] * 6, "n_pos": [1] * 12, "n_neg": [2] * 12}
+    ).write_parquet("hostile.parquet")
+    shown, _ = on_a_terminal("counts hostile.parquet --counts n_pos n_neg --by g", columns)
+    lines = shown.splitlines()
+    assert len(lines) == 2 + len(HOSTILE)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", shown)
+    assert len({measure_width(line) for line in lines[2:]}) == 1
+    assert measure_width(lines[2]) <= columns
+
+
+def test_text_is_as_wide_as_it_looks() -> None:
+    widths = {"ab": 2, "日本": 4, "e\u0301": 1, "a\u200bb": 2, "": 0}
+    assert {text: measure_width(text) for text in widths} == widths
+    assert cut_text("日本語", 4) == "日…"
+    assert cut_text("abc", 3) == "abc"
+
+
+def test_a_terminal_that_knows_ascii_alone_gets_a_table(here: Path) -> None:
+    DF.head(2).with_columns(model=pl.lit("日本")).write_csv("names.csv")
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        print_rows(ShownRows(prc(pl.read_csv("names.csv")).counts(by="model"), 2), Layout(["model"], []))
+        screen.flush()
+    assert b"??" in screen.buffer.getvalue()  # type: ignore[attr-defined]
+
+
+# Progress -------------------------------------------------------------------------------------
+
+
+def test_a_terminal_is_told_what_was_written(here: Path) -> None:
     shown, beside = on_a_terminal("curve scores.csv -o out.csv")
     assert shown == ""
-    rows = prc(DF).curve().height
-    assert re.fullmatch(rf"reading scores.csv ...\nwrote {rows} rows to out.csv in \d+\.\d s\n", beside)
+    assert re.fullmatch(rf"wrote {prc(DF).curve().height} rows to out.csv in \d+\.\d s\n", beside)
+
+
+@pytest.mark.parametrize("command", ["curve scores.csv", "curve scores.csv -o out.csv"])
+def test_long_work_is_shown_on_terminals_alone(
+    here: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A line with the seconds appears, and is erased before anything else is said."""
+    slow = FilePrc.curve
+
+    def curve(*args: Any, **given: Any) -> pl.LazyFrame:
+        time.sleep(0.3)
+        return slow(*args, **given)
+
+    monkeypatch.setattr(FilePrc, "curve", curve)
+    monkeypatch.setattr(progress, "_DELAY", 0.1)
+    _, beside = on_a_terminal(command)
+    line, *rest = re.split(r"\r(?=[^\r]*$)", beside)
+    assert re.match(r"\rcurve of scores.csv: 0 s", line)
+    assert line.rstrip(" ").endswith("s\r") or line.endswith(" ")
+    assert rest == [""] or rest[0].startswith("wrote ")
+    _, beside = on_a_terminal(command, beside=io.StringIO)
+    assert beside == ""
 
 
 def test_large_tables_go_through_in_streams(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -521,9 +860,9 @@ def test_help_mentions_every_option(
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     about = capsys.readouterr().out
-    assert about.count("    polars-prcurve ") == 4
+    assert about.count("    polars-prcurve ") == 5
     assert "1:5000" in about
-    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for name, parser in commands.choices.items():
         assert name in about
         with pytest.raises(SystemExit, match="0"):
@@ -610,6 +949,16 @@ def test_the_console_script_is_the_same() -> None:
     assert name == "polars-prcurve"
 
 
+def test_help_starts_without_heavy_imports() -> None:
+    """What draws, and what computes on arrays, is imported by commands that need it."""
+    code = (
+        "import sys; from polars_prcurve.cli.commands import build_parser; build_parser(); "
+        "assert not {'altair', 'numpy', 'scipy', 'sklearn', 'vl_convert'} & set(sys.modules)"
+    )
+    done = run(f'"{sys.executable}" -c "{code}"')
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_package_does_not_import_its_command_line() -> None:
     code = "import sys, polars_prcurve; assert 'polars_prcurve.cli' not in sys.modules"
     done = run(f'"{sys.executable}" -c "{code}"')
@@ -646,7 +995,7 @@ def test_the_page_shows_what_really_comes_out(tmp_path: Path, monkeypatch: pytes
 
 
 def test_every_command_is_run() -> None:
-    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     run = {command.partition(" ")[0] for command, _ in OPTIONS} | {"report", "demo"}
     missing = set(commands.choices) - run
     assert not missing, f"{missing} are never run: add a line for each to OPTIONS in tests/test_cli.py"
@@ -658,8 +1007,17 @@ WITHOUT_EFFECT = {
     "summary scores.csv --method bootstrap": "--method needs --confidence",
     "summary scores.csv --method analytic": "--method needs --confidence",
     "summary scores.csv --seed 1": "--seed needs --confidence and --method bootstrap",
-    "summary scores.csv --confidence .9 --resamples 9": "--resamples needs --confidence and --method",
+    "summary scores.csv --confidence .9 --resamples 9": "--resamples needs --method bootstrap",
     "summary scores.csv --cluster patient": "--cluster needs --confidence and --method bootstrap",
+    "compare wide.csv --scores score,weight --seed 1": "--seed needs --method bootstrap",
+    "points scores.csv --recall .5 --band rectangle": "--band needs --confidence",
+    "points scores.csv --recall .5 --start .5": "--start needs --guarantee",
+    "summary scores.csv --scores score,weight --score a": "--score needs a row per model and example",
+    "summary scores.csv --scores score,weight --model a": "--model needs a row per model and example",
+    "ranking scores.csv --scores score,weight --id patient": "--id needs a row per model and",
+    "summary scores.csv --scores a b --rates a b": "--scores needs scores, not --rates",
+    "counts scores.csv --unlabelled --label label": "--label needs rows of examples, not --unlabelled",
+    "counts scores.csv --unlabelled --weight weight": "rows without labels; leave out --weight",
     "curve scores.csv --label label --counts label patient": "--label needs rows of examples",
     "curve scores.csv --label label --rates score label --eta .1": "--label needs rows of examples",
     "curve scores.csv --score score --rates score label --eta .1": "--score needs scores, not --rates",
@@ -683,11 +1041,15 @@ def test_an_option_without_effect_is_refused(
 
 
 MISSPELT = {
-    "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points'?",
+    "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points' or 'counts'?",
+    "rankng scores.csv": "did you mean 'ranking'?",
+    "ranking scores.csv --modle a": "did you mean '--model' or '--method'?",
+    "estimate scores.csv --refrence x": "did you mean '--reference' or '--reference-counts' or",
+    "summary scores.csv --scores score,wieght": "which is not in the table; did you mean 'weight'?",
+    "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
-    "points scores.csv --predicted-positive-rate 0.1": "no option '--predicted-positive-rate'",
     "report scores.csv --tilte x": "did you mean '--title'?",
     "summary scores.csv --method bootstrp": "--method cannot be 'bootstrp'; did you mean 'bootstrap'?",
     "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
@@ -761,9 +1123,12 @@ IN_OPTIONS = {
         "with the command points --recall 0.8 --metrics 'f1'"
     ),
     "n_resamples= is a whole number": "--resamples is a whole number",
-    "predicted_positive_rate= takes numbers": "--alerts takes numbers",
+    "predicted_positive_rate= takes numbers": "--predicted-positive-rate takes numbers",
     "pass None for each group's own": "pass own for each group's own",
-    "scores= names the models": "scores= names the models",
+    "models= names the models": "models= names the models",
+    "or model= and paired=False if": "or --model and --no-paired if",
+    "as numbers, or as a frame with": "as numbers, or as a file with",
+    "ask .prc.sample_size(delta=0.1)": "ask the command sample-size --delta 0.1",
     # What users wrote is no code.
     "label= names the column 'eta=None', which": "--label names the column 'eta=None', which",
     "'metrics.x' is 'operating_points'": "'metrics.x' is 'operating_points'",
@@ -775,7 +1140,7 @@ IN_OPTIONS = {
 
 @pytest.mark.parametrize("message", IN_OPTIONS)
 def test_code_in_messages_becomes_options(message: str) -> None:
-    [commands] = [a for a in cli._build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     options: dict[str, str] = {}
     for parser in commands.choices.values():
         options |= name_options(parser, {})
@@ -908,6 +1273,70 @@ def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], 
         assert capsys.readouterr().err == told
     table(f"{name} scores.parquet {target} --eta 0.1 --missing drop")
     assert capsys.readouterr().err == ""
+
+
+def test_rows_of_a_wide_table_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where models are compared, a row is left out for all of them."""
+    n = pl.int_range(pl.len())
+    WIDE.with_columns(
+        a=pl.when(n < 3).then(None).otherwise("a"),
+        label=pl.when(n.is_in([2, 3])).then(None).otherwise("label"),
+    ).write_parquet("gaps.parquet")
+    wide = "gaps.parquet --scores a,b --missing drop"
+    for command, told in {
+        f"compare {wide} --eta 0.1": "4 of 64 rows",
+        f"ranking {wide} --eta 0.1 --confidence 0.9": "8 of 128 pairs of row and model",
+        f"summary {wide}": "6 of 128 pairs of row and model",
+        f"crossings {wide}": "6 of 128 pairs of row and model",
+        "counts gaps.parquet --score a --unlabelled --missing drop": "3 of 64 rows",
+    }.items():
+        table(command)
+        line = f"polars-prcurve: {told} are left out, because a value is missing in them\n"
+        assert capsys.readouterr().err == line
+    table("estimate gaps.parquet --score a --method mixture --reference gaps.parquet --missing drop")
+    assert capsys.readouterr().err.splitlines() == [
+        "polars-prcurve: 3 of 64 rows are left out, because a value is missing in them",
+        "polars-prcurve: in --reference, 4 of 64 rows are left out, because a value is missing in them",
+    ]
+
+
+# Estimates that are worthless -------------------------------------------------------------------
+
+
+def test_an_estimate_that_a_test_refutes_is_called_worthless(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file has the number and the p-value; a terminal does not show the number."""
+    test = pl.DataFrame({"score": [3, 2, 1], "n_pos": [80, 15, 5], "n_neg": [10, 190, 800]})
+    field = pl.DataFrame(
+        {"day": [1] * 3 + [2] * 3, "score": [3, 2, 1] * 2, "n": [18, 190, 792, 1, 900, 99]}
+    )
+    test.write_csv("test.csv")
+    field.write_csv("field.csv")
+    asked = (
+        "estimate field.csv --by day --counts n --method mixture --reference test.csv "
+        "--reference-counts n_pos n_neg --confidence 0.9"
+    )
+    found = table(asked)
+    expected = field.prc.estimate_prevalence(
+        by="day",
+        counts="n",
+        method="mixture",
+        reference=test,
+        reference_counts=("n_pos", "n_neg"),
+        confidence=0.9,
+    )
+    assert_frame_equal(found, expected, rel_tol=1e-9)
+    good, bad = found["shift_p_value"]
+    assert bad < 0.01 < good
+    note = capsys.readouterr().err
+    assert note.startswith("polars-prcurve: day = 2: the estimate is worthless, because no prevalence")
+    assert note.count("\n") == 1
+    shown, beside = on_a_terminal(asked, beside=io.StringIO)
+    first, second = shown.splitlines()[-2:]
+    assert re.match(r"1 +1 in \d+ \(.+ to 1 in [\d.]+\)  1 000 ", first)
+    assert re.match(r"2 +worthless  1 000 +< 0.001", second)
+    assert note in beside
 
 
 # Reports --------------------------------------------------------------------------------------

@@ -19,11 +19,16 @@ from typing import Any, NoReturn
 
 from polars_prcurve.errors import PrcError, suggest_names
 
-_METHODS = {"operating_points": "points"}
+_METHODS = {
+    "operating_points": "points",
+    "sample_size": "sample-size",
+    "decision_curve": "decision-curve",
+    "estimate_prevalence": "estimate",
+}
 """Methods whose commands have another name."""
-_ALIASES = {"predicted_positive_rate": "alerts", "per": "alerts"}
+_ALIASES = {"per": "alerts"}
 """Arguments without an option of the same name, and the name of the option that sets them."""
-_PHRASES = {"None": "own", " to a frame method": "", ", or sizes=": "", " frame": " file"}
+_PHRASES = {"None": "own", " to a frame method": "", " frame": " file", "as a frame": "as a file"}
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
 _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|None|True|False)"
@@ -34,7 +39,7 @@ _CODE = re.compile(
     | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
     | (?P<metric> \bmetrics\.(?=\w))
     | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?
-    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b|,\ or\ sizes=)
+    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b|\bas\ a\ frame\b)
     """,
     re.X,
 )
@@ -80,6 +85,8 @@ def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
     if found["name"] not in options:
         return found[0]
     value = found["value"] or ""
+    if value in ("True", "False"):  # of a switch, whose option says which
+        value = ""
     plain = re.fullmatch(r"[\"'](\w+)[\"']", value)
     if plain and value.startswith('"'):
         value = plain[1]

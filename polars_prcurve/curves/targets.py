@@ -150,6 +150,8 @@ def read_targets(
         targets.append(Target(criterion, value, choose_last(test), True, rate=rate))
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
+    if not targets and not at_eta:
+        raise PrcError("an operating point needs a target: pass threshold=, recall= or fpr=")
     if not targets:
         raise PrcError(
             "an operating point needs a target: recall=, fpr=, precision=, "

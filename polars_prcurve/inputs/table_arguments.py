@@ -120,28 +120,44 @@ class DroppedRows(NamedTuple):
 
     n: int
     total: int
+    what: str = "rows"
 
     @property
     def sentence(self) -> str:
         """What to tell of them."""
         return (
-            f"{_group_digits(self.n)} of {_group_digits(self.total)} rows are left out, "
+            f"{_group_digits(self.n)} of {_group_digits(self.total)} {self.what} are left out, "
             "because a value is missing in them"
         )
 
 
 def count_dropped_rows(
-    frame: pl.DataFrame | pl.LazyFrame, *, model: Column | None = None, id: Any = None, **given: Any
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    model: Column | None = None,
+    id: Any = None,
+    unlabelled: bool = False,
+    **given: Any,
 ) -> DroppedRows:
     """Return how many rows missing="drop" leaves out, from the arguments of a method on the table.
 
     Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
     an example is left out as a whole.
     """
+    if unlabelled:
+        columns = {
+            name: given[name] for name in ("by", "score", "counts") if given.get(name) is not None
+        }
+        rows = read_unlabelled(frame, makes=(), may_collect=True, missing="drop", **columns)
+        return _subtract_kept(rows)
     columns = {name: given[name] for name in _COLUMN_ARGUMENTS if given.get(name) is not None}
     if id is not None:
         columns |= {"model": model, "example": id}
-    table = read_input(frame, makes=(), may_collect=True, missing="drop", **columns)
+    return _subtract_kept(read_input(frame, makes=(), may_collect=True, missing="drop", **columns))
+
+
+def _subtract_kept(table: InputTable) -> DroppedRows:
+    """Return the rows that a table leaves out, of which it counts all and those that it keeps."""
     if table.row_counts is None:
         return DroppedRows(0, 0)
     total, kept = table.collect(table.row_counts, "the number of rows left out").row(0)

@@ -1,0 +1,78 @@
+"""What the command line says on standard error, beside the table."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from polars_prcurve.progress import clear_line
+
+PROGRAM = "polars-prcurve"
+_SHOWN = 5
+_SMALL_P_VALUE = 0.01
+
+
+def print_note(text: str) -> None:
+    """Print a sentence on what the result lacks, whoever reads standard error."""
+    clear_line()
+    print(f"{PROGRAM}: {text}", file=sys.stderr)
+
+
+def print_progress(text: str) -> None:
+    """Print a line on what is done, if a person watches."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+# Promises that no threshold keeps ----------------------------------------------------------------
+
+
+def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for the first rows of operating points that have no threshold, and a count."""
+    keys = [*by, "eta", "criterion", "target"]
+    unmet = points.filter(pl.col("threshold").is_null()).unique(keys, keep="first", maintain_order=True)
+    for row in unmet.head(_SHOWN).to_dicts():
+        where = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
+        target = f"{row['criterion']} {row['target']:g}"
+        need = _describe_need(row["n_pos_needed"], row["n_neg_needed"])
+        level = f"with a guarantee of {row['guarantee']:g}"
+        yield f"{where}: no threshold keeps {target} {level}; {need}"
+    if unmet.height > _SHOWN:
+        yield f"{unmet.height - _SHOWN} more rows have no threshold either"
+
+
+def _describe_need(n_pos: float | None, n_neg: float | None) -> str:
+    """Return what even perfect scores need, and what it means if the table has it."""
+    number, what = (n_pos, "positives") if n_neg is None else (n_neg, "negatives")
+    if number is None:
+        return "take a larger budget, or a larger test set"
+    if math.isinf(number):
+        return "no test set could prove it"
+    text = f"{number:,.0f}".replace(",", " ")
+    return (
+        f"even perfect scores need {text} {what} (n_{what[:3]}_needed); if the table has as many, "
+        "it is the scores"
+    )
+
+
+# Estimates that a test refutes -------------------------------------------------------------------
+
+IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
+"""Whether no prevalence fits the scores that an estimate is from."""
+
+
+def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for the first estimates that are worthless, and a count."""
+    refuted = estimates.filter(IS_REFUTED)
+    for row in refuted.head(_SHOWN).to_dicts():
+        where = ", ".join(f"{name} = {row[name]}" for name in by)
+        yield (
+            f"{where}{': ' if where else ''}the estimate is worthless, because no prevalence fits these "
+            f"scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has changed since "
+            "the reference"
+        )
+    if refuted.height > _SHOWN:
+        yield f"{refuted.height - _SHOWN} more estimates are worthless, too"

@@ -1,0 +1,138 @@
+"""From words of the command line to values that methods take: one function for each kind of value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.cli import table_files
+from polars_prcurve.errors import PrcError
+from polars_prcurve.prevalence.eta_values import eta_from_ratio, read_fraction
+
+
+class Budget(NamedTuple):
+    """A number of alerts among a number of events."""
+
+    alerts: Fraction
+    events: Fraction
+
+
+def split_words(words: Sequence[str]) -> list[str]:
+    """Return the words, with those that have commas split at these."""
+    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def parse_shares(words: Sequence[str]) -> list[float]:
+    return [_parse_number(word, "a share such as 0.9") for word in split_words(words)]
+
+
+def _parse_number(word: str, expected: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise PrcError(f"expected {expected}; got {word!r}") from None
+
+
+def parse_etas(words: Sequence[str]) -> list[float | None] | pl.LazyFrame:
+    """Return prevalences, None for the own one, or the table in a file."""
+    if len(words) == 1 and table_files.find_format(words[0]):
+        return table_files.scan_files(words[0], ["eta", "k", "n"])
+    return [_parse_eta(word) for word in split_words(words)]
+
+
+def _parse_eta(word: str) -> float | None:
+    if word == "own":
+        return None
+    if ":" in word:
+        return eta_from_ratio(word)
+    if "/" in word:
+        return _parse_fraction(word)
+    expected = "--eta as shares such as 0.001 or 1/1000, ratios such as 1:999, own, or one file"
+    return _parse_number(word, expected)
+
+
+def _parse_fraction(word: str) -> float:
+    """Return `1/5000` as 0.0002: of 5 000 events 1 is positive."""
+    try:
+        return float(read_fraction(word))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise PrcError(f"expected --eta as a share such as 1/5000; got {word!r}") from None
+
+
+def parse_range(words: Sequence[str]) -> tuple[float | None, ...]:
+    """Return the ends of a range of prevalences, each written as an eta."""
+    return tuple(map(_parse_eta, words))
+
+
+def parse_sizes(words: Sequence[str]) -> list[str | int]:
+    """Return two numbers of examples, or the names of two columns."""
+    return [int(word) if word.isdecimal() else word for word in words]
+
+
+def parse_budgets(words: Sequence[str]) -> list[Budget]:
+    """Return each `ALERTS/EVENTS` as its two numbers; raise unless all are among the same events."""
+    try:
+        budgets = [
+            Budget(read_fraction(n), read_fraction(of))
+            for n, of in (word.split("/") for word in split_words(words))
+        ]
+        if not all(0 <= budget.alerts <= budget.events and budget.events > 0 for budget in budgets):
+            raise ValueError
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise PrcError(
+            f"--alerts takes ALERTS/EVENTS, such as 500/2000000; got {' '.join(words)}"
+        ) from None
+    if len({budget.events for budget in budgets}) > 1:
+        raise PrcError(
+            "--alerts must be among the same number of events; run the command once for each number"
+        )
+    return budgets
+
+
+def count_alerts(budgets: Sequence[Budget], per: float | None) -> tuple[list[float], float]:
+    """Return the budgets among `per` events, or among their own number, and that number."""
+    events = budgets[0].events if per is None else Fraction(per)
+    return [float(budget.alerts * events / budget.events) for budget in budgets], float(events)
+
+
+def parse_metrics(words: Sequence[str]) -> list[str]:
+    """Return metrics as tables name them: `f1`, `f_beta(2)`, `best(f1)`."""
+    text = ",".join(word.strip(" ,") for word in words)
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        raise PrcError(f"expected metrics, such as f1, f_beta(2) or best(f1); got {text}") from None
+    return [ast.unparse(node) for node in (tree.elts if isinstance(tree, ast.Tuple) else [tree])]
+
+
+# Values of a column, whose dtype tells how they are read -----------------------------------------
+
+ColumnValue = Callable[[str, str, pl.DataType], Any]
+"""A function of an option, a text and the dtype of a column."""
+
+
+def parse_threshold(option: str, text: str, dtype: pl.DataType) -> Any:
+    """Return a threshold from text: any number. For floats it is the score that is printed so."""
+    if dtype.is_float() or (dtype == pl.Boolean and text.lower() in ("true", "false")):
+        return parse_value(option, text, dtype)
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise PrcError(f"{option} takes a number; got {text!r}") from None
+
+
+def parse_value(option: str, text: str, dtype: pl.DataType) -> Any:
+    """Return the text as a value of this dtype, which a column of the table has."""
+    if dtype in (pl.String, pl.Enum, pl.Categorical):
+        return text
+    try:
+        if dtype == pl.Boolean:
+            return {"true": True, "false": False}[text.lower()]
+        return Decimal(text) if dtype == pl.Decimal else pl.Series([text]).cast(dtype).item()
+    except (KeyError, InvalidOperation, pl.exceptions.PolarsError):
+        raise PrcError(f"{option} takes a value of a column of {dtype}; got {text!r}") from None

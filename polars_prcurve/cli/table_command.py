@@ -1,0 +1,88 @@
+"""Commands that make a table: the method is asked, and its rows go to a file, a pipe or a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import polars as pl
+
+from polars_prcurve.cli import table_files
+from polars_prcurve.cli.file_methods import FilePrc
+from polars_prcurve.cli.notes import (
+    describe_refuted_estimates,
+    describe_unmet_promises,
+    print_note,
+    print_progress,
+)
+from polars_prcurve.cli.read_command import (
+    AskedMethod,
+    check_output_path,
+    read_command,
+    report_dropped_rows,
+)
+from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_rows
+from polars_prcurve.progress import show_seconds
+from polars_prcurve.query_checks import run_query
+from polars_prcurve.visible_text import make_visible, shorten_name
+
+
+def write_table(args: argparse.Namespace) -> None:
+    """Run a command that makes a table, and write its rows."""
+    check_output_path(args)
+    started, write, shown = time.monotonic(), _choose_output(args.output), None
+    with show_work(args):
+        asked = read_command(args)
+        report_dropped_rows(asked)
+        query = _ask_method(args, asked)
+        if write is None:
+            shown = collect_shown_rows(query)
+        else:
+            write(query)
+    if shown is not None:
+        print_rows(shown, Layout(asked.arguments["by"], args.columns, asked.level))
+    elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
+        rows, seconds = _count_rows(table_files.scan_files(args.output)), time.monotonic() - started
+        print_progress(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
+
+
+def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
+    """Return the rows of the method, and print notes on those that are not what was asked for."""
+    table = args.ask(FilePrc(asked.table), **asked.arguments)
+    by = asked.arguments["by"]
+    if "guarantee" in asked.arguments:  # points are few, and read twice
+        table = run_query(table)
+        for sentence in describe_unmet_promises(table, by):
+            print_note(sentence)
+    if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
+        for sentence in describe_refuted_estimates(table, by):
+            print_note(sentence)
+    rows: pl.LazyFrame = table.lazy()
+    return rows
+
+
+def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
+    """Return the function that writes rows to a path, or None for a table on a terminal.
+
+    A path that cannot be written raises at once.
+    """
+    if path is None and sys.stdout.isatty():
+        return None
+    if path is None or path == table_files.STDIO:
+        return table_files.write_csv
+    return table_files.build_writer(path)
+
+
+def show_work(args: argparse.Namespace) -> AbstractContextManager[None]:
+    """Show for how long a command runs, unless its rows go to the same terminal."""
+    if args.output == table_files.STDIO and sys.stdout.isatty():
+        return nullcontext()
+    name = shorten_name(make_visible(args.input), 40)
+    return show_seconds(f"{args.parser.prog.rpartition(' ')[2]} of {name}")
+
+
+def _count_rows(table: pl.LazyFrame) -> int:
+    return int(table.select(pl.len()).collect().item())

@@ -1,0 +1,365 @@
+"""The table that a terminal shows, in as many columns of text as it has.
+
+What is the same in all rows stands above. Then come the columns that tell rows apart, the answers, and
+what else fits. A value and its interval are one column, and each prevalence has rows of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polars_prcurve.cli.notes import IS_REFUTED
+from polars_prcurve.cli.terminal_words import (
+    NOTHING,
+    choose_decimals,
+    cut_text,
+    make_harmless,
+    measure_width,
+    pad_text,
+    show_amount,
+    show_eta,
+    show_level,
+    show_name,
+    show_number,
+    show_p_value,
+    show_score,
+)
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.number_words import say_sizes
+from polars_prcurve.query_checks import run_query
+
+_ROWS_SHOWN = 50
+_ROWS_ORDERED = 5_000
+"""Results of at most this many rows are put in order for people before they are cut."""
+_MODELS = ("model", "model_a", "model_b")
+_LAST = (
+    *("standard_error", "tp", "fp", "fn", "tn", "n_pos", "n_neg"),
+    *("iterations", "eta_low", "eta_high", "eta_confidence"),
+)
+"""Columns that come after all others."""
+_GAP = "  "
+_DOUBT = "?"
+_SHORT_NAME = 16
+"""The width that names are not cut below to make room for an interval."""
+
+
+class Layout(NamedTuple):
+    """How to show the table of a command."""
+
+    by: Sequence[str]
+    """The group columns."""
+    answers: Sequence[str]
+    """The columns that answer the question of the command, in order of importance."""
+    level: float | None = None
+    """The level of intervals."""
+
+
+class ShownRows(NamedTuple):
+    """The rows that are shown, and how many there are in all."""
+
+    table: pl.DataFrame
+    n_rows: int
+
+
+class TextColumn(NamedTuple):
+    """A column as text: its head, its cells, and shorter ones for a narrow terminal."""
+
+    head: str
+    cells: list[str]
+    is_number: bool
+    covers: set[str]
+    """The columns of the table that it shows."""
+    short: TextColumn | None = None
+
+    @property
+    def width(self) -> int:
+        return max(map(measure_width, [self.head, *self.cells]))
+
+    def cut(self, width: int) -> TextColumn:
+        """Return the column in at most this width."""
+        cells = [cut_text(cell, width) for cell in self.cells]
+        return self._replace(head=cut_text(self.head, width), cells=cells)
+
+
+def collect_shown_rows(query: pl.LazyFrame) -> ShownRows:
+    """Return the first rows of a query, those that belong together side by side."""
+    table = run_query(query.head(_ROWS_ORDERED + 1))  # one row more tells whether any are left out
+    n_rows = table.height
+    if n_rows > _ROWS_ORDERED:
+        n_rows = run_query(query.select(pl.len())).item()
+    else:
+        table = _order_rows(table)
+    return ShownRows(table.head(_ROWS_SHOWN), n_rows)
+
+
+def _order_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort rows by prevalence, then by metric or target as they come, then as they are."""
+    subject = [n for n in ("metric", "criterion", "target") if n in table.columns]
+    if "eta" not in table.columns or not (subject or "rank" in table.columns):
+        return table
+    row, first = f"{RESERVED}row", f"{RESERVED}first"
+    table = table.with_row_index(row)
+    subjects = pl.col(row).min().over(subject) if subject else pl.lit(0)
+    table = table.with_columns(subjects.alias(first))
+    return table.sort("eta", first, row, nulls_last=True).drop(row, first)
+
+
+def print_rows(shown: ShownRows, layout: Layout) -> None:
+    """Print a table that fits the terminal, and how much is left out."""
+    table, width = shown.table, shutil.get_terminal_size().columns
+    lines, covered = format_table(table, layout, width, bold=_is_bold())
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
+    counts = [(table.height, shown.n_rows, "rows"), (len(covered), table.width, "columns")]
+    left_out = [f"{part} of {total} {what}" for part, total, what in counts if part < total]
+    if left_out:
+        sys.stdout.flush()
+        print(f"{', '.join(left_out)}; -o FILE writes all, such as -o table.csv", file=sys.stderr)
+
+
+def _is_bold() -> bool:
+    """Return whether heads are bold: on a terminal, unless the user wants no colours."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def format_table(
+    table: pl.DataFrame, layout: Layout, width: int, *, bold: bool = False
+) -> tuple[list[str], set[str]]:
+    """Return the lines of a table of at most this width, and the columns that they show."""
+    above, covered = _describe_constants(table, layout)
+    sections = _find_sections(table, layout, covered)
+    hidden = covered | ({"eta", "eta_low", "eta_high"} if sections else set())
+    columns = _build_columns(table, layout, hidden)
+    chosen = _choose_columns(columns, width)
+    lines = [line for text in above for line in textwrap.wrap(text, width)]
+    body = [_join_cells(chosen, row, width) for row in range(table.height)]
+    head = _join_cells(chosen, None, width)
+    rule = "-" * min(max(map(measure_width, [head, *body])), width)
+    lines += [*([""] if lines else []), f"\x1b[1m{head}\x1b[0m" if bold else head, rule]
+    lines += _insert_sections(body, sections, width)
+    lines += [line for text in _explain(chosen) for line in ["", *textwrap.wrap(text, width)]]
+    shown = set().union(*(column.covers for column in chosen))
+    return lines, (shown | covered | hidden) & set(table.columns)
+
+
+# What stands above -------------------------------------------------------------------------------
+
+
+def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str], set[str]]:
+    """Return lines on what is the same in all rows, and the columns that they tell."""
+    constant = {
+        name
+        for name in table.columns
+        if name not in (*layout.by, *layout.answers) and table.height and table[name].n_unique() == 1
+    }
+    parts, told = [], {"eta_confidence"} & constant
+    if "metric" in constant:
+        parts.append(show_name(table["metric"][0]))
+        told.add("metric")
+    ends = {"eta_low", "eta_high"} & set(table.columns)
+    if {"eta", *ends} <= constant and table["eta"][0] is not None:
+        row = table.row(0, named=True)
+        parts.append(_describe_eta(row["eta"], row.get("eta_low"), row.get("eta_high")))
+        told |= {"eta", *ends}
+    if {"n_pos", "n_neg"} <= constant:
+        n_pos, n_neg = (show_amount(table[name][0]) for name in ("n_pos", "n_neg"))
+        parts.append(f"tested on {say_sizes(n_pos, n_neg)}")
+        told |= {"n_pos", "n_neg"}
+    if "guarantee" in constant:
+        parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
+        told.add("guarantee")
+    lines = ["; ".join(parts)] if parts else []
+    return lines, told | _find_nulls(table, layout)
+
+
+def _find_nulls(table: pl.DataFrame, layout: Layout) -> set[str]:
+    """Return the columns without a value, except group columns and the first answer."""
+    kept = {*layout.by, *_MODELS, *[name for name in layout.answers if name in table.columns][:1]}
+    return {c.name for c in table if c.null_count() == len(c) > 0 and c.name not in kept}
+
+
+def _describe_eta(eta: float, low: float | None, high: float | None) -> str:
+    """Return a prevalence in words and as a number, with its interval if it has one."""
+    ends = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
+    return f"{show_eta(eta)} positive (eta {eta:.4g}{ends})"
+
+
+# The rows of each prevalence ---------------------------------------------------------------------
+
+
+def _find_sections(table: pl.DataFrame, layout: Layout, covered: set[str]) -> dict[int, str]:
+    """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
+    if "eta" not in table.columns or "eta" in (*layout.answers, *covered):
+        return {}
+    ends = [name for name in ("eta", "eta_low", "eta_high") if name in table.columns]
+    etas = table.select(ends).rows()
+    starts = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
+    if not starts or 2 * len(starts) > len(etas) or any(eta is None for eta, *_ in etas):
+        return {}
+    return {row: _describe_eta(etas[row][0], *(etas[row][1:] or (None, None))) for row in starts}
+
+
+def _insert_sections(body: list[str], sections: dict[int, str], width: int) -> list[str]:
+    """Return the rows with the line of each section above its first row."""
+    lines = []
+    for row, line in enumerate(body):
+        if row in sections:
+            lines += [*([""] if row else []), *textwrap.wrap(sections[row], width)]
+        lines.append(line)
+    return lines
+
+
+# Columns of text ---------------------------------------------------------------------------------
+
+
+def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> list[TextColumn]:
+    """Return all columns as text, those that tell rows apart first, by falling importance."""
+    columns = [*_build_subjects(table, hidden)]
+    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
+    columns += [
+        TextColumn(make_harmless(name), list(map(show_name, table[name])), False, {name})
+        for name in dict.fromkeys(keys)
+    ]
+    told = set().union(hidden, *(column.covers for column in columns))
+    answers = ["eta", *layout.answers] if "eta" not in layout.answers else layout.answers
+    rest = [name for name in table.columns if name not in (*answers, *_LAST)]
+    for name in (*answers, *rest, *_LAST):
+        if name in table.columns and name not in told:
+            columns.append(_build_column(table, name, layout))
+            told |= columns[-1].covers
+    return columns
+
+
+def _build_subjects(table: pl.DataFrame, hidden: set[str]) -> Iterator[TextColumn]:
+    """Yield the columns of metrics and of targets; the first leaves out a text that is repeated."""
+    subjects = {}
+    if "metric" in table.columns and "metric" not in hidden:
+        subjects["metric"] = [show_name(name) for name in table["metric"]], {"metric"}
+    if {"criterion", "target"} <= set(table.columns):
+        pairs = table.select("criterion", "target").rows()
+        cells = [what if at is None else f"{what} {at:.6g}" for what, at in pairs]
+        subjects["target"] = cells, {"criterion", "target"}
+    etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
+    for number, (name, (cells, covers)) in enumerate(subjects.items()):
+        rows = list(zip(cells, etas, strict=True))
+        repeated = [number == 0 < i and rows[i] == rows[i - 1] for i in range(len(rows))]
+        shown = ["" if again else cell for cell, again in zip(cells, repeated, strict=True)]
+        yield TextColumn(name, shown, False, covers)
+
+
+def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
+    """Return a column of values, with their intervals if the table has them."""
+    values = table[name].to_list()
+    ends = _find_ends(table, name)
+    numbers = [table[end].to_list() for end in ends]
+    show = _choose_format(table.schema[name], name, values, [end for both in numbers for end in both])
+    cells = [NOTHING if value is None else show(value) for value in values]
+    if name == "eta" and "shift_p_value" in table.columns:
+        refuted = table.select(IS_REFUTED.fill_null(False)).to_series()
+        cells = ["worthless" if is_bad else cell for cell, is_bad in zip(cells, refuted, strict=True)]
+        numbers = [
+            [None if is_bad else v for v, is_bad in zip(n, refuted, strict=True)] for n in numbers
+        ]
+    head, is_number = make_harmless(name), table.schema[name].is_numeric()
+    short = TextColumn(head, cells, is_number, {name})
+    if not ends or (name == "eta" and name not in layout.answers):
+        return short
+    both = [
+        cell if low is None or high is None else f"{cell} ({show(low)} to {show(high)})"
+        for cell, low, high in zip(cells, *numbers, strict=True)
+    ]
+    covers = {name, *ends}
+    if "low" in ends and "reliable" in table.columns:
+        both = _mark_doubts(both, table, numbers[0])
+        covers.add("reliable")
+    return TextColumn(f"{head} ({show_level(layout.level)})", both, is_number, covers, short)
+
+
+def _mark_doubts(cells: list[str], table: pl.DataFrame, low: list[Any]) -> list[str]:
+    """Return the cells with a question mark after each interval that is not reliable."""
+    doubts = [
+        end is not None and reliable is False
+        for end, reliable in zip(low, table["reliable"], strict=True)
+    ]
+    room = " " if any(doubts) else ""
+    return [cell + (_DOUBT if bad else room) for cell, bad in zip(cells, doubts, strict=True)]
+
+
+def _find_ends(table: pl.DataFrame, name: str) -> list[str]:
+    """Return the columns of both ends of the interval of a column, or nothing if it has none."""
+    owner = next((n for n in ("difference", "behind", "value") if n in table.columns), None)
+    pairs = [(f"{name}_low", f"{name}_high"), *([("low", "high")] if name == owner else [])]
+    return next((list(pair) for pair in pairs if set(pair) <= set(table.columns)), [])
+
+
+def _choose_format(
+    dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
+) -> Callable[[Any], str]:
+    """Return the function that writes the values of a column, of which all look alike."""
+    if dtype == pl.Boolean:
+        return lambda value: "yes" if value else "no"
+    if name in ("eta", "eta_low", "eta_high"):
+        return show_eta
+    if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
+        return lambda value: make_harmless(show_score(value))
+    if name in ("p_value", "p_adjusted", "shift_p_value"):
+        return show_p_value
+    if dtype.is_integer():
+        return show_amount
+    decimals = choose_decimals(*([v for v in numbers if v is not None] for numbers in (values, ends)))
+    return lambda value: show_number(value, decimals)
+
+
+# What fits ---------------------------------------------------------------------------------------
+
+
+def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
+    """Return the columns that fit, in order; names are cut if the first answer needs the room."""
+    n_keys = next((i for i, column in enumerate(columns) if column.is_number), len(columns))
+    chosen = list(columns[:n_keys])
+    for answer in columns[n_keys : n_keys + 1]:
+        chosen = _cut_names(chosen, width - len(_GAP) - answer.width, _SHORT_NAME)
+        if answer.short and _measure([*chosen, answer]) > width:
+            chosen = _cut_names(list(columns[:n_keys]), width - len(_GAP) - answer.short.width, 1)
+    for column in columns[n_keys:]:
+        fits = [c for c in (column, column.short) if c and _measure([*chosen, c]) <= width]
+        if not fits:
+            break
+        chosen.append(fits[0])
+    return chosen or [columns[0]]
+
+
+def _cut_names(columns: list[TextColumn], width: int, least: int) -> list[TextColumn]:
+    """Return columns of names in a width, none of which is cut below the least width."""
+    columns = list(columns)
+    while columns and _measure(columns) > width:
+        widest = max(columns, key=lambda column: column.width)
+        if widest.width <= least:
+            break
+        columns[columns.index(widest)] = widest.cut(widest.width - 1)
+    return columns
+
+
+def _measure(columns: Sequence[TextColumn]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _join_cells(columns: Sequence[TextColumn], row: int | None, width: int) -> str:
+    """Return one row as a line, or the head if it is None."""
+    cells = [
+        pad_text(c.head if row is None else c.cells[row], c.width, right=c.is_number) for c in columns
+    ]
+    return cut_text(_GAP.join(cells).rstrip(), width)
+
+
+def _explain(columns: Sequence[TextColumn]) -> list[str]:
+    """Return what the mark of an interval that is not reliable means, if there is one."""
+    marked = [c for c in columns if "reliable" in c.covers and any(_DOUBT in cell for cell in c.cells)]
+    return [f"{_DOUBT} Intervals like this one were seen to miss the truth too often."] if marked else []
