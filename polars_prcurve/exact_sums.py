@@ -24,6 +24,8 @@ SHARE_SCALE = 2.0**118
 
 _BITS = 89
 """The largest weight of a group becomes an integer between 2**_BITS and 2**(_BITS + 1)."""
+_SQUARE_BITS = 80
+"""The square of the largest weight becomes one between 2**_SQUARE_BITS and 2**(_SQUARE_BITS + 2)."""
 
 
 def weight_exponent(largest: pl.Expr) -> pl.Expr:
@@ -44,23 +46,36 @@ def from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
     return _scale(total.cast(pl.Float64), -exponent)
 
 
-def effective_size(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
-    """Return the effective size of integer weights, `sum(w)**2 / sum(w**2)`.
+def square_integer(weight: pl.Expr, *, scaled: bool) -> pl.Expr:
+    """Return the square of an integer weight as an Int128, which adds up exactly, too.
 
-    It is the number of equal weights that would determine a mean equally well. `scaled` weights are
-    those that `to_integer` made.
+    `scaled` weights are those that `to_integer` made. Their squares count in units of 2**-_SQUARE_BITS,
+    where the largest weight is between 1 and 2.
     """
-    if scaled:
-        share = weight.cast(pl.Float64) * 2.0**-_BITS  # the largest is between 1 and 2
-        # The squares are added as integers too, or the order of rows would matter.
-        squares = to_whole(share * share * 2.0**80).sum().cast(pl.Float64) * 2.0**-80
-        total = weight.sum().cast(pl.Float64) * 2.0**-_BITS
-    else:
-        rounded = weight.cast(pl.Float64)  # used where the sum of squares might overflow
-        exact = (weight * weight).sum().cast(pl.Float64)
-        squares = pl.when(weight.max() < 2**50).then(exact).otherwise((rounded * rounded).sum())
-        total = weight.sum().cast(pl.Float64)
-    return total * total / squares
+    if not scaled:
+        return weight * weight
+    share = weight.cast(pl.Float64) * 2.0**-_BITS
+    return to_whole(share * share * 2.0**_SQUARE_BITS)
+
+
+def sum_to_square_integer(square: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+    """Return a sum of squares of weights in the units of `square_integer`."""
+    return to_whole(_scale(square, 2 * exponent - 2 * _BITS) * 2.0**_SQUARE_BITS)
+
+
+def square_from_integer(total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+    """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
+    return _scale(total.cast(pl.Float64) * 2.0**-_SQUARE_BITS, 2 * _BITS - 2 * exponent)
+
+
+def scale_near_one(total: pl.Expr, *, squares: bool = False) -> pl.Expr:
+    """Return a sum of scaled weights, or of their squares, if the largest weight is between 1 and 2."""
+    return total.cast(pl.Float64) * 2.0 ** -(_SQUARE_BITS if squares else _BITS)
+
+
+def exponent_ratio(exponent: pl.Expr, other: pl.Expr) -> pl.Expr:
+    """Return by how much weights near 1 of one class shrink in the unit of both classes."""
+    return _power_of_two((pl.min_horizontal(exponent, other) - exponent).clip(-500, 0))
 
 
 def weight_unit(exponent: pl.Expr) -> pl.Expr:

@@ -200,7 +200,7 @@ def _subtract_paired(
     sizes = list(CLASS_SIZE_COLUMNS.values())  # the same in both models
     differences = _join_values(comparison, values, list(measured), reliable, of_group=sizes)
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = count_cells(rows, table.group_columns)
+    cells = count_cells(rows, table)
     differences = add_pair_variances(differences, cells, curves, pairs, comparison.metrics_with_errors)
     differences = differences.with_columns(
         standard_error(name, metric).alias(f"{name}_standard_error")

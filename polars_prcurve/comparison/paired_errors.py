@@ -30,8 +30,9 @@ from polars_prcurve.comparison.model_pairs import (
     side_name,
 )
 from polars_prcurve.curves.segment_sums import CurveSegments
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues, SampleBlock
@@ -49,12 +50,18 @@ _SHARES = {"pos": POS, "neg": NEG}  # of each class in a cell
 # From influences ------------------------------------------------------------------------------
 
 
-def count_cells(rows: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell, with the share of each class that is in the cell.
 
-    `rows` are the examples of all models, with whole POS and NEG, and `by` is without MODEL.
+    `rows` are the examples of all models, with whole POS and NEG. Of weights it is the share of squares.
     """
+    by = table.group_columns
     rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in _find_place().items())
+    if table.has_squares:
+        rows = rows.with_columns(
+            square_integer(pl.col(name), scaled=table.float_sums).alias(name)
+            for name in _SHARES.values()
+        )
     example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
     of_model = (GROUP, PLACE, _IS_TIED)
     a, b = (
@@ -103,7 +110,7 @@ def _build_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.Lazy
 
     There is one at each prevalence for influences that go by PAIR.
     """
-    key, names, frame = influences
+    key, names, frame, _ = influences
     step = [ETA_NUMBER] if key == PAIR else []
     joined = cells
     for side, shared in zip(SIDES, ([], step), strict=True):

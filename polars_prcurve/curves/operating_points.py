@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
+from typing import cast
 
 import polars as pl
 
@@ -19,7 +20,9 @@ from polars_prcurve.column_names import (
     COPY,
     GROUP,
     N_NEG,
+    N_NEG_EFFECTIVE,
     N_POS,
+    N_POS_EFFECTIVE,
     NEG_FACTOR,
     PAIR,
     POS_FACTOR,
@@ -55,6 +58,7 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
+from polars_prcurve.sweep.design_sizes import sizes_without_alerts
 from polars_prcurve.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
 
@@ -74,6 +78,7 @@ SAMPLE_SIZE_COLUMNS = (
 )
 RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
+_ROW_SIZES = {size: f"{size}_on_row" for size in (N_POS_EFFECTIVE, N_NEG_EFFECTIVE)}
 
 
 def list_points_columns(
@@ -121,10 +126,12 @@ def build_points_table(
             "guarantee= takes eta= as exact; of an eta frame with eta_low pass the end that is on the "
             "safe side as eta, and a guarantee= that leaves room for its error"
         )
-    frame, groups = build_sweep(table, effective=bands is not None)
+    frame, groups, design = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
-    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score)
+    sizes = _ROW_SIZES if design else {}
+    rows = rows.with_columns(pl.col(size).alias(name) for size, name in sizes.items())
+    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, *sizes.values())
     if promise is not None and any(target.rate is not None for target in targets):
         rows = with_upper_limits(rows, promise.level, table)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
@@ -146,10 +153,19 @@ def build_points_table(
     if starts is not None:
         more.append(starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
     points = check_at_end(table, points, *late_checks(table, grid), *more)
+    points = _with_row_sizes(points, cast("ScoreTable", table)) if design else points
     points = with_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def _with_row_sizes(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Set the effective sizes of points to those on their rows; a threshold above all scores has none."""
+    return points.with_columns(
+        pl.coalesce(_ROW_SIZES[size], of_none).alias(size)
+        for size, of_none in sizes_without_alerts(table).items()
+    )
 
 
 def _find_points(

@@ -27,8 +27,10 @@ from polars_prcurve.column_names import (
     FPR_RECALL_RATIO,
     GROUP,
     LEAST_FPR,
+    MISSED_FACTOR,
     N_NEG,
     N_NEG_EFFECTIVE,
+    N_NEG_LOCAL,
     N_POS,
     N_POS_EFFECTIVE,
     NEG_BEFORE_GROUP,
@@ -38,6 +40,12 @@ from polars_prcurve.column_names import (
     RESERVED,
     RISE,
     RUN,
+    SQUARE_FPR,
+    SQUARE_FPR_BEFORE,
+    SQUARE_RECALL,
+    SQUARE_RECALL_BEFORE,
+    SQUARE_RISE,
+    SQUARE_RUN,
 )
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.convex_hull import find_upper_hull
@@ -82,6 +90,8 @@ class CurveSegments(NamedTuple):
     """What metrics may know of a curve as a whole."""
     make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
     """From a function that finds a column by its name, to what formulas read."""
+    design: bool = False
+    """Whether segments have shares of squared weights, SQUARE_RISE and so on, of their own."""
 
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in PAIR."""
@@ -188,7 +198,7 @@ def build_curves(
     rows = build_segments(table, sweep, metrics, with_last=with_last)
     # Used twice or more, and Polars would compute them anew for each use.
     segments = {on: frame.cache() for on, frame in build_hulls(table, rows, metrics).items()}
-    return _assemble_curves(table, sweep.groups, segments)
+    return _assemble_curves(table, sweep.groups, segments)._replace(design=sweep.design)
 
 
 def _assemble_curves(
@@ -296,7 +306,9 @@ def build_segments(
         frame = with_row_before(points.sort(GROUP, "fpr", "recall"))
         frame = frame.with_columns(fn=1 - pl.col("recall"), tn=1 - pl.col("fpr"))  # as shares
         if table.has_counts:
-            sizes = sweep.groups.select(GROUP, N_POS_EFFECTIVE, N_NEG_EFFECTIVE)
+            sizes = sweep.groups.select(
+                GROUP, N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_NEG_LOCAL, MISSED_FACTOR
+            )
             frame = frame.join(sizes, on=GROUP, maintain_order="left")
         rises = pl.col("recall") > pl.col(RECALL_BEFORE)
         early = pl.col(FPR_BEFORE) == 0
@@ -306,7 +318,8 @@ def build_segments(
         if with_last:
             kept |= IS_LAST
         frame = frame.filter(kept)
-    return with_extents(frame, metrics)
+    frame = with_extents(frame, metrics)
+    return _with_square_extents(frame) if sweep.design else frame
 
 
 def with_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
@@ -321,8 +334,18 @@ def with_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) ->
         (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
         (pl.col(FPR_OR_ZERO) - pl.col(FPR_BEFORE)).alias(RUN),
         (pl.col(FPR_OR_ZERO) / pl.col("recall")).alias(FPR_RECALL_RATIO),
-    )
+    ).with_columns(pl.col(RISE).alias(SQUARE_RISE))
     return _with_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
+
+
+def _with_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the shares of squared weights on a segment; without negatives there are none of theirs."""
+    return segments.with_columns(
+        pl.col(SQUARE_FPR).fill_null(0.0), pl.col(SQUARE_FPR_BEFORE).fill_null(0.0)
+    ).with_columns(
+        (pl.col(SQUARE_RECALL) - pl.col(SQUARE_RECALL_BEFORE)).alias(SQUARE_RISE),
+        (pl.col(SQUARE_FPR) - pl.col(SQUARE_FPR_BEFORE)).alias(SQUARE_RUN),
+    )
 
 
 def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:

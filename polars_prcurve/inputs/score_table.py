@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from polars_prcurve.column_names import LABEL, MODEL, NEG, POS, RESERVED, SCORE
+from polars_prcurve.column_names import LABEL, MODEL, NEG, POS, POS_SQUARES, RESERVED, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.query_checks import Check, run_query, stop_if_broken
@@ -137,16 +137,22 @@ class ScoreTable(InputTable):
         return True
 
     @property
+    def has_squares(self) -> bool:
+        """Whether sums of squared weights are known, which tell the error of a sum of weights."""
+        return self.weighted or POS_SQUARES in self.columns
+
+    @property
     def has_few_scores(self) -> bool:
         """Whether the dtype of the score allows 256 values at most."""
         return self.score_dtype in (pl.Boolean, pl.Int8, pl.UInt8)
 
     def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not tell the number of examples."""
-        if self.float_sums and not self.weighted:
+        if self.float_sums and not self.has_squares:
             raise PrcError(
                 f"{argument} needs numbers of examples, and counts= holds floats; cast them to integers "
-                "if that is what they are"
+                "if that is what they are, or pass the columns n_pos_squares and n_neg_squares of "
+                "weighted counts as well"
             )
         return self
 

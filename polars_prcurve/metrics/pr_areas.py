@@ -15,7 +15,7 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import FPR_OR_ZERO, N_NEG_EFFECTIVE, RESERVED
+from polars_prcurve.column_names import FPR_OR_ZERO, MISSED_FACTOR, N_NEG_LOCAL, RESERVED, SQUARE_RISE
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     CurveFacts,
@@ -88,15 +88,19 @@ def _add_half_a_false_positive(rows: Rows) -> Rows:
 
     def read(name: str) -> Cell:
         column = rows.column(name)
-        return column + 0.5 / rows.column(N_NEG_EFFECTIVE) if name == FPR_OR_ZERO else column
+        return column + 0.5 / rows.column(N_NEG_LOCAL) if name == FPR_OR_ZERO else column
 
     return replace(rows, column=read)
 
 
 def _cautious_term(given: Rows) -> Cell:
-    """Return the term of average precision with half a false positive more."""
+    """Return the term of average precision with half a false positive more.
+
+    Of sampled rows also with half a positive more that was not sampled, and that is never flagged.
+    """
     rows = _add_half_a_false_positive(given)
-    return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
+    precision = precision_at(rows.recall, rows.fpr, rows.odds)
+    return rows.rise * precision * rows.column(MISSED_FACTOR)
 
 
 _CAUTIOUS = CurveMetric(
@@ -106,15 +110,15 @@ _CAUTIOUS = CurveMetric(
 
 
 def _top_term(rows: Rows) -> Cell:
-    """Return precision squared times the rise in recall."""
+    """Return precision squared times the share of the positives; of weights, the share of squares."""
     alerts = 1 + rows.odds * rows.ratio
-    return rows.rise / alerts / alerts
+    return rows.column(SQUARE_RISE) / alerts / alerts
 
 
 def _lost_term(rows: Rows) -> Cell:
-    """Return 1 - precision, squared, times the rise in recall."""
+    """Return 1 - precision, squared, times the same share."""
     lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
-    return rows.rise * lost * lost
+    return rows.column(SQUARE_RISE) * lost * lost
 
 
 def _most_fpr(n: pl.Expr, alpha: float) -> pl.Expr:

@@ -9,7 +9,7 @@ The number of a group, GROUP, rises in the order of the `by` columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import polars as pl
@@ -19,13 +19,15 @@ from polars_prcurve.column_names import (
     GROUP,
     LABEL,
     N_NEG,
-    N_NEG_EFFECTIVE,
+    N_NEG_SQUARES,
     N_POS,
-    N_POS_EFFECTIVE,
+    N_POS_SQUARES,
     NEG,
     NEG_EXPONENT,
+    NEG_SQUARES,
     POS,
     POS_EXPONENT,
+    POS_SQUARES,
     SCORE,
     WEIGHT_UNIT,
 )
@@ -34,7 +36,8 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.query_checks import Check, stop_if_broken
 
-SIZE_SOURCES = {N_POS_EFFECTIVE: POS, N_NEG_EFFECTIVE: NEG}
+_TOTALS = {POS_SQUARES: N_POS_SQUARES, NEG_SQUARES: N_NEG_SQUARES}
+_SQUARES = {POS_SQUARES: (POS, POS_EXPONENT), NEG_SQUARES: (NEG, NEG_EXPONENT)}
 
 
 class SweepTables(NamedTuple):
@@ -46,6 +49,8 @@ class SweepTables(NamedTuple):
     groups: pl.LazyFrame
     """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
     and N_POS and N_NEG, which are null if zero."""
+    design: bool = False
+    """Whether rows have what the errors of weighted examples are computed from; see `design_sizes`."""
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
@@ -67,23 +72,17 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     return pos.alias("n_pos"), neg.alias("n_neg")
 
 
-def build_float_totals(
-    table: ScoreTable, groups: pl.LazyFrame, sizes: Mapping[str, str]
-) -> pl.LazyFrame:
-    """Return the totals of weights per group, and effective sizes; `groups` holds the exponents.
-
-    `sizes` maps the name of an effective size to the column that it is computed from.
-    """
+def build_float_totals(table: ScoreTable, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:
+    """Return the totals of weights per group, and of their squares; `groups` holds the exponents."""
     # Prepare the rows a second time, without scores: rows shared with the sort would be held in memory.
-    weights = prepare_rows(table, groups, without=SCORE).group_by(GROUP)
-    effective = {
-        size: exact_sums.effective_size(pl.col(amount), scaled=True) for size, amount in sizes.items()
-    }
-    return weights.agg(pl.col(POS).sum().alias(N_POS), pl.col(NEG).sum().alias(N_NEG), **effective)
+    weights = prepare_rows(table, groups, without=SCORE, squares=squares).group_by(GROUP)
+    totals = {N_POS: POS, N_NEG: NEG}
+    totals |= {total: square for square, total in _TOTALS.items()} if squares else {}
+    return weights.agg(pl.col(amount).sum().alias(total) for total, amount in totals.items())
 
 
-def class_totals(table: ScoreTable, sizes: Mapping[str, str]) -> list[pl.Expr]:
-    """Return what is aggregated per group: totals and effective `sizes`, or the exponents of weights.
+def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
+    """Return what is aggregated per group: totals, also of squares, or the exponents of weights.
 
     Weights need two passes: only the largest weight of a group tells the scale of its integers.
     """
@@ -94,11 +93,11 @@ def class_totals(table: ScoreTable, sizes: Mapping[str, str]) -> list[pl.Expr]:
     if table.float_sums:
         largest = ((pos.max(), POS_EXPONENT), (neg.max(), NEG_EXPONENT))
         return [exact_sums.weight_exponent(value).alias(name) for value, name in largest]
-    effective = (
-        exact_sums.effective_size(table.columns[amount], scaled=False).alias(size)
-        for size, amount in sizes.items()
-    )
-    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG), *effective]
+    of_squares = [
+        exact_sums.square_integer(table.columns[amount], scaled=False).sum().alias(_TOTALS[square])
+        for square, (amount, _) in _SQUARES.items()
+    ]
+    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG), *(of_squares if squares else ())]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -162,10 +161,13 @@ def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.filter((pl.col(N_POS).fill_null(0) > 0) | (pl.col(N_NEG).fill_null(0) > 0))
 
 
-def prepare_rows(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") -> pl.LazyFrame:
+def prepare_rows(
+    table: ScoreTable, groups: pl.LazyFrame, *, without: str = "", squares: bool = False
+) -> pl.LazyFrame:
     """Return the rows that count, with GROUP, and with weights as integers that add up exactly.
 
     Drop the column `without`. Rows whose amounts are both 0 are left out: they would make a threshold.
+    With `squares`, add those of the weights, as integers too.
     """
     rows = table.rows.select(pl.exclude(without)) if without else table.rows
     exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
@@ -176,7 +178,21 @@ def prepare_rows(table: ScoreTable, groups: pl.LazyFrame, *, without: str = "") 
     integers = (
         exact_sums.to_integer(pl.col(name), pl.col(exponent)) for name, exponent in exponents.items()
     )
-    return rows.with_columns(integers)
+    rows = rows.with_columns(integers)
+    return rows.with_columns(_square_amounts(table)) if squares else rows
+
+
+def _square_amounts(table: ScoreTable) -> list[pl.Expr]:
+    """Return POS_SQUARES and NEG_SQUARES as integers: of weights, or sums that counts come with."""
+    if POS_SQUARES in table.columns:
+        return [
+            exact_sums.sum_to_square_integer(pl.col(square), pl.col(exponent)).alias(square)
+            for square, (_, exponent) in _SQUARES.items()
+        ]
+    return [
+        exact_sums.square_integer(pl.col(amount), scaled=table.float_sums).alias(square)
+        for square, (amount, _) in _SQUARES.items()
+    ]
 
 
 def to_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -> pl.Expr:

@@ -16,8 +16,10 @@ from polars_prcurve.column_names import (
     CUM_POS,
     FPR_BEFORE,
     GROUP,
+    MISSED_FACTOR,
     N_NEG,
     N_NEG_EFFECTIVE,
+    N_NEG_LOCAL,
     N_POS,
     N_POS_EFFECTIVE,
     RECALL_BEFORE,
@@ -46,6 +48,8 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         ).with_columns(
             pl.col(N_POS).cast(pl.Float64).alias(N_POS_EFFECTIVE),
             pl.col(N_NEG).cast(pl.Float64).alias(N_NEG_EFFECTIVE),
+            pl.col(N_NEG).cast(pl.Float64).alias(N_NEG_LOCAL),
+            pl.lit(1.0).alias(MISSED_FACTOR),
         )
     rows = join_group_numbers(table, table.rows, groups)
     order = [GROUP, "fpr", "recall", *([] if table.score_dtype is None else [SCORE])]

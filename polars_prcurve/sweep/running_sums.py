@@ -11,30 +11,46 @@ nothing by this detour.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from polars_prcurve import exact_sums
 from polars_prcurve.column_names import (
     CUM_NEG,
     CUM_NEG_ABOVE,
+    CUM_NEG_SQUARES,
+    CUM_NEG_SQUARES_ABOVE,
     CUM_POS,
     CUM_POS_ABOVE,
+    CUM_POS_SQUARES,
+    CUM_POS_SQUARES_ABOVE,
     GROUP,
+    MISSED_FACTOR,
     N_NEG,
+    N_NEG_EFFECTIVE,
+    N_NEG_LOCAL,
+    N_NEG_SQUARES,
     N_POS,
+    N_POS_EFFECTIVE,
+    N_POS_SQUARES,
     NEG,
     NEG_BEFORE_GROUP,
     NEG_EXPONENT,
+    NEG_SQUARES,
+    NEG_SQUARES_BEFORE_GROUP,
     POS,
     POS_BEFORE_GROUP,
     POS_EXPONENT,
+    POS_SQUARES,
+    POS_SQUARES_BEFORE_GROUP,
     RESERVED,
     SCORE,
     WEIGHT_UNIT,
 )
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.design_sizes import group_design_columns
 from polars_prcurve.sweep.group_table import (
-    SIZE_SOURCES,
     SweepTables,
     build_float_totals,
     build_groups,
@@ -45,7 +61,15 @@ from polars_prcurve.sweep.group_table import (
 from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
 _IS_KEPT = f"{RESERVED}kept"
-_CUM_COLUMNS = (CUM_POS, CUM_NEG)
+_BEFORE_GROUP = {N_POS: POS_BEFORE_GROUP, N_NEG: NEG_BEFORE_GROUP}
+_SQUARES_BEFORE_GROUP = {
+    N_POS_SQUARES: POS_SQUARES_BEFORE_GROUP,
+    N_NEG_SQUARES: NEG_SQUARES_BEFORE_GROUP,
+}
+_CUM_SQUARES = {
+    POS_SQUARES: (CUM_POS_SQUARES, CUM_POS_SQUARES_ABOVE),
+    NEG_SQUARES: (CUM_NEG_SQUARES, CUM_NEG_SQUARES_ABOVE),
+}
 
 
 def build_running_sums(
@@ -59,51 +83,68 @@ def build_running_sums(
     """Return the running sums of each group and score, and the group table.
 
     With thresholds `listed`, there is one row per group and threshold in place of one per score. With
-    `effective`, the group table holds effective sizes. For `ends_only`, see `build_sweep`.
+    `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares.
+    For `ends_only`, see `build_sweep`.
     """
-    sizes = SIZE_SOURCES if effective and table.weighted else {}
+    squares = effective and table.has_squares
     # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
-    groups = build_groups(table, class_totals(table, sizes)).cache()
+    groups = build_groups(table, class_totals(table, squares=squares)).cache()
     if checked and not table.float_sums:
         groups = check_groups(table, groups)
-    rows = prepare_rows(table, groups)
+    rows = prepare_rows(table, groups, squares=squares)
+    before = _BEFORE_GROUP | (_SQUARES_BEFORE_GROUP if squares else {})
     if table.float_sums:
         groups = groups.join(
-            build_float_totals(table, groups, sizes), on=GROUP, how="left", maintain_order="left"
+            build_float_totals(table, groups, squares=squares),
+            on=GROUP,
+            how="left",
+            maintain_order="left",
         )
         # A group whose weights are all 0 has no rows to add up.
-        groups = groups.with_columns(pl.col(N_POS, N_NEG).fill_null(0))
+        groups = groups.with_columns(pl.col(*before).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = check_groups(table, groups) if checked else groups
     marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
-    ordered = sort_rows(rows, table.score_dtype, labelled=table.labelled, marks=marks)
+    more = tuple(_CUM_SQUARES) if squares else ()
+    ordered = sort_rows(rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more)
     if ends_only and ordered.negatives_first:
         running = _sum_at_positives(ordered)
     else:
         running = _sum_at_scores(ordered, ordered.is_last if marks is None else ordered.is_mark)
-    before = [
-        (pl.col(total).cum_sum() - pl.col(total)).alias(name)
-        for total, name in ((N_POS, POS_BEFORE_GROUP), (N_NEG, NEG_BEFORE_GROUP))
-    ]
+    groups = groups.with_columns(_group_columns(table, before, effective=effective))
+    if listed is not None and listed.null_count() > 0:
+        running = _add_unreached_rows(running, groups, squares=squares)
+    return SweepTables(running, groups, squares)
+
+
+def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: bool) -> list[pl.Expr]:
+    """Return what is added to the group table: totals of the groups before, and sizes if `effective`."""
+    columns = [(pl.col(total).cum_sum() - pl.col(total)).alias(name) for total, name in before.items()]
     # A null total makes every rate of an empty class null, without a test per row.
-    or_null = [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
+    columns += [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
     unit: pl.Expr = pl.lit(1.0)
-    # Without weights the effective sizes are the totals.
-    if effective and not sizes:
-        totals = zip(SIZE_SOURCES, (N_POS, N_NEG), strict=True)
-        before += [pl.col(total).cast(pl.Float64).alias(name) for name, total in totals]
     if table.float_sums:
         unit = exact_sums.weight_unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
-    groups = groups.with_columns(*before, *or_null, unit.alias(WEIGHT_UNIT))
-    if listed is not None and listed.null_count() > 0:
-        running = _add_unreached_rows(running, groups)
-    return SweepTables(running, groups)
+    columns.append(unit.alias(WEIGHT_UNIT))
+    if not effective:
+        return columns
+    if table.has_squares:
+        return [*columns, *group_design_columns(table)]
+    # Without weights the effective sizes are the totals.
+    n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (N_POS, N_NEG))
+    sizes = {N_POS_EFFECTIVE: n_pos, N_NEG_EFFECTIVE: n_neg, N_NEG_LOCAL: n_neg}
+    return [
+        *columns,
+        *(size.alias(name) for name, size in sizes.items()),
+        pl.lit(1.0).alias(MISSED_FACTOR),
+    ]
 
 
 def _sum_at_scores(ordered: SortedRows, kept: pl.Expr) -> pl.LazyFrame:
     """Return the running sums of the rows where `kept` is true, with those of the kept row before."""
     sums = ordered.pos.cum_sum().alias(CUM_POS), ordered.neg.cum_sum().alias(CUM_NEG)
-    running = ordered.frame.select(*ordered.columns, *sums, kept.alias(_IS_KEPT))
+    squares = (pl.col(name).cum_sum().alias(_CUM_SQUARES[name][0]) for name in ordered.more)
+    running = ordered.frame.select(*ordered.columns, *sums, *squares, kept.alias(_IS_KEPT))
     return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0))
 
 
@@ -129,28 +170,28 @@ def _decode_rows(ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr)
     For the first row of a group that row belongs to the group before, and its sums are the totals of
     all earlier groups: just where this curve starts. With marks this need not hold, nor is it read.
     """
-    pos_above = pl.col(CUM_POS).shift(1, fill_value=0)
+    above = {CUM_POS_ABOVE: pl.col(CUM_POS).shift(1, fill_value=0), CUM_NEG_ABOVE: neg_above}
+    squares = [_CUM_SQUARES[name] for name in ordered.more]
+    above |= {name: pl.col(cum).shift(1, fill_value=0) for cum, name in squares}
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
-    running = running.filter(_IS_KEPT).with_columns(
-        pos_above.alias(CUM_POS_ABOVE), neg_above.alias(CUM_NEG_ABOVE)
-    )
+    running = running.filter(_IS_KEPT).with_columns(**above)
     group, threshold = ordered.group.alias(GROUP), ordered.threshold.alias(SCORE)
-    return running.select(group, threshold, *_CUM_COLUMNS, CUM_POS_ABOVE, CUM_NEG_ABOVE)
+    return running.select(group, threshold, CUM_POS, CUM_NEG, *(cum for cum, _ in squares), *above)
 
 
-def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+def _add_unreached_rows(
+    running: pl.LazyFrame, groups: pl.LazyFrame, *, squares: bool
+) -> pl.LazyFrame:
     """Add a first row to each group, with a null score that no score reaches: nothing is flagged there.
 
     A running sum starts at the totals of the groups before.
     """
-    pos_before, neg_before = pl.col(POS_BEFORE_GROUP), pl.col(NEG_BEFORE_GROUP)
+    sums = {POS_BEFORE_GROUP: (CUM_POS, CUM_POS_ABOVE), NEG_BEFORE_GROUP: (CUM_NEG, CUM_NEG_ABOVE)}
+    if squares:
+        sums |= dict(zip(_SQUARES_BEFORE_GROUP.values(), _CUM_SQUARES.values(), strict=True))
     unreached = groups.select(
-        GROUP,
-        pos_before.alias(CUM_POS),
-        neg_before.alias(CUM_NEG),
-        pos_before.alias(CUM_POS_ABOVE),
-        neg_before.alias(CUM_NEG_ABOVE),
+        GROUP, *(pl.col(before).alias(name) for before, names in sums.items() for name in names)
     )
     return pl.concat([running, unreached], how="diagonal_relaxed").sort(
         GROUP, SCORE, descending=[False, True]
@@ -160,5 +201,6 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyF
 def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
     """Return a mark for every group and listed threshold: a row that adds nothing to either class."""
     zero = pl.lit(0, dtype=pl.Int128)
-    thresholds = pl.LazyFrame({SCORE: listed}).with_columns(zero.alias(POS), zero.alias(NEG))
+    amounts = (POS, NEG, *_CUM_SQUARES)
+    thresholds = pl.LazyFrame({SCORE: listed}).with_columns(zero.alias(name) for name in amounts)
     return groups.select(GROUP).join(thresholds, how="cross")

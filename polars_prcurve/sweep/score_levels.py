@@ -99,7 +99,7 @@ def _cut_levels(reference: ScoreTable) -> pl.LazyFrame:
     levels and rounded down. A positive weighs ½/P and a negative ½/N, so that both classes count alike.
     By half the rows at it, any two scores make two levels, however many rows they have.
     """
-    rows, groups = build_running_sums(reference, None)
+    rows, groups, _ = build_running_sums(reference, None)
     groups = stop_if_broken(groups, _class_checks(reference))
     n_pos, n_neg = pl.col(N_POS).cast(pl.Int128), pl.col(N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)

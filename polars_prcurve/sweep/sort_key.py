@@ -49,25 +49,37 @@ class SortedRows(NamedTuple):
     is_mark: pl.Expr
     negatives_first: bool = False
     """Each row is one example, and among equal scores the negatives come before the positives."""
+    more: tuple[str, ...] = ()
+    """The other amounts of a row, which are columns of the frame."""
 
 
 def sort_rows(
-    rows: pl.LazyFrame, dtype: pl.DataType, *, labelled: bool, marks: pl.LazyFrame | None = None
+    rows: pl.LazyFrame,
+    dtype: pl.DataType,
+    *,
+    labelled: bool,
+    marks: pl.LazyFrame | None = None,
+    more: tuple[str, ...] = (),
 ) -> SortedRows:
     """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
 
-    `dtype` is that of the scores. Marks have the columns GROUP, SCORE, POS and NEG, both 0.
+    `dtype` is that of the scores, and `more` are columns of other amounts. Marks have all columns but
+    LABEL, with amounts of 0.
     """
     if dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS:
-        return _sort_by_key(rows, dtype, labelled, marks)
-    return _sort_by_columns(rows, labelled, marks)
+        return _sort_by_key(rows, dtype, labelled, marks, more)
+    return _sort_by_columns(rows, labelled, marks, more)
 
 
 _UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 
 
 def _sort_by_key(
-    rows: pl.LazyFrame, dtype: pl.DataType, labelled: bool, marks: pl.LazyFrame | None
+    rows: pl.LazyFrame,
+    dtype: pl.DataType,
+    labelled: bool,
+    marks: pl.LazyFrame | None,
+    more: tuple[str, ...],
 ) -> SortedRows:
     """Sort by one packed key; see the module for its layout."""
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
@@ -75,7 +87,7 @@ def _sort_by_key(
     inverted = (~_score_code(pl.col(SCORE), dtype)).cast(pl.Int128)
     place = pl.col(GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
     bit: pl.Expr = pl.col(LABEL) if labelled else pl.lit(0)
-    amounts = () if labelled else (POS, NEG)
+    amounts = () if labelled else (POS, NEG, *more)
     keyed = rows.select((place + bit).alias(_KEY), *amounts)
     if marks is not None:
         keyed = pl.concat([keyed, marks.select((place + _MARK_BIT).alias(_KEY), *amounts)])
@@ -97,19 +109,23 @@ def _sort_by_key(
         neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
         is_mark=bits == _MARK_BIT,
         negatives_first=labelled and marks is None,
+        more=more,
     )
 
 
-def _sort_by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None) -> SortedRows:
+def _sort_by_columns(
+    rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None, more: tuple[str, ...]
+) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
         positive = pl.col(LABEL)
         rows = rows.with_columns(
             positive.cast(pl.Int128).alias(POS), (~positive).cast(pl.Int128).alias(NEG)
         )
-    rows = rows.select(GROUP, SCORE, POS, NEG, pl.lit(False).alias(MARK))
+    columns = (GROUP, SCORE, POS, NEG, *more)
+    rows = rows.select(*columns, pl.lit(False).alias(MARK))
     if marks is not None:
-        rows = pl.concat([rows, marks.select(GROUP, SCORE, POS, NEG, pl.lit(True).alias(MARK))])
+        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(MARK))])
     group, score = pl.col(GROUP), pl.col(SCORE)
     return SortedRows(
         rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),
@@ -120,6 +136,7 @@ def _sort_by_columns(rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | N
         pos=pl.col(POS),
         neg=pl.col(NEG),
         is_mark=pl.col(MARK),
+        more=more,
     )
 
 

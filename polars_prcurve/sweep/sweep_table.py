@@ -36,6 +36,7 @@ from polars_prcurve.column_names import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.design_sizes import with_design_shares, with_design_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count
 from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
@@ -74,9 +75,9 @@ def build_eta_sweep(
     steps, read = read_thresholds(thresholds, table)
     if isinstance(table, ScoreTable):
         marks = read if listed is None else listed
-        rows, groups = build_running_sums(table, marks, effective=effective)
+        rows, groups, design = build_running_sums(table, marks, effective=effective)
     else:
-        rows, groups = build_points(cast("RateTable", table))
+        rows, groups, design = build_points(cast("RateTable", table))
     if drop_intermediate:
         rows = drop_inner_negatives(rows)
     if grid is None:
@@ -89,6 +90,7 @@ def build_eta_sweep(
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
     frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else frame
+    frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
     return frame if steps is None else keep_recall_steps(frame, steps)
 
 
@@ -100,16 +102,19 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
     and CUM_NEG_ABOVE may be null: for metrics that read only the ends of segments.
     """
     if isinstance(table, ScoreTable):
-        rows, groups = build_running_sums(
+        rows, groups, design = build_running_sums(
             table, None, checked=False, effective=effective, ends_only=ends_only
         )
     else:
-        rows, groups = build_points(cast("RateTable", table), checked=False)
+        rows, groups, design = build_points(cast("RateTable", table), checked=False)
     groups = groups.cache()
     frame = rows.join(groups, on=GROUP, maintain_order="left")
     if isinstance(table, ScoreTable):
-        return SweepTables(_with_counts(table, frame), groups)
-    return SweepTables(frame, groups)
+        frame = _with_counts(table, frame)
+    if design:
+        scores = cast("ScoreTable", table)
+        frame = with_design_shares(scores, with_design_sizes(scores, frame))
+    return SweepTables(frame, groups, design)
 
 
 def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
@@ -119,7 +124,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
     """
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
-    rows, groups = build_running_sums(table, None)
+    rows, groups, _ = build_running_sums(table, None)
     own_counts = rows.with_columns(
         (pl.col(cum) - pl.col(cum_above)).alias(cum)
         for cum, cum_above in ((CUM_POS, CUM_POS_ABOVE), (CUM_NEG, CUM_NEG_ABOVE))

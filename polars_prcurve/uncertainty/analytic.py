@@ -50,9 +50,13 @@ def build_helper_metrics(name: str, metric: CurveMetric) -> dict[str, CurveMetri
     if metric.recipe.at_recall is not None:
         # Less recall is reached above the threshold, more recall below it.
         deviations = {"middle": 0.0, "above": -_Z_95, "below": _Z_95}
+        sizes = {"n_pos": N_POS_EFFECTIVE, "n_neg": N_NEG_EFFECTIVE}
         return {
             f"{name}_{place}": _build_fpr_at_recall(metric.recipe.at_recall, number)
             for place, number in deviations.items()
+        } | {
+            f"{name}_{kind}": _build_size_at_recall(metric.recipe.at_recall, size)
+            for kind, size in sizes.items()
         }
     return {f"{name}_{kind}": helper for kind, helper in metric.recipe.helpers.items()}
 
@@ -162,7 +166,10 @@ def is_reliable_bootstrap(
 
 
 def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
-    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors."""
+    """Return a metric: the fpr at which recall reaches `recall` plus `deviations` of its errors.
+
+    Of weighted examples the error of recall differs between rows: each row has its own level.
+    """
 
     def term(rows: Rows) -> pl.Expr:
         n = rows.column(N_POS_EFFECTIVE)
@@ -176,6 +183,17 @@ def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
     return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
 
+def _build_size_at_recall(recall: float, size: str) -> CurveMetric:
+    """Return a metric: the effective size of a class on the row on which recall reaches `recall`."""
+
+    def term(rows: Rows) -> pl.Expr:
+        level = recall - 1e-12
+        reaches = (rows.recall >= level) & (rows.recall_before < level)
+        return pl.when(reaches).then(rows.column(size)).otherwise(0.0)
+
+    return CurveMetric(f"{size} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
+
+
 def _precision_interval_exprs(name: str, recall: float, confidence: float) -> IntervalExprs:
     """Return the interval of precision at a recall, from an interval of fpr at its threshold.
 
@@ -186,8 +204,9 @@ def _precision_interval_exprs(name: str, recall: float, confidence: float) -> In
     """
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
+    n_pos = pl.col(f"{name}_n_pos")
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
-    size, scale = _N_NEG + fpr * 0.0, z_value(confidence) / _Z_95
+    size, scale = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence) / _Z_95
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
         return ((limit / fpr).log() ** 2 + ((moved / fpr).log() * scale) ** 2).sqrt()
@@ -208,7 +227,7 @@ def _precision_interval_exprs(name: str, recall: float, confidence: float) -> In
         pl.when(known & (fpr > 0)).then(error),
         pl.min_horizontal(low, pl.when(low.is_not_null()).then(value)),
         pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
-        pl.when(known).then((fpr * size >= 5) & (_N_POS * (recall * (1 - recall)) >= 8)),
+        pl.when(known).then((fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)),
     )
 
 

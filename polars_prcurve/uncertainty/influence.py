@@ -41,6 +41,11 @@ from polars_prcurve.column_names import (
     PLACE,
     RISE,
     RUN,
+    SQUARE_FPR,
+    SQUARE_FPR_BEFORE,
+    SQUARE_GAP,
+    SQUARE_RISE,
+    SQUARE_RUN,
 )
 from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
@@ -61,6 +66,8 @@ class InfluenceTable(NamedTuple):
     frame: pl.LazyFrame
     """One row per key and score of positives, from the highest down, and for the last score, with
     `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
+    design: bool
+    """Whether examples have weights: then an example adds to a variance by the square of its weight."""
 
 
 def build_influences(
@@ -79,6 +86,9 @@ def build_influences(
     segments = curves.segments[False].filter((pl.col(RISE) > 0) | IS_LAST)
     place = pl.int_range(pl.len()).over(GROUP)
     segments = segments.with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP), place.alias(PLACE))
+    if curves.design:
+        above = pl.when(in_group).then(pl.col(SQUARE_FPR).shift(1)).otherwise(0.0)
+        segments = segments.with_columns((pl.col(SQUARE_FPR_BEFORE) - above).alias(SQUARE_GAP))
     for key, depends_on_eta in ((GROUP, False), (PAIR, True)):
         chosen = {
             name: metric.recipe.influence
@@ -92,7 +102,7 @@ def build_influences(
                 at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *also)
                 frame = at_eta.join(segments, on=GROUP, maintain_order="left_right")
             frame = with_influences(frame, curves.make_rows(pl.col), key, chosen)
-            yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen))
+            yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen), curves.design)
 
 
 def with_influences(
@@ -137,10 +147,10 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
     }
     frame = frame.with_columns(**sizes)
     means = {
-        f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side))).over(key)
+        f"{name}_{side}_mean": sum_shares(to_whole_shares(_sum_kinds(name, side, shares))).over(key)
         * pl.col(f"{name}_{side}_size")
         for name in names
-        for side in _SHARES
+        for side, shares in _SHARES.items()
     }
     return frame.with_columns(**means).with_columns(
         pl.col(f"{name}_{kind}") - pl.col(f"{name}_{side}_mean")
@@ -151,13 +161,19 @@ def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.La
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
-    key, names, frame = influences
+    """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences.
+
+    Of examples with weights they are means of squares by the squares of weights, so that over an
+    effective size W**2 / (sum of w**2) they are design-based variances.
+    """
+    key, names, frame, design = influences
+    shares = _SQUARE_SHARES if design else _SHARES
     squares, variances = {}, {}
     for name in names:
         for side in _SHARES:
             # Less their mean, influences are at most twice as large as before.
-            squares[f"{name}_{side}"] = to_whole_shares(_sum_kinds(name, side, power=2) / 4)
+            square = _sum_kinds(name, side, shares[side], power=2)
+            squares[f"{name}_{side}"] = to_whole_shares(square / 4)
             size = pl.col(f"{name}_{side}_size").first()
             variances[f"{name}_{side}"] = sum_shares(pl.col(f"{name}_{side}")) * 4 * size**2
     sizes = [f"{name}_{side}_size" for name in names for side in _SHARES]
@@ -166,14 +182,18 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
 
 _SHARES = {"pos": {"pos": RISE}, "neg": {"neg": RUN, "gap": FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
+_SQUARE_SHARES = {"pos": {"pos": SQUARE_RISE}, "neg": {"neg": SQUARE_RUN, "gap": SQUARE_GAP}}
+"""The same, with the share of the squared weights of the class."""
 
 
-def _sum_kinds(name: str, side: str, *, power: int = 1) -> pl.Expr:
-    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
+def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
+    """Return the contribution of a row to the mean of a class: of influences by size, or of squares.
+
+    `shares` are the columns with the share of each kind.
+    """
     size = pl.col(f"{name}_{side}_size")
     terms = (
-        (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share)
-        for kind, share in _SHARES[side].items()
+        (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share) for kind, share in shares.items()
     )
     return pl.sum_horizontal(terms)
 

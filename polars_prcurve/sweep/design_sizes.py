@@ -1,0 +1,191 @@
+"""How certain sums of weights are: effective sizes at each threshold, from sums of squared weights.
+
+A weight is the inverse of the probability with which a row was sampled. With the weights w of a class,
+their total W, and the rate r of those above a threshold, the design-based variance of r is
+
+    V = ((1 - r)**2 * (sum of w**2 above) + r**2 * (sum of w**2 below)) / W**2
+
+and the class counts there as r * (1 - r) / V examples. Where weights do not depend on the score this is
+W**2 / (sum of w**2), and with equal weights the number of examples.
+
+Where none of a class is above a threshold, or none below it, V is 0. What was not found there may weigh
+as much as the rows of both classes that were: the class counts as W over their mean weight, which is
+(sum of w**2) / (sum of w).
+
+Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve import exact_sums
+from polars_prcurve.column_names import (
+    CUM_NEG,
+    CUM_NEG_ABOVE,
+    CUM_NEG_SQUARES,
+    CUM_NEG_SQUARES_ABOVE,
+    CUM_POS_SQUARES,
+    CUM_POS_SQUARES_ABOVE,
+    GROUP,
+    MISSED_FACTOR,
+    N_NEG,
+    N_NEG_EFFECTIVE,
+    N_NEG_LOCAL,
+    N_NEG_SQUARES,
+    N_POS,
+    N_POS_EFFECTIVE,
+    N_POS_SQUARES,
+    NEG_EXPONENT,
+    NEG_SQUARES_BEFORE_GROUP,
+    POS_EXPONENT,
+    POS_SQUARES_BEFORE_GROUP,
+    SQUARE_FPR,
+    SQUARE_FPR_BEFORE,
+    SQUARE_RECALL,
+    SQUARE_RECALL_BEFORE,
+    WEIGHT_UNIT,
+)
+from polars_prcurve.inputs.score_table import ScoreTable
+
+
+def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
+    """Return effective sizes of the classes, and MISSED_FACTOR, from totals that are integers.
+
+    A positive that was not sampled would have lowered the recall at every threshold above its score.
+    MISSED_FACTOR is what half a positive of the mean weight of all rows leaves of an area, less what
+    half a positive of the mean weight of the positives does: that one is in their variance.
+    """
+    (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
+    mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
+    left = (n_pos + pos_squares / n_pos / 2) / (n_pos + mean_weight / 2)
+    return [
+        (n_pos * n_pos / pos_squares).alias(N_POS_EFFECTIVE),
+        (n_neg * n_neg / neg_squares).alias(N_NEG_EFFECTIVE),
+        pl.min_horizontal(left, 1.0).alias(MISSED_FACTOR),
+    ]
+
+
+def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
+    """Return the effective sizes at a threshold above all scores, over columns of the group table."""
+    (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
+    mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
+    return {N_POS_EFFECTIVE: n_pos / mean_weight, N_NEG_EFFECTIVE: n_neg / mean_weight}
+
+
+def with_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the effective sizes of rows with counts to those at their thresholds.
+
+    Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged.
+    """
+    above_pos, above_neg = (
+        pl.col(CUM_POS_SQUARES) - pl.col(POS_SQUARES_BEFORE_GROUP),
+        pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP),
+    )
+    frame = frame.with_columns(
+        _divide(above_pos, pl.col(N_POS_SQUARES)).alias(SQUARE_RECALL),
+        _divide(above_neg, pl.col(N_NEG_SQUARES)).alias(SQUARE_FPR),
+    )
+    below_pos, below_neg = pl.col(N_POS_SQUARES) - above_pos, pl.col(N_NEG_SQUARES) - above_neg
+    all_squares = _add_squares(table, pl.col(N_POS_SQUARES), pl.col(N_NEG_SQUARES))
+    mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
+    mean_above = _divide_or(_add_squares(table, above_pos, above_neg), _add_counts("tp", "fp"), mean_weight)
+    mean_below = _divide_or(_add_squares(table, below_pos, below_neg), _add_counts("fn", "tn"), mean_weight)
+    return frame.with_columns(
+        pl.when(rate == 0)
+        .then(_add_counts(*counts) / mean_above)
+        .when(rate == 1)
+        .then(_add_counts(*counts) / mean_below)
+        .otherwise(pl.col(size) / _measure_design_effect(rate, squares))
+        .alias(size)
+        for size, counts, rate, squares in (
+            (N_POS_EFFECTIVE, ("tp", "fn"), pl.col("recall"), pl.col(SQUARE_RECALL)),
+            (N_NEG_EFFECTIVE, ("fp", "tn"), pl.col("fpr"), pl.col(SQUARE_FPR)),
+        )
+    )
+
+
+def with_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
+    n_neg = pl.col(CUM_NEG) - pl.col(CUM_NEG_ABOVE)
+    squares = pl.col(CUM_NEG_SQUARES) - pl.col(CUM_NEG_SQUARES_ABOVE)
+    own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
+    frame = frame.with_columns(
+        pl.when(n_neg > 0).then(own * _ratios(table)[1]).alias(N_NEG_LOCAL),
+        *(
+            _divide(pl.col(cum) - pl.col(before), pl.col(total)).alias(name)
+            for name, cum, before, total in (
+                (SQUARE_RECALL_BEFORE, CUM_POS_SQUARES_ABOVE, POS_SQUARES_BEFORE_GROUP, N_POS_SQUARES),
+                (SQUARE_FPR_BEFORE, CUM_NEG_SQUARES_ABOVE, NEG_SQUARES_BEFORE_GROUP, N_NEG_SQUARES),
+            )
+        ),
+    )
+    # The weight of the negatives at a score, or else at the next one below; at the end, above.
+    for fill in (pl.col(N_NEG_LOCAL).backward_fill(), pl.col(N_NEG_LOCAL).forward_fill()):
+        frame = frame.with_columns(fill.over(GROUP))
+    return frame.with_columns((_add_counts("fp", "tn") / pl.col(N_NEG_LOCAL)).alias(N_NEG_LOCAL))
+
+
+def _measure_design_effect(rate: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """Return the variance of a rate over what it would be if weights did not depend on the score.
+
+    It is exactly 1 where the share of squares equals the rate, as it does for equal weights.
+    """
+    rest = 1 - rate
+    return rest * (squares / rate) + rate * ((1 - squares) / rest)
+
+
+def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
+    """Return the total weight of each class and that of squares, in the unit of both classes."""
+    totals = ((N_POS, N_POS_SQUARES), (N_NEG, N_NEG_SQUARES))
+    return [
+        (
+            _near_one(table, pl.col(total).fill_null(0)) * ratio,
+            _near_one(table, pl.col(squares), squares=True) * (ratio * ratio),
+        )
+        for (total, squares), ratio in zip(totals, _ratios(table), strict=True)
+    ]
+
+
+def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
+    """Return the factors from the unit of the weights of each class to that of both classes."""
+    if not table.float_sums:
+        return pl.lit(1.0), pl.lit(1.0)
+    pos, neg = pl.col(POS_EXPONENT), pl.col(NEG_EXPONENT)
+    return exact_sums.exponent_ratio(pos, neg), exact_sums.exponent_ratio(neg, pos)
+
+
+def _near_one(table: ScoreTable, total: pl.Expr, *, squares: bool = False) -> pl.Expr:
+    """Return a sum of integers as a float, in the unit of its class."""
+    return exact_sums.scale_near_one(total, squares=squares) if table.float_sums else _to_float(total)
+
+
+def _to_float(total: pl.Expr) -> pl.Expr:
+    return total.cast(pl.Float64)
+
+
+def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    """Return the quotient of two integers, null where the total is 0."""
+    # Adding 0 times a column makes a column of the total: Polars multiplies by reciprocals of numbers.
+    part = _to_float(part)
+    return pl.when(total > 0).then(part / (_to_float(total) + part * 0.0))
+
+
+def _divide_or(part: pl.Expr, total: pl.Expr, other: pl.Expr) -> pl.Expr:
+    return pl.when(total > 0).then(part / total).otherwise(other)
+
+
+def _add_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> pl.Expr:
+    """Return the sum of squares of both classes, in the unit of both."""
+    return sum(
+        (
+            _near_one(table, total, squares=True) * (ratio * ratio)
+            for total, ratio in zip((pos, neg), _ratios(table), strict=True)
+        ),
+        pl.lit(0.0),
+    )
+
+
+def _add_counts(*names: str) -> pl.Expr:
+    """Return a sum of counts that users see, in the unit of both classes."""
+    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(WEIGHT_UNIT)
