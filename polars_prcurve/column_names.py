@@ -10,6 +10,7 @@ import polars as pl
 from polars import selectors
 
 COUNT_COLUMNS = ("score", "n_pos", "n_neg")
+SQUARE_COLUMNS = ("n_pos_squares", "n_neg_squares")
 UNLABELLED_COLUMNS = ("score", "n")
 ETA_LOW, ETA_HIGH, ETA_CONFIDENCE = "eta_low", "eta_high", "eta_confidence"
 SWEEP_COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "recall", "fpr")

@@ -180,7 +180,7 @@ def _build_ddof_factors(table: ScoreTable, groups: pl.LazyFrame, ddof: int) -> p
     With weights, n is the effective size.
     """
     sizes = class_counts(table)
-    if table.weighted:
+    if table.has_squares:
         sizes = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
     numbers = {kind: size.cast(pl.Float64) for kind, size in zip(_CLASSES, sizes, strict=True)}
     factors = {

@@ -86,7 +86,7 @@ def promise_targets(
         raise PrcError(
             "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
         )
-    if table.weighted:
+    if table.has_squares:
         raise PrcError(_NO_WEIGHTS)
     table.require_example_counts("guarantee=")
     starts, value = None, None

@@ -24,6 +24,7 @@ Column: TypeAlias = str | pl.Expr
 """A column as users pass it: its name, or an expression."""
 
 Columns: TypeAlias = Column | Sequence[Column] | None
+Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column]
 
 Missing: TypeAlias = Literal["raise", "drop"]
 """What becomes of nulls and NaN: an error, or rows that are left out."""

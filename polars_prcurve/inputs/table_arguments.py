@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
-from polars_prcurve.column_names import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, POS, SCORE
+from polars_prcurve.column_names import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, NEG_SQUARES, POS, POS_SQUARES, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
     Column,
     ColumnReader,
     Columns,
+    Counts,
     Missing,
     ReadColumn,
     TypedExpr,
@@ -43,7 +44,7 @@ def read_input(
     label: Column = "label",
     pos_label: Any = None,
     weight: Column | None = None,
-    counts: tuple[Column, Column] | None = None,
+    counts: Counts | None = None,
     rates: tuple[Column, Column] | None = None,
     sizes: Sizes | None = None,
     cells: Cells | None = None,
@@ -77,9 +78,7 @@ def read_input(
             weight=weight,
             pos_label=pos_label,
         )
-        amounts = _read_counts(
-            reader, list_parts("counts", counts, 2, "columns, of positives and of negatives")
-        )
+        amounts = _read_counts(reader, _list_counts(counts))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
     ids = {} if cluster is None else {CLUSTER: _read_id(reader, "cluster", cluster)}
@@ -87,7 +86,7 @@ def read_input(
         ids[EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
         if not matched:
             reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
-    has_floats = any(amount_dtype == pl.Float64 for _, amount_dtype in amounts.values())
+    has_floats = POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
     table = ScoreTable(
         **reader.input_fields(by_dtypes, groups, {SCORE: scores.value, **cast, **ids}),
@@ -309,7 +308,7 @@ def read_reference(
     score: Column,
     label: Column,
     pos_label: Any,
-    counts: tuple[Column, Column] | None,
+    counts: Counts | None,
     missing: Missing,
 ) -> ScoreTable:
     """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
@@ -395,11 +394,27 @@ def _read_labels(
     }
 
 
+def _list_counts(counts: Any) -> list[Column]:
+    """Return the two columns of counts, or all four of weighted counts."""
+    what = "columns, of positives and of negatives"
+    if isinstance(counts, list | tuple) and len(counts) == 4:
+        return list_parts("counts", counts, 4, f"{what}, and of their squared weights")
+    return list_parts("counts", counts, 2, what)
+
+
 def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedExpr]:
+    """Return POS and NEG, and POS_SQUARES and NEG_SQUARES if there are four columns."""
     amounts = {
         name: _read_amount(reader, "counts", column)
-        for name, column in zip((POS, NEG), counts, strict=True)
+        for name, column in zip((POS, NEG, POS_SQUARES, NEG_SQUARES), counts, strict=False)
     }
+    if POS_SQUARES in amounts:
+        for (total, _), (squares, _), column in zip(
+            list(amounts.values())[:2], list(amounts.values())[2:], counts[2:], strict=True
+        ):
+            what = f"counts column {column!r}" if isinstance(column, str) else "counts="
+            checks = value_checks.square_checks(reader.tallies.count, what, total, squares)
+            reader.add_checks(checks)
     for value, dtype in amounts.values():
         if dtype.is_integer():
             _check_sum(reader, value)

@@ -89,6 +89,16 @@ def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Chec
     yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
 
 
+def square_checks(
+    count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr
+) -> Iterator[Check]:
+    """Yield a check that sums of squared weights can belong to sums of weights."""
+    total, squares = total.cast(pl.Float64), squares.cast(pl.Float64)
+    wrong = (squares > total * total * (1 + 1e-9)) | ((squares == 0) != (total == 0))
+    todo = "expected sums of the squares of the same weights, as counts(weight=) gives them"
+    yield _row_check(count(wrong), what, "no sum of squared weights beside its count", todo)
+
+
 def whole_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
     """Yield a check that counts are whole numbers, and fit an Int64."""
     number = value.cast(pl.Float64)

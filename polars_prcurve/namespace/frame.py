@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_flag, refuse_arguments
-from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS, UNLABELLED_COLUMNS
+from polars_prcurve.column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS, UNLABELLED_COLUMNS
 from polars_prcurve.comparison.compare_table import (
     Examples,
     list_compare_columns,
@@ -61,7 +61,7 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
-from polars_prcurve.inputs.column_reader import Column, Columns, Missing, is_dropping, list_columns
+from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing, is_dropping, list_columns
 from polars_prcurve.inputs.point_columns import Cells, Sizes
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import (
@@ -165,7 +165,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column | None = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Count positives and negatives at each distinct score; without labels, count rows.
@@ -186,6 +186,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - `score`: as in the table
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
+        - with weights, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all four
+          as `counts=("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`, and `confidence=` works
 
         Examples
         --------
@@ -215,7 +217,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             return self._finish(count_scores(unlabelled, UNLABELLED_COLUMNS))
         table = read_input(
             self._frame,
-            makes=COUNT_COLUMNS,
+            makes=(*COUNT_COLUMNS, *SQUARE_COLUMNS),
             may_collect=self._may_collect,
             by=by,
             score=score,
@@ -237,7 +239,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -320,7 +322,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -466,7 +468,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -641,7 +643,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Net benefit at each risk at which a user would act, beside that of acting always.
@@ -727,7 +729,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -845,7 +847,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
@@ -1111,7 +1113,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1237,7 +1239,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1331,7 +1333,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1401,7 +1403,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1469,7 +1471,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1537,7 +1539,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1627,7 +1629,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
@@ -1695,7 +1697,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> pl.DataFrame:
         """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
@@ -1779,7 +1781,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Path:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from polars_prcurve.argument_kinds import Title
     from polars_prcurve.charts import Chart
     from polars_prcurve.curves.targets import TargetValues
-    from polars_prcurve.inputs.column_reader import Column, Columns, Missing
+    from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
     from polars_prcurve.intervals.bands import BandKind
     from polars_prcurve.intervals.rates import RateMethod
     from polars_prcurve.metrics.point_metric import PointMetric
@@ -74,7 +74,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -149,7 +149,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -213,7 +213,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -266,7 +266,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -378,7 +378,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the curve at every distinct score, and draw metrics by threshold.
@@ -433,7 +433,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Leave out negatives at random many times, and draw the precision that the samples find.
@@ -490,7 +490,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -551,7 +551,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -602,7 +602,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the sweep, and draw the scores of each class by normal quantile.
@@ -651,7 +651,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:
@@ -757,7 +757,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Chart:

@@ -201,3 +201,10 @@ def to_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) ->
         return exact_sums.from_integer(value, pl.col(exponent))
     # A count too large for Int64 stops the query by a check, which another error must not forestall.
     return value.cast(table.count_dtype, wrap_numerical=True)
+
+
+def to_square_sum(table: ScoreTable, value: pl.Expr, exponent: str) -> pl.Expr:
+    """Return the sum of squared weights that users see, from an integer of the running sums."""
+    if table.float_sums:
+        return exact_sums.square_from_integer(value, pl.col(exponent))
+    return value.cast(pl.Float64)

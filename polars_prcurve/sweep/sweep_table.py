@@ -20,8 +20,12 @@ from polars_prcurve.column_names import (
     COUNT_COLUMNS,
     CUM_NEG,
     CUM_NEG_ABOVE,
+    CUM_NEG_SQUARES,
+    CUM_NEG_SQUARES_ABOVE,
     CUM_POS,
     CUM_POS_ABOVE,
+    CUM_POS_SQUARES,
+    CUM_POS_SQUARES_ABOVE,
     FPR_BEFORE,
     GROUP,
     N_NEG,
@@ -29,15 +33,17 @@ from polars_prcurve.column_names import (
     NEG_BEFORE_GROUP,
     NEG_EXPONENT,
     POS_BEFORE_GROUP,
+    POS_EXPONENT,
     RECALL_BEFORE,
     SCORE,
+    SQUARE_COLUMNS,
     SWEEP_COLUMNS,
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.design_sizes import with_design_shares, with_design_sizes
-from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count
+from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
 from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
     Thresholds,
@@ -120,18 +126,24 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
 def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
     """Return the result of `counts`: the `by` columns, then `columns` for each distinct score.
 
+    Of weights there are SQUARE_COLUMNS, too.
     Of a table without labels, whose rows stand as negatives, these are UNLABELLED_COLUMNS.
     """
     if not isinstance(table, ScoreTable):
         raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
-    rows, groups, _ = build_running_sums(table, None)
-    own_counts = rows.with_columns(
-        (pl.col(cum) - pl.col(cum_above)).alias(cum)
-        for cum, cum_above in ((CUM_POS, CUM_POS_ABOVE), (CUM_NEG, CUM_NEG_ABOVE))
-    )
+    rows, groups, design = build_running_sums(table, None, effective=table.has_squares)
+    own_sums = {CUM_POS: CUM_POS_ABOVE, CUM_NEG: CUM_NEG_ABOVE}
+    if design:
+        own_sums |= {CUM_POS_SQUARES: CUM_POS_SQUARES_ABOVE, CUM_NEG_SQUARES: CUM_NEG_SQUARES_ABOVE}
+    own_counts = rows.with_columns(pl.col(cum) - pl.col(above) for cum, above in own_sums.items())
     frame = own_counts.join(groups, on=GROUP, maintain_order="left")
     n_pos, n_neg = to_count(table, pl.col(CUM_POS)), to_count(table, pl.col(CUM_NEG), NEG_EXPONENT)
     values = {"score": pl.col(SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
+    if design:
+        squares = ((CUM_POS_SQUARES, POS_EXPONENT), (CUM_NEG_SQUARES, NEG_EXPONENT))
+        sums = (to_square_sum(table, pl.col(name), exponent) for name, exponent in squares)
+        values |= dict(zip(SQUARE_COLUMNS, sums, strict=True))
+        columns = (*columns, *SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
 

@@ -42,6 +42,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, build_hulls, number_metrics, with_extents
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
@@ -96,6 +97,11 @@ class Bootstrap(NamedTuple):
 
         A sample is drawn by cell, or by unit if rows have weights, clusters or a part in several curves.
         """
+        if self.table.has_squares and not self.table.weighted:
+            raise PrcError(
+                'method="bootstrap" draws examples, and sums of weights are none; leave out method=, or '
+                "pass the examples with weight="
+            )
         if self.table.weighted or {CLUSTER, EXAMPLE} & set(self.table.columns):
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
