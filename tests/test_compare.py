@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.uncertainty import bootstrap
-from tests.support import oracle, oracle_areas, oracle_errors
+from tests.support import oracle, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
@@ -69,35 +69,48 @@ def expected_rows(table: Table, models: list[str], eta: list[float], confidence:
                         found.append([*row, None, None, None, None, None])
                         continue
                     difference = float(values[a] - values[b])
-                    n = oracle_errors.class_sizes(groups[a], weighted=table.weight is not None)
+                    weighted = table.weight is not None
+                    n = oracle_errors.class_sizes(groups[a], weighted=weighted)
                     if name not in oracle_errors.DDOF or 0 in n:
                         found.append([*row, difference, None, None, None, None])
                         continue
                     both = groups[a], groups[b]
-                    differences, errors = [difference], [error_of_difference(name, both, e, n, 0)]
+                    differences = [difference]
+                    errors = [error_of_difference(name, both, e, n, weighted=weighted)]
                     if name == "average_precision":
-                        half = 1 / (2 * n[1])
-                        one, other = (cautious_area(group, e, half) for group in both)
+                        one, other = (
+                            oracle_errors.cautious_average_precision(group, e, weighted=weighted)
+                            for group in both
+                        )
                         differences.append(float(one - other))
-                        errors.append(error_of_difference(name, both, e, n, half))
+                        errors.append(
+                            error_of_difference(name, both, e, n, weighted=weighted, cautious=True)
+                        )
                     found.append([*row, difference, *interval_of(differences, errors, z)])
     return found
 
 
-def cautious_area(group: oracle.Group, eta: Fraction, half: Fraction) -> Fraction:
-    """Average precision with half a false positive more at every threshold."""
-    if eta in (0, 1):
-        return eta
-    points = [(point["recall"], point["fpr"] + half) for point in oracle.sweep_group(group)]
-    return oracle_areas.average_precision(points, eta)
-
-
 def error_of_difference(
-    name: str, groups: Any, eta: Fraction, n: tuple[Fraction, Fraction], more_fpr: Fraction | int
+    name: str,
+    groups: Any,
+    eta: Fraction,
+    n: tuple[Fraction, Fraction],
+    *,
+    weighted: bool,
+    cautious: bool = False,
 ) -> float | None:
-    both = [oracle_errors.influences(name, group, eta, Fraction(more_fpr)) for group in groups]
+    both = [
+        oracle_errors.influences(
+            name,
+            group,
+            eta,
+            oracle_errors.half_false_positive(group, weighted=weighted) if cautious else None,
+        )
+        for group in groups
+    ]
     moved = [x - y for x, y in zip(*both, strict=True)]
-    return oracle_errors.standard_error(name, oracle_errors.list_rows(groups[0]), moved, n)
+    rows = oracle_errors.list_rows(groups[0])
+    return oracle_errors.standard_error(name, rows, moved, n, weighted=weighted)
 
 
 def interval_of(differences: list[float], errors: list[float | None], z: float) -> tuple[Any, ...]:

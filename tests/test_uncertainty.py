@@ -24,8 +24,10 @@ from polars_prcurve import (
     rectangle_level,
     sample_size,
 )
+from tests.support import oracle
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
+from tests.support.oracle_errors import size_at
 from tests.support.profiles import examples
 from tests.support.strategies import Table, several, tables
 from tests.support.tiers import slow_unless
@@ -207,13 +209,15 @@ def test_bands(table: Table, eta: Any, method: Any, band: Any, asked_for: Any) -
     found = prc(table.frame).curve(eta, **asked, **options)
     shared = [name for name in curve.columns if name in found.columns]
     assert_same(found.select(shared), curve.select(shared))
-    sizes = effective_sizes(table)
+    groups = {tuple(g.by.values()): g for g in oracle.groups(table.rows, **table.oracle)}
     level = 0.9 if band == "mover" else math.sqrt(0.9)
     for row in found.to_dicts():
         key = tuple(row[name] for name in table.by)
         ends = {}
-        for rate, n in zip(("recall", "fpr"), sizes.get(key, (0.0, 0.0)), strict=True):
+        for side, rate in enumerate(("recall", "fpr")):
             if row[rate] is not None:
+                weighted = table.weight is not None
+                n = float(size_at(groups[key], side, row["threshold"], weighted=weighted))
                 low, high = rate_interval(row[rate] * n, n, level, method)
                 ends[rate] = (low, row[rate], high)
         for metric in asked_for:
@@ -243,20 +247,6 @@ def close_to(end: float | None, bound: float, value: float) -> bool:
     if math.isnan(bound):
         return end is None
     return end is not None and (end == bound or math.isclose(end, bound, rel_tol=1e-9, abs_tol=1e-9))
-
-
-def effective_sizes(table: Table) -> dict[tuple[Any, ...], tuple[float, float]]:
-    weight = pl.lit(1.0) if table.weight is None else pl.col(table.weight).cast(pl.Float64)
-    positive = table.positive
-
-    def size(of: pl.Expr) -> pl.Expr:
-        mass = weight.filter(of)
-        return mass.sum() ** 2 / (mass**2).sum()
-
-    sums = [size(positive).alias("_p"), size(~positive).alias("_n")]
-    frame = table.frame
-    found = frame.group_by(table.by).agg(sums) if table.by else frame.select(sums)
-    return {tuple(row[:-2]): tuple(row[-2:]) for row in found.iter_rows()}
 
 
 @pytest.mark.parametrize("method", METHODS)

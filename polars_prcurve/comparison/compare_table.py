@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import COPY, GROUP, MODEL, ODDS
+from polars_prcurve.column_names import COPY, GROUP, MODEL, N_NEG_LEAST, N_POS_LEAST, ODDS
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
@@ -197,7 +197,7 @@ def _subtract_paired(
         for name, metric in comparison.metrics_by_column.items()
     )
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
-    sizes = list(CLASS_SIZE_COLUMNS.values())  # the same in both models
+    sizes = [*CLASS_SIZE_COLUMNS.values(), N_POS_LEAST, N_NEG_LEAST]  # the same in both models
     differences = _join_values(comparison, values, list(measured), reliable, of_group=sizes)
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     cells = count_cells(rows, table)

@@ -161,7 +161,7 @@ def build_points_table(
 
 
 def _with_row_sizes(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Set the effective sizes of points to those on their rows; a threshold above all scores has none."""
+    """Set the effective sizes of points to those on their rows, or to those above all scores."""
     return points.with_columns(
         pl.coalesce(_ROW_SIZES[size], of_none).alias(size)
         for size, of_none in sizes_without_alerts(table).items()

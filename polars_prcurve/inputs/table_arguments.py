@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
-from polars_prcurve.column_names import CLUSTER, EXAMPLE, LABEL, MODEL, NEG, NEG_SQUARES, POS, POS_SQUARES, SCORE
+from polars_prcurve.column_names import (
+    CLUSTER,
+    EXAMPLE,
+    LABEL,
+    MODEL,
+    NEG,
+    NEG_SQUARES,
+    POS,
+    POS_SQUARES,
+    SCORE,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (

@@ -89,9 +89,7 @@ def amount_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Chec
     yield _row_check(count(wrong), what, "negative, infinite or NaN", "expected finite numbers >= 0")
 
 
-def square_checks(
-    count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr
-) -> Iterator[Check]:
+def square_checks(count: RowCounter, what: str, total: pl.Expr, squares: pl.Expr) -> Iterator[Check]:
     """Yield a check that sums of squared weights can belong to sums of weights."""
     total, squares = total.cast(pl.Float64), squares.cast(pl.Float64)
     wrong = (squares > total * total * (1 + 1e-9)) | ((squares == 0) != (total == 0))

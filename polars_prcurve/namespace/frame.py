@@ -61,7 +61,14 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import wide_tables
-from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing, is_dropping, list_columns
+from polars_prcurve.inputs.column_reader import (
+    Column,
+    Columns,
+    Counts,
+    Missing,
+    is_dropping,
+    list_columns,
+)
 from polars_prcurve.inputs.point_columns import Cells, Sizes
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import (

@@ -31,10 +31,12 @@ from polars_prcurve.column_names import (
     MISSED_FACTOR,
     N_NEG,
     N_NEG_EFFECTIVE,
+    N_NEG_LEAST,
     N_NEG_LOCAL,
     N_NEG_SQUARES,
     N_POS,
     N_POS_EFFECTIVE,
+    N_POS_LEAST,
     N_POS_SQUARES,
     NEG_EXPONENT,
     NEG_SQUARES_BEFORE_GROUP,
@@ -50,7 +52,10 @@ from polars_prcurve.inputs.score_table import ScoreTable
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
-    """Return effective sizes of the classes, and MISSED_FACTOR, from totals that are integers.
+    """Return effective and least sizes of the classes, and MISSED_FACTOR, from totals.
+
+    A sample without a heavy positive looks as if none was heavy. So the least size takes the mean weight
+    of the rows of both classes, if that is fewer examples. Flags of reliability read it.
 
     A positive that was not sampled would have lowered the recall at every threshold above its score.
     MISSED_FACTOR is what half a positive of the mean weight of all rows leaves of an area, less what
@@ -59,11 +64,21 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     left = (n_pos + pos_squares / n_pos / 2) / (n_pos + mean_weight / 2)
+    of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     return [
-        (n_pos * n_pos / pos_squares).alias(N_POS_EFFECTIVE),
-        (n_neg * n_neg / neg_squares).alias(N_NEG_EFFECTIVE),
+        of_pos.alias(N_POS_EFFECTIVE),
+        of_neg.alias(N_NEG_EFFECTIVE),
+        pl.min_horizontal(of_pos, n_pos / mean_weight).alias(N_POS_LEAST),
+        pl.min_horizontal(of_neg, n_neg / mean_weight).alias(N_NEG_LEAST),
         pl.min_horizontal(left, 1.0).alias(MISSED_FACTOR),
     ]
+
+
+def plain_design_columns(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
+    """Return the same of examples that count alike, whose sizes are their numbers; and N_NEG_LOCAL."""
+    sizes = {N_POS_EFFECTIVE: n_pos, N_NEG_EFFECTIVE: n_neg, N_NEG_LOCAL: n_neg}
+    sizes |= {N_POS_LEAST: n_pos, N_NEG_LEAST: n_neg, MISSED_FACTOR: pl.lit(1.0)}
+    return [size.alias(name) for name, size in sizes.items()]
 
 
 def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
@@ -89,8 +104,9 @@ def with_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     below_pos, below_neg = pl.col(N_POS_SQUARES) - above_pos, pl.col(N_NEG_SQUARES) - above_neg
     all_squares = _add_squares(table, pl.col(N_POS_SQUARES), pl.col(N_NEG_SQUARES))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    mean_above = _divide_or(_add_squares(table, above_pos, above_neg), _add_counts("tp", "fp"), mean_weight)
-    mean_below = _divide_or(_add_squares(table, below_pos, below_neg), _add_counts("fn", "tn"), mean_weight)
+    above = _add_squares(table, above_pos, above_neg), _add_counts("tp", "fp")
+    below = _add_squares(table, below_pos, below_neg), _add_counts("fn", "tn")
+    mean_above, mean_below = (_divide_or(*sums, mean_weight) for sums in (above, below))
     return frame.with_columns(
         pl.when(rate == 0)
         .then(_add_counts(*counts) / mean_above)

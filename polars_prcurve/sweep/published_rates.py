@@ -16,12 +16,8 @@ from polars_prcurve.column_names import (
     CUM_POS,
     FPR_BEFORE,
     GROUP,
-    MISSED_FACTOR,
     N_NEG,
-    N_NEG_EFFECTIVE,
-    N_NEG_LOCAL,
     N_POS,
-    N_POS_EFFECTIVE,
     RECALL_BEFORE,
     RECALL_FALLS,
     SCORE,
@@ -30,6 +26,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.inputs.score_table import RateTable
 from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.sweep.design_sizes import plain_design_columns
 from polars_prcurve.sweep.group_table import (
     SweepTables,
     build_groups,
@@ -46,10 +43,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         groups = groups.with_columns(
             pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)
         ).with_columns(
-            pl.col(N_POS).cast(pl.Float64).alias(N_POS_EFFECTIVE),
-            pl.col(N_NEG).cast(pl.Float64).alias(N_NEG_EFFECTIVE),
-            pl.col(N_NEG).cast(pl.Float64).alias(N_NEG_LOCAL),
-            pl.lit(1.0).alias(MISSED_FACTOR),
+            plain_design_columns(pl.col(N_POS).cast(pl.Float64), pl.col(N_NEG).cast(pl.Float64))
         )
     rows = join_group_numbers(table, table.rows, groups)
     order = [GROUP, "fpr", "recall", *([] if table.score_dtype is None else [SCORE])]

@@ -26,13 +26,9 @@ from polars_prcurve.column_names import (
     CUM_POS_SQUARES,
     CUM_POS_SQUARES_ABOVE,
     GROUP,
-    MISSED_FACTOR,
     N_NEG,
-    N_NEG_EFFECTIVE,
-    N_NEG_LOCAL,
     N_NEG_SQUARES,
     N_POS,
-    N_POS_EFFECTIVE,
     N_POS_SQUARES,
     NEG,
     NEG_BEFORE_GROUP,
@@ -49,7 +45,7 @@ from polars_prcurve.column_names import (
     WEIGHT_UNIT,
 )
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.design_sizes import group_design_columns
+from polars_prcurve.sweep.design_sizes import group_design_columns, plain_design_columns
 from polars_prcurve.sweep.group_table import (
     SweepTables,
     build_float_totals,
@@ -132,12 +128,7 @@ def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: b
         return [*columns, *group_design_columns(table)]
     # Without weights the effective sizes are the totals.
     n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (N_POS, N_NEG))
-    sizes = {N_POS_EFFECTIVE: n_pos, N_NEG_EFFECTIVE: n_neg, N_NEG_LOCAL: n_neg}
-    return [
-        *columns,
-        *(size.alias(name) for name, size in sizes.items()),
-        pl.lit(1.0).alias(MISSED_FACTOR),
-    ]
+    return [*columns, *plain_design_columns(n_pos, n_neg)]
 
 
 def _sum_at_scores(ordered: SortedRows, kept: pl.Expr) -> pl.LazyFrame:
@@ -180,9 +171,7 @@ def _decode_rows(ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr)
     return running.select(group, threshold, CUM_POS, CUM_NEG, *(cum for cum, _ in squares), *above)
 
 
-def _add_unreached_rows(
-    running: pl.LazyFrame, groups: pl.LazyFrame, *, squares: bool
-) -> pl.LazyFrame:
+def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:
     """Add a first row to each group, with a null score that no score reaches: nothing is flagged there.
 
     A running sum starts at the totals of the groups before.

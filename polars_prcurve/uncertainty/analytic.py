@@ -21,13 +21,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_POS_EFFECTIVE, ODDS
+from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_NEG_LEAST, N_POS_EFFECTIVE, N_POS_LEAST, ODDS
 from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
+_LEAST_POS, _LEAST_NEG = pl.col(N_POS_LEAST), pl.col(N_NEG_LEAST)
 
 
 class IntervalExprs(NamedTuple):
@@ -138,13 +139,14 @@ def is_reliable_analytic(
     - At this prevalence the negatives stand for `N eta / (1 - eta)` positives, at least 10.
     - Half a false positive more, as in the `cautious` value, costs at most a tenth of what is lacking.
 
-    Throw rows away, and none of these improves.
+    Weighted rows count as fewer here, where the rows of both classes weigh more than the positives: a
+    sample that missed the heavy positives does not show it. Throw rows away, and none of these improves.
     """
     value = column(name)
     if not metric.recipe.helpers:
-        return pl.min_horizontal(_N_POS, _N_NEG) * (1 - value) >= 12
+        return pl.min_horizontal(_LEAST_POS, _LEAST_NEG) * (1 - value) >= 12
     cautious, top, lost = (column(f"{name}_{kind}") for kind in ("cautious", "top", "lost"))
-    carried, missed = _N_POS * value**2 / top, _N_POS * (1 - value) ** 2 / lost
+    carried, missed = _N_POS * value**2 / top, _LEAST_POS * (1 - value) ** 2 / lost
     enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(ODDS) <= _N_NEG)
     return enough & (value - cautious <= 0.1 * (1 - value))
 
@@ -204,7 +206,7 @@ def _precision_interval_exprs(name: str, recall: float, confidence: float) -> In
     """
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
-    n_pos = pl.col(f"{name}_n_pos")
+    n_pos = pl.min_horizontal(f"{name}_n_pos", _LEAST_POS)
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
     size, scale = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence) / _Z_95
 

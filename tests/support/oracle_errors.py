@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tests.support import oracle, oracle_areas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 DDOF = {"average_precision": 0, "roc_auc": 1}
 """The metrics with influences, and the number that is subtracted from the number of examples."""
@@ -53,6 +53,67 @@ def class_sizes(group: oracle.Group, *, weighted: bool) -> tuple[Fraction, Fract
     )
 
 
+def size_at(group: oracle.Group, side: int, threshold: Any, *, weighted: bool) -> Fraction:
+    """Return how many examples of a class, 0 positives or 1 negatives, tell its rate at a threshold.
+
+    Of weights w with the rate r that is r (1 - r) over the design-based variance: the squares of what
+    the rows add, w (flagged - r), over the square of the total. A rate of 0 or 1 has no variance. There
+    the class counts as its total over the mean weight of the rows of both classes on the empty side.
+    """
+    rows = list_rows(group)
+    total = sum((row[1 + side] for row in rows), Fraction(0))
+    if not weighted:
+        return Fraction(total)
+    flagged = [row.score >= threshold for row in rows]
+    mass = [row[1 + side] for row in rows]
+    rate = sum((m for m, f in zip(mass, flagged, strict=True) if f), Fraction(0)) / total
+    if 0 < rate < 1:
+        squares = sum(m * m * (f - rate) ** 2 for m, f in zip(mass, flagged, strict=True))
+        return rate * (1 - rate) * total**2 / squares
+    empty = [row for row, f in zip(rows, flagged, strict=True) if f == (rate == 0)] or rows
+    return total / _mean_weight([row.pos + row.neg for row in empty])
+
+
+def _mean_weight(weights: Sequence[Fraction]) -> Fraction:
+    """Return the mean of weights as the rows behind a sum of weights see it."""
+    return sum((w * w for w in weights), Fraction(0)) / sum(weights, Fraction(0))
+
+
+def half_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Fraction]:
+    """Return by how much half a negative more raises fpr at each score.
+
+    It weighs as much as the negatives at that score, or else at the next below with negatives, or above.
+    """
+    rows, found = list_rows(group), {}
+    scores = sorted({row.score for row in rows if row.neg > 0})
+    for score in {row.score for row in rows}:
+        near = max((s for s in scores if s <= score), default=min(scores, default=None))
+        weight = _mean_weight([row.neg for row in rows if row.score == near]) if weighted else 1
+        found[score] = Fraction(weight) / (2 * group.n_neg)
+    return found
+
+
+def cautious_average_precision(group: oracle.Group, eta: Fraction, *, weighted: bool) -> Fraction:
+    """Return average precision with half a false positive more at every threshold.
+
+    Of weights, with half a positive more that is never flagged, too: it weighs what the rows do on
+    average, and half a positive of the mean weight of the positives is left out.
+    """
+    if eta in (0, 1):
+        return eta
+    more = half_false_positive(group, weighted=weighted)
+    points = [
+        (point["recall"], point["fpr"] + more[point["threshold"]]) for point in oracle.sweep_group(group)
+    ]
+    area = Fraction(oracle_areas.average_precision(points, eta))
+    if not weighted:
+        return area
+    rows = list_rows(group)
+    of_all = _mean_weight([row.pos + row.neg for row in rows])
+    of_pos = _mean_weight([row.pos for row in rows])
+    return area * min(Fraction(1), (group.n_pos + of_pos / 2) / (group.n_pos + of_all / 2))
+
+
 def ddof(name: str) -> int:
     """Return the number to subtract from the number of examples; raise without an entry in DDOF."""
     if name not in DDOF:
@@ -71,11 +132,11 @@ def estimate(name: str, group: oracle.Group, eta: Fraction) -> Any:
 
 
 def influences(
-    name: str, group: oracle.Group, eta: Fraction, more_fpr: Fraction = Fraction(0)
+    name: str, group: oracle.Group, eta: Fraction, more_fpr: Mapping[Any, Fraction] | None = None
 ) -> list[Fraction]:
     """Return the influence of each of `list_rows`, by the closed forms.
 
-    Those on average precision may be of a curve with `more_fpr` at every threshold.
+    Those on average precision may be of a curve with `more_fpr`, by score.
     """
     ddof(name)  # raises for a metric without a closed form
     rows = list_rows(group)
@@ -87,7 +148,7 @@ def influences(
     points = {row.score: oracle.count_at(group, row.score) for row in rows}
     shares, precision, by_recall, by_fpr = {}, {}, {}, {}  # and the derivatives of precision
     for score, point in points.items():
-        t, f = point["recall"], point["fpr"] + more_fpr
+        t, f = point["recall"], point["fpr"] + (0 if more_fpr is None else more_fpr[score])
         alerts = t + odds * f
         shares[score] = sum((row.pos for row in rows if row.score == score), Fraction(0)) / group.n_pos
         precision[score] = t / alerts
@@ -142,12 +203,20 @@ def differentiate(name: str, group: oracle.Group, eta: Fraction) -> list[Fractio
 
 
 def standard_error(
-    name: str, rows: Sequence[Row], values: Sequence[Fraction], n: tuple[Fraction, Fraction]
+    name: str,
+    rows: Sequence[Row],
+    values: Sequence[Fraction],
+    n: tuple[Fraction, Fraction],
+    *,
+    weighted: bool,
 ) -> float | None:
-    """Return the standard error from the influences `values`, with n examples in each class."""
+    """Return the standard error from the influences `values`, with n examples in each class.
+
+    A sum of weighted values varies by the squares of their weights.
+    """
     variance = Fraction(0)
     for side, size in enumerate(n):
-        mass = [row[1 + side] for row in rows]
+        mass = [row[1 + side] ** (2 if weighted else 1) for row in rows]
         if size < 2 - 1e-12:  # one example does not tell how much examples differ
             return None
         squares = sum(w * v * v for w, v in zip(mass, values, strict=True)) / sum(mass)
@@ -176,22 +245,19 @@ def interval(
         return Interval()
     if name.startswith("precision_at_recall"):
         recall = float(name.partition("(")[2][:-1])
-        return precision_at_recall(group, recall, float(value), eta, n, confidence)
+        return precision_at_recall(group, recall, float(value), eta, confidence, weighted=weighted)
     if name not in DDOF:
         return Interval()
     rows = list_rows(group)
-    error = standard_error(name, rows, influences(name, group, eta), n)
+    error = standard_error(name, rows, influences(name, group, eta), n, weighted=weighted)
     if error is None:
         return Interval()
     if value in (0, 1):
         certain = name == "average_precision" and eta in (0, 1)
         return Interval(error) if certain else perfect(name, value, n, eta, confidence)
     lowest = value
-    if name == "average_precision":  # with half a false positive more at every threshold
-        points = [
-            (point["recall"], point["fpr"] + 1 / (2 * n[1])) for point in oracle.sweep_group(group)
-        ]
-        lowest = min(value, oracle_areas.average_precision(points, eta))
+    if name == "average_precision":
+        lowest = min(value, cautious_average_precision(group, eta, weighted=weighted))
     half = z_value(confidence) * error / float(value * (1 - value))
     return Interval(error, _expit(_logit(lowest) - half), _expit(_logit(value) + half))
 
@@ -211,36 +277,38 @@ def perfect(
     return Interval(None, low, 1.0) if value == 1 else Interval(None, 0.0, 1 - low)
 
 
-def precision_at_recall(  # noqa: PLR0917
-    group: oracle.Group,
-    recall: float,
-    value: float,
-    eta: Fraction,
-    n: tuple[Fraction, Fraction],
-    confidence: float,
+def precision_at_recall(
+    group: oracle.Group, recall: float, value: float, eta: Fraction, confidence: float, *, weighted: bool
 ) -> Interval:
     """Return the interval of precision at a fixed recall.
 
-    The logarithm of fpr varies with the negatives, and with the threshold that the positives choose.
+    The logarithm of fpr varies with the negatives, and with the threshold that the positives choose. Of
+    weights each threshold has its own numbers of examples.
     """
     if eta in (0, 1):
         return Interval()
-    n_pos, n_neg = map(float, n)
     points = oracle.sweep_group(group)
+    before, n_neg = Fraction(0), 0.0
+    for point in points:
+        if before < recall - 1e-12 <= point["recall"]:
+            n_neg = float(size_at(group, 1, point["threshold"], weighted=weighted))
+        before = point["recall"]
     z, usual = z_value(confidence), z_value(0.95)
     odds = float((1 - eta) / eta)
 
     def fpr_at(deviations: float) -> float:
-        level = recall + deviations * math.sqrt(recall * (1 - recall) / n_pos)
-        level = max(min(level, 1.0), 1 / n_pos)
         before = {"recall": Fraction(0), "fpr": Fraction(0)}
+        reached = []
         for point in points:
+            n_pos = float(size_at(group, 0, point["threshold"], weighted=weighted))
+            level = recall + deviations * math.sqrt(recall * (1 - recall) / n_pos)
+            level = max(min(level, 1.0), 1 / n_pos)
             if point["recall"] >= level - 1e-12 and point["recall"] > before["recall"]:
                 rise = float(point["recall"] - before["recall"])
                 share = min(max((level - float(before["recall"])) / rise, 0.0), 1.0)
-                return float(before["fpr"]) + float(point["fpr"] - before["fpr"]) * share
+                reached.append(float(before["fpr"]) + float(point["fpr"] - before["fpr"]) * share)
             before = point
-        raise AssertionError(level)
+        return min(reached)
 
     def precision(fpr: float) -> float:
         return recall / (recall + odds * min(fpr, 1.0))

@@ -1,0 +1,244 @@
+"""How often intervals hold the truth where rows were sampled with unequal weights, or come in clusters.
+
+    python benchmarks/coverage_designs.py [--simulations N] [--only NAME ...]
+
+`coverage.py` has the populations, and the coverage for rows that were all drawn alike. Here:
+
+    weights    labels bought by score: every row above a cut, below it one in 20 or 50, with that weight
+    at_random  labels bought at random: half of all rows weigh 1, the others 5
+    power      how often `compare` tells equally good models apart, of which one has its labels bought
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+from coverage import (
+    CONFIDENCE,
+    MODELS,
+    NEAR,
+    SEED,
+    Model,
+    average_precision,
+    percent,
+    precision,
+    precision_at,
+    roc_auc,
+    table,
+)
+from numpy.typing import NDArray
+
+import polars_prcurve  # noqa: F401  (registers .prc)
+from polars_prcurve import metrics
+
+COUNTS = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
+ETAS = (0.001, 0.01, 0.1, 0.5)
+BAND_ETA = 0.01
+PER_BATCH = 1_500_000
+"""Rows of the tables that are asked at once."""
+AREAS = {
+    "average_precision": average_precision,
+    "roc_auc": roc_auc,
+    "precision_at_recall(0.5)": precision_at(0.5),
+}
+
+
+@dataclass(frozen=True)
+class Bought:
+    """A population whose rows are labelled all above a cut, and one in `k` below it."""
+
+    model: Model
+    n_pos: int
+    n_neg: int
+    cut: float
+    """The fpr of the cut."""
+    k: int
+
+    @property
+    def name(self) -> list[Any]:
+        return [self.model.name, self.n_pos, self.n_neg, f"{self.cut:g}", self.k]
+
+    @property
+    def rng(self) -> np.random.Generator:
+        where = [MODELS.index(self.model), self.n_pos, self.n_neg, round(1e6 * self.cut), self.k]
+        return np.random.default_rng([SEED, 7, *where])
+
+    @property
+    def n_labels(self) -> float:
+        """The labels that are bought, on average."""
+        above = self.n_pos * self.model.recall_at(self.cut), self.n_neg * self.cut
+        return sum(above) + (self.n_pos + self.n_neg - sum(above)) / self.k
+
+
+SIZES = ((50, 5_000), (100, 2_000), (200, 20_000), (500, 10_000), (1_000, 50_000))
+DESIGNS = [
+    Bought(model, p, n, cut, k)
+    for model, (p, n), (cut, k) in product(
+        [MODELS[1], MODELS[4], MODELS[5]], SIZES, [(0.02, 20), (0.02, 50), (0.1, 20)]
+    )
+]
+
+
+def count_table(number: NDArray[Any], score: NDArray[Any], n: Sequence[NDArray[Any]], w: Any) -> Any:
+    """Return weighted counts by test set and score, from numbers of rows and their weight."""
+    n_pos, n_neg = n
+    values = (n_pos * w, n_neg * w, n_pos * w * w, n_neg * w * w)
+    columns = {name: np.ravel(value).astype(float) for name, value in zip(COUNTS, values, strict=True)}
+    return pl.DataFrame({"simulation": np.ravel(number), "score": np.ravel(score)} | columns)
+
+
+def bought_sets(cell: Bought, rng: np.random.Generator, simulations: int) -> pl.DataFrame:
+    """Weighted counts by score: a row per positive, and one for the negatives between two of them."""
+    at = cell.model.fpr_at(rng.random((simulations, cell.n_pos)))
+    cut = np.full((simulations, 1), cell.cut)
+    at = np.sort(np.concatenate([at, cut], axis=1), axis=1)
+    shares = np.diff(at, axis=1, prepend=0, append=1).clip(0)
+    weight = np.ones((simulations, 2 * at.shape[1] + 1))
+    middle = (at[:, :-1] + at[:, 1:]) / 2
+    middle = np.concatenate([at[:, :1] / 2, middle, (1 + at[:, -1:]) / 2], axis=1)
+    weight[:, 0::2] = np.where(middle > cell.cut, cell.k, 1)
+    weight[:, 1::2] = np.where(at > cell.cut, cell.k, 1)
+    kept = shares / weight[:, 0::2]
+    lost = 1 - kept.sum(axis=1, keepdims=True)
+    n_neg = np.zeros(weight.shape)
+    n_neg[:, 0::2] = rng.multinomial(cell.n_neg, np.concatenate([kept, lost.clip(0)], axis=1))[:, :-1]
+    n_pos = np.zeros(weight.shape)
+    n_pos[:, 1::2] = (rng.random(at.shape) * weight[:, 1::2] < 1) & (at != cell.cut)
+    number = np.arange(simulations)[:, None] + 0 * weight
+    score = 0 * weight - np.arange(weight.shape[1])
+    return count_table(number, score, (n_pos, n_neg), weight)
+
+
+def bought_points(cell: Bought, fprs: Sequence[float], rng: Any, simulations: int) -> pl.DataFrame:
+    """The same between fixed thresholds, among them the cut; the last row is all that is below."""
+    rising = np.array([*fprs, 1.0])
+    weight = np.where(rising > cell.cut + 1e-12, cell.k, 1)
+    drawn = []
+    for n, rates in ((cell.n_pos, cell.model.recall_at(rising)), (cell.n_neg, rising)):
+        kept = np.diff(rates, prepend=0) / weight
+        drawn.append(rng.multinomial(n, [*kept, 1 - kept.sum()], size=simulations)[:, :-1])
+    number = np.arange(simulations)[:, None] + 0 * drawn[0]
+    score = 0 * drawn[0] - np.arange(len(rising))
+    return count_table(number, score, drawn, weight)
+
+
+def hold(found: pl.DataFrame, low: str, high: str, truth: float) -> tuple[float, pl.Series]:
+    inside = found.select(pl.col(low).le(truth + 1e-12) & pl.col(high).ge(truth - 1e-12)).to_series()
+    return float(inside.mean() or 0.0), inside
+
+
+def of_areas(cell: Bought, simulations: int) -> Iterator[list[Any]]:
+    """Coverage of areas, by metric and prevalence."""
+    rng, parts = cell.rng, []
+    batch = max(1, PER_BATCH // (2 * cell.n_pos + 3))
+    for start in range(0, simulations, batch):
+        sets = bought_sets(cell, rng, min(batch, simulations - start))
+        asked: Any = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)]
+        found = sets.prc.summary(
+            list(ETAS), metrics=asked, by="simulation", counts=COUNTS, confidence=CONFIDENCE
+        )
+        parts.append(found.select("eta", "metric", "low", "high", "reliable"))
+    found = pl.concat(parts)
+    for name, eta in product(AREAS, ETAS):
+        if name == "roc_auc" and eta != ETAS[0]:
+            continue
+        of = found.filter(metric=name, eta=eta).drop_nulls(["low", "high"])
+        share, inside = hold(of, "low", "high", AREAS[name](cell.model, eta))
+        marked = of["reliable"].fill_null(value=False)
+        of_marked = float(inside.filter(marked).mean() or 0.0) if marked.any() else None
+        width = float((of["high"] - of["low"]).mean() or 0.0)
+        at = "any" if name == "roc_auc" else f"{eta:g}"
+        yield [name, *cell.name, at, share, float(marked.mean() or 0.0), of_marked, width]
+
+
+def of_bands(cell: Bought, simulations: int) -> Iterator[list[Any]]:
+    """Coverage of bands at fixed thresholds: far above the cut, at it, and below it."""
+    fprs = sorted({cell.cut / 10, cell.cut / 3, cell.cut, min(3 * cell.cut, 0.3), 0.5})
+    points = bought_points(cell, fprs, cell.rng, simulations)
+    asked = ["recall", "fpr", "precision", "f1"]
+    curve = points.prc.curve(
+        BAND_ETA, metrics=asked, by="simulation", counts=COUNTS, confidence=CONFIDENCE,
+        thresholds=[-float(i) for i in range(len(fprs))],
+    )  # fmt: skip
+    for i, fpr in enumerate(fprs):
+        of = curve.filter(threshold=-float(i))
+        recall = float(cell.model.recall_at(fpr))
+        p = float(precision(recall, fpr, BAND_ETA))
+        truths = {"recall": recall, "fpr": fpr, "precision": p, "f1": 2 * p * recall / (p + recall)}
+        for name, truth in truths.items():
+            known = of.drop_nulls([f"{name}_low", f"{name}_high"])
+            share, _ = hold(known, f"{name}_low", f"{name}_high", truth)
+            width = float((known[f"{name}_high"] - known[f"{name}_low"]).mean() or 0.0)
+            missed = cell.n_pos * (1 - recall) / (cell.k if fpr >= cell.cut - 1e-12 else 1)
+            fp = cell.n_neg * (fpr if fpr <= cell.cut else cell.cut + (fpr - cell.cut) / cell.k)
+            yield [name, *cell.name, f"{fpr / cell.cut:.2g} cut", share, missed, fp, width]
+
+
+def near(share: float) -> bool:
+    return NEAR[0] <= share <= NEAR[1]
+
+
+def weights(simulations: int) -> str:
+    """Tables of all designs, and what they come to."""
+    areas = [row for cell in DESIGNS for row in of_areas(cell, simulations)]
+    bands = [row for cell in DESIGNS for row in of_bands(cell, simulations)]
+    design = ("metric", "model", "P", "N", "cut, fpr", "k")
+    heads = (*design, "eta", "coverage", "reliable", "coverage of these", "mean width")
+    shown = [[*r[:7], percent(r[7]), percent(r[8]), percent(r[9]), f"{r[10]:.4f}"] for r in areas]
+    text = "### Areas of bought labels\n\n" + table(heads, shown) + verdict_of_areas(areas, simulations)
+    heads = (*design, "threshold", "coverage", "missed, sampled", "false positives", "mean width")
+    shown = [[*r[:7], percent(r[7]), f"{r[8]:.1f}", f"{r[9]:.0f}", f"{r[10]:.4f}"] for r in bands]
+    text += "\n### Bands of bought labels\n\n" + table(heads, shown)
+    return text + verdict_of_bands(bands)
+
+
+def verdict_of_areas(rows: Sequence[list[Any]], simulations: int) -> str:
+    lines = []
+    for name in AREAS:
+        marked = [r for r in rows if r[0] == name and r[8] * simulations >= 200]
+        shares = [r[9] for r in marked]
+        if not shares:
+            continue
+        of_all = [r[7] for r in rows if r[0] == name]
+        lines.append(
+            [name, len(of_all), f"{percent(min(of_all))} .. {percent(max(of_all))}", len(shares),
+             f"{percent(min(shares))} .. {percent(max(shares))}", sum(map(near, shares))]
+        )  # fmt: skip
+    heads = ("metric", "cells", "coverage", "cells with reliable", "coverage of these", "93 to 97 %")
+    return "\n### Verdict: areas\n\n" + table(heads, lines)
+
+
+def verdict_of_bands(rows: Sequence[list[Any]]) -> str:
+    lines = []
+    for name, least in product(("recall", "fpr", "precision", "f1"), (0, 5)):
+        shares = [r[7] for r in rows if r[0] == name and r[8] >= least and r[9] >= least]
+        ends = f"{percent(min(shares))} .. {percent(max(shares))}"
+        lines.append([name, least, len(shares), ends, sum(map(near, shares))])
+    heads = ("metric", "least missed and false positives", "cells", "coverage", "93 to 97 %")
+    return "\n### Verdict: bands\n\n" + table(heads, lines)
+
+
+TASKS = {"weights": weights}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Coverage of intervals of sampled and clustered rows.")
+    parser.add_argument("--simulations", type=int, default=2000, help="test sets a cell")
+    names = {"nargs": "+", "choices": list(TASKS), "default": list(TASKS), "metavar": "NAME"}
+    parser.add_argument("--only", **names, help=f"any of {', '.join(TASKS)}")
+    given = parser.parse_args()
+    start = perf_counter()
+    for name in given.only:
+        print(TASKS[name](given.simulations))
+    print(f"{perf_counter() - start:.0f} seconds")
+
+
+if __name__ == "__main__":
+    main()
