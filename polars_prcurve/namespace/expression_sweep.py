@@ -31,6 +31,7 @@ from polars_prcurve.column_names import (
     RISE,
     RUN,
     SCORE,
+    SQUARE_COLUMNS,
     SWEEP_COLUMNS,
 )
 from polars_prcurve.curves.curve_table import list_curve_columns
@@ -193,11 +194,18 @@ class ScoredRows:
     # One struct per distinct score ------------------------------------------------------------
 
     def count_structs(self) -> pl.Expr:
-        """Return structs of COUNT_COLUMNS, by falling score."""
-        pos, neg = (pl.field(total) - pl.field(total).shift(1, fill_value=0) for total in ("tp", "fp"))
+        """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
+        pos, neg = map(_own_sum, ("tp", "fp"))
         cells = CountFields(pos, neg, pos, neg, bool(self.exponents))
         fields = _alias_all(COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
-        return self.keep_name(_build_structs(self._distinct_scores(), fields, COUNT_COLUMNS))
+        names = COUNT_COLUMNS
+        if self.exponents:
+            exponents = map(pl.field, (_POS_EXPONENT, _NEG_EXPONENT))
+            squares = map(exact_sums.square_from_integer, map(_own_sum, SQUARE_COLUMNS), exponents)
+            fields += _alias_all(SQUARE_COLUMNS, squares)
+            names = (*names, *SQUARE_COLUMNS)
+        rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
+        return self.keep_name(_build_structs(rows, fields, names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
@@ -311,10 +319,10 @@ class ScoredRows:
         """Return the structs of `_distinct_list`, not as a list."""
         return self._distinct_list().list.explode()
 
-    def _distinct_list(self) -> pl.Expr:
+    def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
 
-        Counts are integers, also those of weights.
+        Counts are integers, also those of weights. With `squares`, sums of squared weights are, too.
         """
         score, pos = pl.field("score"), pl.field("pos")
         fields = [self.score.alias("score"), self.pos.alias("pos")]
@@ -327,9 +335,11 @@ class ScoredRows:
         rows: pl.Expr = pl.when(self.guard == 0).then(falling)
         if self.weight is not None:
             rows = rows.list.filter(pl.element().struct.field("weight") > 0)
+        square_sums = (exact_sums.square_integer(amount, scaled=True).cum_sum() for amount in (pos, neg))
         running = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
+            *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
             *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
         )
@@ -356,6 +366,11 @@ def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     # Sums from below need no total; a total would have to be spread over the rows.
     sums = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
     return _alias_all(("tp", "fp", "fn", "tn"), sums)
+
+
+def _own_sum(running: str) -> pl.Expr:
+    """Return what the score of a row adds to a running sum, by the name of its field."""
+    return pl.field(running) - pl.field(running).shift(1, fill_value=0)
 
 
 def _sum_below(amount: pl.Expr) -> pl.Expr:

@@ -8,9 +8,13 @@ their total W, and the rate r of those above a threshold, the design-based varia
 and the class counts there as r * (1 - r) / V examples. Where weights do not depend on the score this is
 W**2 / (sum of w**2), and with equal weights the number of examples.
 
-Where none of a class is above a threshold, or none below it, V is 0. What was not found there may weigh
-as much as the rows of both classes that were: the class counts as W over their mean weight, which is
-(sum of w**2) / (sum of w).
+What was not found may weigh more than what was. If labels are bought by score, a few positives below a
+cut stand for many, and a sample may miss them all. The rows of both classes on one side of a threshold
+tell what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
+
+- Either sum of w**2 counts as m**2 at least, one row of that weight; but as no more than it would be if
+  all rows of the class on that side had this weight. For equal weights this changes nothing.
+- Where none of a class is on one side, V is 0. The class counts as W / m examples.
 
 Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
 """
@@ -42,6 +46,7 @@ from polars_prcurve.column_names import (
     NEG_SQUARES_BEFORE_GROUP,
     POS_EXPONENT,
     POS_SQUARES_BEFORE_GROUP,
+    RESERVED,
     SQUARE_FPR,
     SQUARE_FPR_BEFORE,
     SQUARE_RECALL,
@@ -49,6 +54,8 @@ from polars_prcurve.column_names import (
     WEIGHT_UNIT,
 )
 from polars_prcurve.inputs.score_table import ScoreTable
+
+_MEAN_ABOVE, _MEAN_BELOW = f"{RESERVED}mean_above", f"{RESERVED}mean_below"
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
@@ -93,32 +100,63 @@ def with_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
     Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged.
     """
-    above_pos, above_neg = (
-        pl.col(CUM_POS_SQUARES) - pl.col(POS_SQUARES_BEFORE_GROUP),
-        pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP),
-    )
-    frame = frame.with_columns(
-        _divide(above_pos, pl.col(N_POS_SQUARES)).alias(SQUARE_RECALL),
-        _divide(above_neg, pl.col(N_NEG_SQUARES)).alias(SQUARE_FPR),
-    )
-    below_pos, below_neg = pl.col(N_POS_SQUARES) - above_pos, pl.col(N_NEG_SQUARES) - above_neg
-    all_squares = _add_squares(table, pl.col(N_POS_SQUARES), pl.col(N_NEG_SQUARES))
+    above = {
+        N_POS_SQUARES: pl.col(CUM_POS_SQUARES) - pl.col(POS_SQUARES_BEFORE_GROUP),
+        N_NEG_SQUARES: pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP),
+    }
+    below = [pl.col(total) - squares for total, squares in above.items()]
+    all_squares = _add_squares(table, *map(pl.col, above))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    above = _add_squares(table, above_pos, above_neg), _add_counts("tp", "fp")
-    below = _add_squares(table, below_pos, below_neg), _add_counts("fn", "tn")
-    mean_above, mean_below = (_divide_or(*sums, mean_weight) for sums in (above, below))
-    return frame.with_columns(
-        pl.when(rate == 0)
-        .then(_add_counts(*counts) / mean_above)
-        .when(rate == 1)
-        .then(_add_counts(*counts) / mean_below)
-        .otherwise(pl.col(size) / _measure_design_effect(rate, squares))
-        .alias(size)
-        for size, counts, rate, squares in (
-            (N_POS_EFFECTIVE, ("tp", "fn"), pl.col("recall"), pl.col(SQUARE_RECALL)),
-            (N_NEG_EFFECTIVE, ("fp", "tn"), pl.col("fpr"), pl.col(SQUARE_FPR)),
-        )
+    means = {
+        _MEAN_ABOVE: (_add_squares(table, *above.values()), _add_counts("tp", "fp")),
+        _MEAN_BELOW: (_add_squares(table, *below), _add_counts("fn", "tn")),
+    }
+    shares = zip((SQUARE_RECALL, SQUARE_FPR), above.items(), strict=True)
+    frame = frame.with_columns(
+        *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
+        *(_divide_or(*sums, mean_weight).alias(name) for name, sums in means.items()),
     )
+    return frame.with_columns(_measure_sizes(table)).drop(*means)
+
+
+def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
+    """Return the effective size of each class at the threshold of a row."""
+    sizes = []
+    for size, total, names, rate, share, ratio in zip(
+        (N_POS_EFFECTIVE, N_NEG_EFFECTIVE),
+        (N_POS_SQUARES, N_NEG_SQUARES),
+        (("tp", "fn"), ("fp", "tn")),
+        (pl.col("recall"), pl.col("fpr")),
+        (pl.col(SQUARE_RECALL), pl.col(SQUARE_FPR)),
+        _ratios(table),
+        strict=True,
+    ):
+        squares = _near_one(table, pl.col(total), squares=True) * (ratio * ratio)
+        above, below = (
+            _raise_to_one_row(part, _add_counts(name), pl.col(mean), squares)
+            for part, name, mean in (
+                (share, names[0], _MEAN_ABOVE),
+                (1 - share, names[1], _MEAN_BELOW),
+            )
+        )
+        rest = 1 - rate
+        # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
+        design_effect = rest * (above / rate) + rate * (below / rest)
+        empty = pl.when(rate == 0).then(pl.col(_MEAN_ABOVE)).otherwise(pl.col(_MEAN_BELOW))
+        of_empty = _add_counts(*names) / empty
+        inside = (rate > 0) & (rate < 1)
+        sizes.append(pl.when(inside).then(pl.col(size) / design_effect).otherwise(of_empty).alias(size))
+    return sizes
+
+
+def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """Return the share of squares of a class on one side, at least that of one row of `mean` weight.
+
+    It is not raised above what the class would have if all its rows on that side had the mean weight.
+    """
+    least = pl.min_horizontal(count * mean, mean * mean) / (squares + part * 0.0)
+    # With equal weights both may be the square of one row, apart from rounding.
+    return pl.when(least > part * (1 + 1e-6)).then(least).otherwise(part)
 
 
 def with_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -140,15 +178,6 @@ def with_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     for fill in (pl.col(N_NEG_LOCAL).backward_fill(), pl.col(N_NEG_LOCAL).forward_fill()):
         frame = frame.with_columns(fill.over(GROUP))
     return frame.with_columns((_add_counts("fp", "tn") / pl.col(N_NEG_LOCAL)).alias(N_NEG_LOCAL))
-
-
-def _measure_design_effect(rate: pl.Expr, squares: pl.Expr) -> pl.Expr:
-    """Return the variance of a rate over what it would be if weights did not depend on the score.
-
-    It is exactly 1 where the share of squares equals the rate, as it does for equal weights.
-    """
-    rest = 1 - rate
-    return rest * (squares / rate) + rate * ((1 - squares) / rest)
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:

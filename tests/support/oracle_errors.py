@@ -57,7 +57,8 @@ def size_at(group: oracle.Group, side: int, threshold: Any, *, weighted: bool) -
     """Return how many examples of a class, 0 positives or 1 negatives, tell its rate at a threshold.
 
     Of weights w with the rate r that is r (1 - r) over the design-based variance: the squares of what
-    the rows add, w (flagged - r), over the square of the total. A rate of 0 or 1 has no variance. There
+    the rows add, w (flagged - r), over the square of the total. On either side the class has at least
+    the squares of one row of mean weight, that of both classes there. A rate of 0 or 1 has no variance:
     the class counts as its total over the mean weight of the rows of both classes on the empty side.
     """
     rows = list_rows(group)
@@ -68,7 +69,12 @@ def size_at(group: oracle.Group, side: int, threshold: Any, *, weighted: bool) -
     mass = [row[1 + side] for row in rows]
     rate = sum((m for m, f in zip(mass, flagged, strict=True) if f), Fraction(0)) / total
     if 0 < rate < 1:
-        squares = sum(m * m * (f - rate) ** 2 for m, f in zip(mass, flagged, strict=True))
+        squares = Fraction(0)
+        for side_flagged in (True, False):
+            here = [(row, m) for row, m, f in zip(rows, mass, flagged, strict=True) if f == side_flagged]
+            mean = _mean_weight([row.pos + row.neg for row, _ in here])
+            least = min(sum(m for _, m in here) * mean, mean * mean)
+            squares += max(sum(m * m for _, m in here), least) * (side_flagged - rate) ** 2
         return rate * (1 - rate) * total**2 / squares
     empty = [row for row, f in zip(rows, flagged, strict=True) if f == (rate == 0)] or rows
     return total / _mean_weight([row.pos + row.neg for row in empty])
