@@ -8,11 +8,12 @@ Counts of shards, days and files add up, and all methods take them by `counts=`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, MARK, RESERVED
+from polars_prcurve.column_names import COUNT_COLUMNS, MARK, RESERVED, SQUARE_COLUMNS
 from polars_prcurve.engines.narwhals_counts import (
     ColumnNames,
     count_scores_on_engine,
@@ -73,6 +74,7 @@ def counts(
 
     - `score`: as in the table; -0.0 is 0.0
     - `n_pos`, `n_neg`: Int64, or Float64 with weights
+    - with weights, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights
 
     On a lazy engine one aggregation over the table looks for bad values before this returns, and raises
     `PrcError` if there are any. A Polars LazyFrame is not read: its check is part of the query.
@@ -167,15 +169,22 @@ def _merge_negative_runs(counted: Any, by: list[str]) -> Any:
     marked = counted.with_columns(nw.when(has_positives | is_highest).then(1).otherwise(0).alias(MARK))
     # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
     runs = marked.with_columns(nw.col(MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
-    dtype = counted.collect_schema()["n_pos"]
-    return sum_counts(runs, [*by, _RUN_NUMBER, MARK], dtype, nw.col("score").min()).select(
-        *by, *COUNT_COLUMNS
-    )
+    schema = counted.collect_schema()
+    amounts = _list_amounts(schema)
+    keys = [*by, _RUN_NUMBER, MARK]
+    merged = sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
+    return merged.select(*by, "score", *amounts)
+
+
+def _list_amounts(columns: Iterable[str]) -> list[str]:
+    """Return the columns of counts that add up: with weights, those of squares, too."""
+    return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in columns]
 
 
 def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
     """Merge each run of negatives into one row, at a score just above the positive below it."""
-    dtype = counted.collect_schema()["score"]
+    schema = counted.collect_schema()
+    dtype, amounts = schema["score"], _list_amounts(schema)
     if not (dtype.is_integer() or dtype in _BITS):
         raise PrcError(
             f"positives= takes scores that are integers or floats of 32 or 64 bits; got {dtype}"
@@ -187,13 +196,13 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
     score, mark = pl.col("score"), pl.col(MARK)
     marks = positives.select(*by, score.cast(dtype)).filter(value_checks.is_missing(score, dtype).not_())
     rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(MARK))], how="diagonal")
-    scores = rows.group_by(*by, "score").agg(pl.col("n_pos", "n_neg").sum(), mark.any())
+    scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
     runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))
     # The score must not depend on the shard, so that counts of shards add up.
     run_score = pl.coalesce(_next_number(pl.col(_RUN_START), dtype), _least_number(dtype))
     renamed = runs.with_columns(pl.when(mark).then(score).otherwise(run_score))
-    sums = renamed.group_by(*by, "score").agg(pl.col("n_pos", "n_neg").sum())
+    sums = renamed.group_by(*by, "score").agg(pl.col(amounts).sum())
     return sums.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED
+from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED, SQUARE_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Missing
@@ -51,7 +51,10 @@ def load_narwhals() -> ModuleType:
 
 
 def count_scores_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missing: Missing) -> Any:
-    """Return the `by` columns and COUNT_COLUMNS as a lazy table of narwhals; raise on bad values."""
+    """Return the `by` columns and COUNT_COLUMNS as a lazy table of narwhals; raise on bad values.
+
+    With weights, also return SQUARE_COLUMNS.
+    """
     nw = load_narwhals()
     dtypes = _read_dtypes(frame, names, pos_label, missing)
     if missing == "drop":
@@ -65,7 +68,8 @@ def count_scores_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missi
     _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
     rows = frame.select(*names.by, **_row_contributions(frame, names, dtypes, positive))
     dtype = nw.Int64 if names.weight is None else nw.Float64
-    return sum_counts(rows, [*names.by, "score"], dtype).select(*names.by, *COUNT_COLUMNS)
+    amounts = [*COUNT_COLUMNS[1:], *(() if names.weight is None else SQUARE_COLUMNS)]
+    return sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
 
 
 def _read_dtypes(
@@ -89,7 +93,7 @@ def _is_missing(value: Any, dtype: pl.DataType) -> Any:
 def _row_contributions(
     frame: Any, names: ColumnNames, dtypes: dict[str, pl.DataType], positive: Any
 ) -> dict[str, Any]:
-    """Return the contribution of each row to the columns of COUNT_COLUMNS."""
+    """Return the contribution of each row to the columns of COUNT_COLUMNS, and to SQUARE_COLUMNS."""
     nw = load_narwhals()
     score = nw.col(names.score)
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
@@ -99,15 +103,19 @@ def _row_contributions(
         amounts = positive.cast(nw.Int64), (~positive).cast(nw.Int64)
     else:
         weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
-        amounts = tuple(nw.when(test).then(weight).otherwise(zero) for test in (positive, ~positive))
-    return dict(zip(COUNT_COLUMNS, (score, *amounts), strict=True))
+        amounts = tuple(
+            nw.when(test).then(amount).otherwise(zero)
+            for amount in (weight, weight * weight)
+            for test in (positive, ~positive)
+        )
+    return dict(zip((*COUNT_COLUMNS, *SQUARE_COLUMNS), (score, *amounts), strict=False))
 
 
-def sum_counts(rows: Any, keys: list[str], dtype: Any, *more: Any) -> Any:
-    """Return the sums of counts by key, with `more` aggregations, and without keys of weight 0."""
+def sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *more: Any) -> Any:
+    """Return the sums of `amounts` by key, with `more` aggregations, and without keys of weight 0."""
     nw = load_narwhals()
-    sums = rows.group_by(*keys).agg(*more, nw.col("n_pos", "n_neg").sum())
-    counted = sums.with_columns(nw.col("n_pos", "n_neg").cast(dtype))  # DuckDB sums in 128 bits
+    sums = rows.group_by(*keys).agg(*more, nw.col(*amounts).sum())
+    counted = sums.with_columns(nw.col(*amounts).cast(dtype))  # DuckDB sums in 128 bits
     return counted.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
 
 

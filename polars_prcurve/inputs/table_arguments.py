@@ -404,10 +404,15 @@ def _read_labels(
     }
 
 
+def gives_squares(weight: object, counts: Any) -> bool:
+    """Return whether sums of squared weights are known of a table: of weights, or of such counts."""
+    return weight is not None or (isinstance(counts, list | tuple) and len(counts) == 4)
+
+
 def _list_counts(counts: Any) -> list[Column]:
     """Return the two columns of counts, or all four of weighted counts."""
     what = "columns, of positives and of negatives"
-    if isinstance(counts, list | tuple) and len(counts) == 4:
+    if gives_squares(None, counts):
         return list_parts("counts", counts, 4, f"{what}, and of their squared weights")
     return list_parts("counts", counts, 2, what)
 

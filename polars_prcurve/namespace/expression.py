@@ -142,7 +142,8 @@ class ExprPrc(MethodListing, path="prc"):
     def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
 
-        They equal the rows of the frame method `counts`.
+        With weights there are `n_pos_squares` and `n_neg_squares`, too, sums of squared weights. They
+        equal the rows of the frame method `counts`.
         """
         return self._read_rows(label, weight, pos_label).count_structs()
 

@@ -72,6 +72,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.point_columns import Cells, Sizes
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import (
+    gives_squares,
     read_input,
     read_part_labelled,
     read_parts,
@@ -224,7 +225,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             return self._finish(count_scores(unlabelled, UNLABELLED_COLUMNS))
         table = read_input(
             self._frame,
-            makes=(*COUNT_COLUMNS, *SQUARE_COLUMNS),
+            makes=(*COUNT_COLUMNS, *(SQUARE_COLUMNS if gives_squares(weight, counts) else ())),
             may_collect=self._may_collect,
             by=by,
             score=score,
@@ -410,7 +411,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        bands = read_band_options(confidence, interval, band, asked, weight=weight)
+        bands = read_band_options(
+            confidence, interval, band, asked, weight=gives_squares(weight, counts) or None
+        )
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
         table = read_input(
@@ -599,7 +602,14 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
-        bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
+        bands = read_band_options(
+            confidence,
+            interval,
+            band,
+            asked,
+            method=method,
+            weight=gives_squares(weight, counts) or None,
+        )
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = read_input(
             self._frame,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.table_arguments import drop_incomplete_examples
@@ -150,6 +150,8 @@ def read_source(
         arguments: dict[str, Any] = {"rates": ("tpr", "fpr")}
         return ReportSource(open_table(points), arguments, points.columns[:-2], model, points)
     count_table = run_query(query.counts(by=groups, **given))
+    if "weight" in given:
+        count_table = count_table.drop(SQUARE_COLUMNS)  # intervals are of the rows themselves
     names, arguments = count_table.columns[: -len(COUNT_COLUMNS)], {"counts": COUNT_COLUMNS[1:]}
     if "weight" not in given and not list_columns("id=", id):
         return ReportSource(open_table(count_table), arguments, names, model, count_table)

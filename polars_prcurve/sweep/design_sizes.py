@@ -73,8 +73,9 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     left = (n_pos + pos_squares / n_pos / 2) / (n_pos + mean_weight / 2)
     of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     return [
-        of_pos.alias(N_POS_EFFECTIVE),
-        of_neg.alias(N_NEG_EFFECTIVE),
+        # Squares that are given as counts may be 0: then nothing is known.
+        pl.when(pos_squares > 0).then(of_pos).alias(N_POS_EFFECTIVE),
+        pl.when(neg_squares > 0).then(of_neg).alias(N_NEG_EFFECTIVE),
         pl.min_horizontal(of_pos, n_pos / mean_weight).alias(N_POS_LEAST),
         pl.min_horizontal(of_neg, n_neg / mean_weight).alias(N_NEG_LEAST),
         pl.min_horizontal(left, 1.0).alias(MISSED_FACTOR),

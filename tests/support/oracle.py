@@ -100,13 +100,16 @@ def groups(
 
 
 def counts(rows: Iterable[Row], **columns: Any) -> list[dict[str, Any]]:
-    """Return the rows of the frame method `counts`."""
+    """Return the rows of the frame method `counts`, with sums of squares, and how much may be cut."""
     return [
         {
             **group.by,
             "score": score,
             "n_pos": sum(pos for s, pos, _ in group.rows if s == score),
             "n_neg": sum(neg for s, _, neg in group.rows if s == score),
+            "n_pos_squares": sum(pos * pos for s, pos, _ in group.rows if s == score),
+            "n_neg_squares": sum(neg * neg for s, _, neg in group.rows if s == score),
+            "cut": max(max(pos, neg) for _, pos, neg in group.rows) ** 2 * Fraction(1, 2**70),
         }
         for group in groups(rows, **columns)
         for score in group.scores

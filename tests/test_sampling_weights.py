@@ -1,0 +1,185 @@
+"""Weights are sampling weights: intervals go by sums of squared weights, which counts carry, too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import PrcError, metrics, prc
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+from tests.support.strategies import Table, etas, tables
+
+SUMS = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
+AREAS: Any = ["average_precision", "roc_auc", metrics.precision_at_recall(0.6)]
+POINTS: Any = ["recall", "fpr", "precision", "npv"]
+
+
+def worked() -> pl.DataFrame:
+    """Scores 9 to 0; all rows above a cut are labelled, and one in five below it."""
+    label, weight = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0], [1.0] * 4 + [5.0] * 6
+    return pl.DataFrame({"score": range(9, -1, -1), "label": label, "w": weight})
+
+
+def random_rows(n: int = 300) -> pl.DataFrame:
+    rng = np.random.default_rng(7)
+    score, label = rng.normal(size=n), rng.random(n) < 0.3
+    weight = np.where(score > 0.5, 1.0, rng.choice([2.0, 7.0], n))
+    return pl.DataFrame({"g": rng.integers(0, 3, n), "score": (score + label).round(1)}).with_columns(
+        label=pl.Series(label), w=pl.Series(weight)
+    )
+
+
+def ask(frame: pl.DataFrame | pl.LazyFrame, **columns: Any) -> list[Any]:
+    door: Any = frame.prc  # type: ignore[union-attr]
+    return [
+        door.curve([0.01, None], metrics=POINTS, confidence=0.9, **columns),
+        door.curve(0.1, thresholds=[-0.55, 0.5, 9.0], confidence=0.9, **columns),
+        door.operating_points(0.1, recall=[0.4, 1.0], threshold=[0.5, 9.0], confidence=0.9, **columns),
+        door.summary([0.01, None], metrics=AREAS, confidence=0.9, **columns),
+        door.resolution(recall=0.5, **columns),
+    ]
+
+
+# Worked by hand -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", ["w", "whole"])
+def test_intervals_that_were_worked_out(weight: str) -> None:
+    df = worked().with_columns(whole=pl.col("w").cast(pl.Int32))
+    curve = df.prc.curve(0.1, metrics=["recall", "fpr"], weight=weight, confidence=0.95)
+    expected = {
+        (6, "recall"): (0.0791697633378, 0.807217415744),
+        (6, "fpr"): (0.0061587468261, 0.20520944601),
+        (9, "fpr"): (0, 0.128728921859),
+        (2, "recall"): (0.294038795978, 1),
+    }
+    for (score, rate), ends in expected.items():
+        row = curve.row(by_predicate=pl.col("threshold") == score, named=True)
+        assert [row[f"{rate}_low"], row[f"{rate}_high"]] == pytest.approx(ends, rel=1e-10)
+    found = df.prc.summary([0.01, 0.1, 0.5], metrics="average_precision", weight=weight, confidence=0.95)
+    assert found["value"].to_list() == pytest.approx([0.275780887583, 0.445, 0.802561282212])
+    errors = [0.21154253054, 0.209752872448, 0.104937709778]
+    assert found["standard_error"].to_list() == pytest.approx(errors)
+
+
+def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
+    """Half of the positives are above a cut; below it one row in 50 is labelled, and no positive."""
+    n = 60
+    df = pl.DataFrame(
+        {
+            "score": [*range(n, 0, -1), *[-1] * 40],
+            "label": [True, False] * (n // 2) + [False] * 40,
+            "w": [1.0] * n + [50.0] * 40,
+        }
+    )
+    at = {"threshold": 31, "metrics": "recall", "confidence": 0.95, "weight": "w"}
+    found = df.prc.operating_points(0.1, **at).row(0, named=True)
+    assert found["recall"] == 0.5
+    # One positive more of weight 50 would have made it 15 / 80.
+    assert found["recall_low"] < 15 / 80
+    assert not df.prc.summary(0.1, weight="w", confidence=0.95)["reliable"].fill_null(False).any()
+
+
+# What changes nothing -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [1, 1.0, 2.0, 2.0**-700, 2.0**700])
+def test_equal_weights_are_no_weights(weight: float) -> None:
+    df = random_rows().with_columns(w=pl.lit(weight))
+    counts = ("tp", "fp", "fn", "tn", "n_pos", "n_neg")
+    for one, other in zip(ask(df, by="g", weight="w"), ask(df, by="g"), strict=True):
+        assert_same(*(table.drop(counts, strict=False) for table in (one, other)))
+    pairs = df.with_columns(other=pl.col("score").sin())
+    asked: Any = {"scores": ["score", "other"], "by": "g", "eta": 0.1, "metrics": AREAS[:2]}
+    assert_same(pairs.prc.compare(weight="w", **asked), pairs.prc.compare(**asked))
+
+
+@pytest.mark.parametrize("factor", [0.1, 3.0, 1e100])
+def test_the_unit_of_weights_does_not_matter(factor: float) -> None:
+    df = random_rows()
+    counts = ("tp", "fp", "fn", "tn", "n_pos", "n_neg")
+    scaled = df.with_columns(pl.col("w") * factor)
+    for pair in zip(ask(df, weight="w"), ask(scaled, weight="w"), strict=True):
+        one, other = (table.drop(counts, strict=False) for table in pair)
+        assert_frame_equal(one, other, check_exact=False, rel_tol=1e-10)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_neither_order_nor_engine_matters(engine: Any) -> None:
+    df = random_rows().with_columns(pl.col("w") * 0.1)
+    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
+    found = ask(shuffled.lazy(), by="g", weight="w")
+    for one, lazy in zip(ask(df, by="g", weight="w"), found, strict=True):
+        assert_same(one, lazy.collect(engine=engine))
+
+
+# Counts of weighted rows ----------------------------------------------------------------------
+
+
+@examples(40)
+@given(tables(weights=["small integers", "floats"], labels=False), etas, st.booleans())
+def test_counts_that_are_merged_are_their_rows(table: Table, eta: Any, lazy: bool) -> None:
+    given_rows = {"by": table.by or None, "label": table.positive, "weight": "w"}
+    days = [table.frame[::2], table.frame[1::2]]
+    merged: Any = pl.concat([prc(day).counts(**given_rows) for day in days])
+    given_sums: Any = {"by": table.by or None, "counts": SUMS}
+    door = prc(merged.lazy() if lazy else merged)
+    for method, options in (
+        ("curve", {"metrics": POINTS}),
+        ("summary", {"metrics": AREAS}),
+        ("operating_points", {"recall": 0.5, "metrics": POINTS}),
+    ):
+        asked = {**options, "eta": eta, "confidence": 0.95}
+        rows = getattr(prc(table.frame), method)(**asked, **given_rows)
+        sums = getattr(door, method)(**asked, **given_sums)
+        sums = sums.collect() if lazy else sums
+        assert rows.columns == sums.columns
+        for name in rows.columns:
+            for one, other in zip(rows[name], sums[name], strict=True):
+                same = one == other or (one is None and other is None)
+                close = isinstance(one, float) and math.isclose(one, other, rel_tol=1e-7, abs_tol=1e-9)
+                assert same or close, (method, name, one, other)
+
+
+def test_counts_merge_into_counts() -> None:
+    df = random_rows().with_columns(w=pl.col("w").cast(pl.Int16))
+    whole = df.prc.counts(by="g", weight="w")
+    assert whole.columns == ["g", "score", *SUMS]
+    parts = pl.concat([df[:100], df[100:]]).prc.counts(by="g", weight="w")
+    assert_same(parts.prc.counts(by="g", counts=SUMS), whole)
+    two = pl.concat([part.prc.counts(by="g", weight="w") for part in (df[:100], df[100:])])
+    assert_same(two.prc.counts(by="g", counts=SUMS), whole)
+
+
+def test_what_counts_of_weights_refuse() -> None:
+    counts = random_rows().prc.counts(weight="w")
+    with pytest.raises(PrcError, match="n_pos_squares and n_neg_squares"):
+        counts.prc.curve(0.1, counts=("n_pos", "n_neg"), confidence=0.95)
+    turned = (*SUMS[:2], "n_neg_squares", "n_pos_squares")
+    with pytest.raises(PrcError, match="no sum of squared weights beside its count"):
+        counts.prc.curve(0.1, counts=turned, confidence=0.95)
+    with pytest.raises(PrcError, match=r"bootstrap.* draws examples, and sums of weights are none"):
+        counts.prc.summary(0.1, counts=SUMS, confidence=0.95, method="bootstrap", seed=1)
+    with pytest.raises(PrcError, match="takes two columns"):
+        counts.prc.curve(0.1, counts=SUMS[:3])
+    with pytest.raises(PrcError, match="weights are none"):
+        counts.prc.operating_points(0.1, counts=SUMS, precision=0.5, guarantee=0.95)
+    with pytest.raises(PrcError, match="simultaneous"):
+        counts.prc.curve(0.1, counts=SUMS, confidence=0.95, band="simultaneous")
+
+
+def test_squares_that_are_no_floats_tell_nothing() -> None:
+    df = random_rows().with_columns(pl.col("w") * 1e-200)
+    counts = df.prc.counts(weight="w")
+    assert counts["n_pos_squares"].max() == 0
+    found = counts.prc.curve(0.1, counts=SUMS, confidence=0.95)
+    assert found["precision_low"].null_count() == found.height
+    assert df.prc.curve(0.1, weight="w", confidence=0.95)["precision_low"].null_count() == 0
