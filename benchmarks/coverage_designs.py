@@ -5,8 +5,7 @@
 `coverage.py` has the populations, and the coverage for rows that were all drawn alike. Here:
 
     weights    labels bought by score: every row above a cut, below it one in 20 or 50, with that weight
-    at_random  labels bought at random: half of all rows weigh 1, the others 5
-    power      how often `compare` tells equally good models apart, of which one has its labels bought
+    clusters   rows of patients, whose scores share a part; areas by `summary(cluster=)`
 """
 
 from __future__ import annotations
@@ -225,7 +224,85 @@ def verdict_of_bands(rows: Sequence[list[Any]]) -> str:
     return "\n### Verdict: bands\n\n" + table(heads, lines)
 
 
-TASKS = {"weights": weights}
+# Clusters -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """Patients with several rows each, whose scores share half of their variance."""
+
+    n_clusters: int
+    rows: int
+    """Of a patient, on average; from one to twice as many less one."""
+    mixed: bool
+    """Whether a patient has positives and negatives; otherwise one of them."""
+    share: float = 0.2
+    """Of the rows or the patients that are positive."""
+    shift: float = 2.0
+
+    @property
+    def name(self) -> list[Any]:
+        return [self.n_clusters, self.rows, "both classes" if self.mixed else "one class"]
+
+
+CLUSTERED = [
+    Clustered(n, rows, mixed)
+    for mixed, (n, rows) in product(
+        (False, True), [(20, 5), (50, 5), (50, 20), (100, 10), (200, 10), (400, 5), (1_000, 3)]
+    )
+]
+CLUSTER_ETAS = (0.01, 0.1, 0.5)
+
+
+def clustered_sets(cell: Clustered, rng: np.random.Generator, numbers: range) -> pl.DataFrame:
+    n = cell.n_clusters * len(numbers)
+    patient = np.repeat(np.arange(n), rng.integers(1, 2 * cell.rows, n))
+    per_row = rng.random(len(patient)) < cell.share
+    per_patient = (rng.random(n) < cell.share)[patient]
+    label = per_row if cell.mixed else per_patient
+    noise = (rng.normal(size=n)[patient] + rng.normal(size=len(patient))) / 2**0.5
+    columns = {"simulation": numbers.start + patient // cell.n_clusters, "patient": patient}
+    return pl.DataFrame(columns | {"score": noise + cell.shift * label, "label": label})
+
+
+def of_clusters(number: int, cell: Clustered, simulations: int) -> Iterator[list[Any]]:
+    rng, parts = np.random.default_rng([SEED, 8, number]), []
+    batch = max(1, PER_BATCH // (cell.n_clusters * cell.rows))
+    for start in range(0, simulations, batch):
+        sets = clustered_sets(cell, rng, range(start, min(start + batch, simulations)))
+        asked: Any = {"metrics": ["average_precision", "roc_auc"], "confidence": CONFIDENCE}
+        for cluster in (None, "patient"):
+            found = sets.prc.summary(list(CLUSTER_ETAS), by="simulation", cluster=cluster, **asked)
+            parts.append(found.with_columns(clustered=pl.lit(cluster is not None)))
+    found = pl.concat(parts)
+    model = MODELS[1]  # normal, d' = 2
+    for name, eta in [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]:
+        of = found.filter(metric=name, eta=eta).drop_nulls(["low", "high"])
+        truth = AREAS[name](model, eta)
+        plain, _ = hold(of.filter(~pl.col("clustered")), "low", "high", truth)
+        of = of.filter("clustered")
+        share, inside = hold(of, "low", "high", truth)
+        marked = of["reliable"].fill_null(value=False)
+        of_marked = float(inside.filter(marked).mean() or 0.0) if marked.any() else None
+        width = float((of["high"] - of["low"]).mean() or 0.0)
+        none = 1 - of.height / simulations
+        at = "any" if name == "roc_auc" else f"{eta:g}"
+        yield [
+            name, *cell.name, at, plain, share, none, float(marked.mean() or 0.0), of_marked, width
+        ]  # fmt: skip
+
+
+def clusters(simulations: int) -> str:
+    rows = [row for i, cell in enumerate(CLUSTERED) for row in of_clusters(i, cell, simulations)]
+    heads = (
+        *("metric", "clusters", "rows in each", "clusters hold", "eta", "without cluster="),
+        *("coverage", "no interval", "reliable", "coverage of these", "mean width"),
+    )
+    shown = [[*row[:5], *map(percent, row[5:10]), f"{row[10]:.4f}"] for row in rows]
+    return "### Areas of clustered rows\n\n" + table(heads, shown)
+
+
+TASKS = {"weights": weights, "clusters": clusters}
 
 
 def main() -> None:

@@ -137,8 +137,8 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
             curves,
             pairs,
             comparison.metrics_with_errors,
-            grid.etas_per_group,
-            comparison.uncertainty.confidence,
+            etas_per_group=grid.etas_per_group,
+            confidence=comparison.uncertainty.confidence,
         )
     else:
         values = curves.compute_values(pairs, comparison.all_metrics, etas_per_group=grid.etas_per_group)

@@ -20,7 +20,7 @@ from itertools import product
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED, SCORE
+from polars_prcurve.column_names import EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -38,11 +38,12 @@ from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues, SampleBlock
 from polars_prcurve.uncertainty.influence import (
     CLASS_SIZE_COLUMNS,
+    IS_TIED,
     InfluenceTable,
     build_influences,
+    find_place,
 )
 
-_IS_TIED = f"{RESERVED}is_tied"
 _ROW_NUMBER = f"{RESERVED}row"
 _SHARES = {"pos": POS, "neg": NEG}  # of each class in a cell
 
@@ -56,14 +57,14 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     `rows` are the examples of all models, with whole POS and NEG. Of weights it is the share of squares.
     """
     by = table.group_columns
-    rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in _find_place().items())
+    rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
     if table.has_squares:
         rows = rows.with_columns(
             square_integer(pl.col(name), scaled=table.float_sums).alias(name)
             for name in _SHARES.values()
         )
     example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
-    of_model = (GROUP, PLACE, _IS_TIED)
+    of_model = (GROUP, PLACE, IS_TIED)
     a, b = (
         rows.select(*example, *amounts, *(pl.col(n).alias(side_name(n, side)) for n in of_model))
         for side, amounts in zip(SIDES, ((POS, NEG), ()), strict=True)
@@ -75,17 +76,6 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(models).cast(pl.Float64)
         for name in _SHARES.values()
     )
-
-
-def _find_place() -> dict[str, pl.Expr]:
-    """Return where the score of an example lies among the scores of positives of its group.
-
-    PLACE is the number of higher ones, and the example is tied if a positive has its own score.
-    """
-    scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort()
-    lower, not_higher = (scores.search_sorted(pl.col(SCORE), side=side) for side in ("left", "right"))
-    higher = scores.len().cast(pl.Int64) - not_higher.cast(pl.Int64)
-    return {PLACE: higher, _IS_TIED: not_higher > lower}
 
 
 def add_pair_variances(
@@ -144,7 +134,7 @@ def _read_influence(side: str, name: str, of_class: str) -> pl.Expr:
     own = read_side(side, f"{name}_{of_class}")
     if of_class == "pos":
         return own
-    return pl.when(read_side(side, _IS_TIED)).then(own).otherwise(read_side(side, f"{name}_gap"))
+    return pl.when(read_side(side, IS_TIED)).then(own).otherwise(read_side(side, f"{name}_gap"))
 
 
 # From replicates ------------------------------------------------------------------------------

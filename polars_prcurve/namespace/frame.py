@@ -776,8 +776,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             The number of replicates of the bootstrap, and a seed that makes them repeatable. Positives
             and negatives of each group are drawn separately, each in their own number.
         cluster
-            A column of clusters, such as patients or cards. The bootstrap draws whole clusters of a
-            group, whatever the labels of their rows.
+            A column of clusters, such as patients or cards. The rows of a cluster of a group need not be
+            independent, whatever their labels. The bootstrap draws whole clusters. The analytic errors
+            of `average_precision` and `roc_auc` add up the influences of each cluster first; other
+            metrics have none.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence. The
             model has `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`,
@@ -827,7 +829,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
         points = rates if cells is None else cells
         asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
-        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
+        uncertainty = read_uncertainty(
+            confidence, method, n_resamples, seed, cluster, analytic_clusters=True
+        )
         makes = list_summary_columns(errors=uncertainty is not None)
         table = read_input(
             self._frame,

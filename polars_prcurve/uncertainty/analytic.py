@@ -24,6 +24,7 @@ import polars as pl
 from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_NEG_LEAST, N_POS_EFFECTIVE, N_POS_LEAST, ODDS
 from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
+from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, widen_quantile
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
@@ -62,9 +63,14 @@ def build_helper_metrics(name: str, metric: CurveMetric) -> dict[str, CurveMetri
     return {f"{name}_{kind}": helper for kind, helper in metric.recipe.helpers.items()}
 
 
-def bind_errors(name: str, metric: CurveMetric, confidence: float) -> dict[str, pl.Expr]:
+def bind_errors(
+    name: str, metric: CurveMetric, confidence: float, *, clustered: bool = False
+) -> dict[str, pl.Expr]:
     """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
-    recipe, errors = metric.recipe, {f"{name}_error": standard_error(name, metric)}
+    recipe = metric.recipe
+    of_clusters = clustered and recipe.influence is not None
+    error = cluster_standard_error(name) if of_clusters else standard_error(name, metric)
+    errors = {f"{name}_error": error}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
     return errors
@@ -78,12 +84,15 @@ def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[s
     return {f"{name}_least": least.area(_N_POS, pl.col(ODDS), pl.col(f"{name}_open_fpr"))}
 
 
-def analytic_interval(name: str, metric: CurveMetric, confidence: float) -> IntervalExprs:
+def analytic_interval(
+    name: str, metric: CurveMetric, confidence: float, *, clustered: bool = False
+) -> IntervalExprs:
     """Return the interval of a metric, as expressions over columns.
 
-    The columns are the metric `name`, its `build_helper_metrics`, and those that are bound for it.
+    The columns are the metric `name`, its `build_helper_metrics`, and those that are bound for it. Of
+    rows that are `clustered`, precision at a recall has none.
     """
-    if metric.recipe.at_recall is not None:
+    if metric.recipe.at_recall is not None and not clustered:
         return _precision_interval_exprs(name, metric.recipe.at_recall, confidence)
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
@@ -94,7 +103,8 @@ def analytic_interval(name: str, metric: CurveMetric, confidence: float) -> Inte
     if "cautious" in metric.recipe.helpers:
         lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
-    half = z_value(confidence) * error / (value * (1 - value))
+    z = z_value(confidence)
+    half = (widen_quantile(z) if clustered else z) * error / (value * (1 - value))
     interval = IntervalExprs(
         pl.when(known).then(error),
         pl.when(inside).then(_expit(lower_start - half)),

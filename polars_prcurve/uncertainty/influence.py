@@ -39,8 +39,11 @@ from polars_prcurve.column_names import (
     ODDS,
     PAIR,
     PLACE,
+    POS,
+    RESERVED,
     RISE,
     RUN,
+    SCORE,
     SQUARE_FPR,
     SQUARE_FPR_BEFORE,
     SQUARE_GAP,
@@ -54,6 +57,10 @@ from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
 CLASS_SIZE_COLUMNS = {"pos": N_POS_EFFECTIVE, "neg": N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
+
+
+IS_TIED = f"{RESERVED}is_tied"
+"""The column that tells whether an example has the score of a positive."""
 
 
 class InfluenceTable(NamedTuple):
@@ -196,6 +203,23 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
         (pl.col(f"{name}_{kind}") / size) ** power * pl.col(share) for kind, share in shares.items()
     )
     return pl.sum_horizontal(terms)
+
+
+def find_place() -> dict[str, pl.Expr]:
+    """Return where the score of an example lies among the scores of positives of its group.
+
+    PLACE is the number of higher ones, and the example is tied if a positive has its own score.
+    """
+    scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort()
+    lower, not_higher = (scores.search_sorted(pl.col(SCORE), side=side) for side in ("left", "right"))
+    higher = scores.len().cast(pl.Int64) - not_higher.cast(pl.Int64)
+    return {PLACE: higher, IS_TIED: not_higher > lower}
+
+
+def pick_influence(name: str, of_class: str) -> pl.Expr:
+    """Return the influence of the examples of a class whose place and IS_TIED are joined with theirs."""
+    own = pl.col(f"{name}_{of_class}")
+    return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
 
 
 def standard_error(name: str, metric: CurveMetric) -> pl.Expr:

@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import cast
+from typing import TypeGuard, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import COPY, GROUP, PAIR
+from polars_prcurve.column_names import (
+    CLUSTER,
+    COPY,
+    GROUP,
+    N_NEG_EFFECTIVE,
+    N_NEG_LEAST,
+    N_POS_EFFECTIVE,
+    N_POS_LEAST,
+    PAIR,
+)
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -35,10 +44,16 @@ from polars_prcurve.uncertainty.analytic import (
     is_reliable_bootstrap,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
+from polars_prcurve.uncertainty.cluster_errors import (
+    compute_cluster_variances,
+    count_cluster_cells,
+    count_cluster_sizes,
+)
 from polars_prcurve.uncertainty.eta_error import with_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
+_SIZES = (N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_POS_LEAST, N_NEG_LEAST)
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
 
 
@@ -75,7 +90,9 @@ def build_summary_table(
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
-        values = _build_values_with_errors(curves, pairs, named, grid, uncertainty.confidence)
+        cells = count_cluster_cells(table, sweep) if _has_clusters(table) else None
+        level = uncertainty.confidence
+        values = _build_values_with_errors(curves, pairs, named, grid, confidence=level, cells=cells)
     else:
         values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
@@ -92,6 +109,10 @@ def build_summary_table(
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
+def _has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
+    return CLUSTER in table.columns
+
+
 def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
     return uncertainty is not None and uncertainty.method == "bootstrap"
 
@@ -101,11 +122,17 @@ def _build_values_with_errors(
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     grid: EtaTable,
+    *,
     confidence: float,
+    cells: pl.LazyFrame | None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair with their errors, which carry that of an uncertain eta."""
     build = partial(
-        build_analytic_values, curves, etas_per_group=grid.etas_per_group, confidence=confidence
+        build_analytic_values,
+        curves,
+        etas_per_group=grid.etas_per_group,
+        confidence=confidence,
+        cells=cells,
     )
     values = build(pairs, named)
     if not grid.uncertain:
@@ -119,18 +146,30 @@ def build_analytic_values(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
+    *,
     etas_per_group: int | None,
     confidence: float,
+    cells: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`."""
+    """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`.
+
+    If rows come in clusters, `cells` are those of `count_cluster_cells`.
+    """
+    clustered = cells is not None
+    if cells is not None:
+        sizes = count_cluster_sizes(cells)
+        pairs = pairs.drop(_SIZES).join(sizes, on=GROUP, how="left", maintain_order="left")
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric)
     values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
     for influences in build_influences(curves, pairs, named):
-        values = values.join(compute_variances(influences), on=influences.key, how="left")
+        variances = compute_variances(influences)
+        if cells is not None:
+            variances = compute_cluster_variances(cells, influences)
+        values = values.join(variances, on=influences.key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
-    for bind in (bind_errors, bind_least_ends):
+    for bind in (partial(bind_errors, clustered=clustered), bind_least_ends):
         values = values.with_columns(
             expr.alias(column)
             for name, metric in named.items()
@@ -139,7 +178,9 @@ def build_analytic_values(
     return values.with_columns(
         expr.alias(f"{name}_{kind}")
         for name, metric in named.items()
-        for kind, expr in analytic_interval(name, metric, confidence)._asdict().items()
+        for kind, expr in analytic_interval(name, metric, confidence, clustered=clustered)
+        ._asdict()
+        .items()
     )
 
 

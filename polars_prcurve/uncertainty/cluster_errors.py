@@ -1,0 +1,127 @@
+"""Errors of areas where rows come in clusters, such as the images of one patient.
+
+Influences of the rows of one cluster, of both classes, are added up first: what they have in common does
+not cancel out. With u the influence of a row over the number of rows of its class (of weights, times its
+weight over their total), and G clusters, the variance of an area is
+
+    G / (G - 1) * (sum over clusters of (sum of u)**2)
+
+A class with n rows in a cluster counts as (sum of n)**2 / (sum of n**2) examples: as the number of its
+clusters, if they are of one size. That many examples choose the quantile of Student's distribution, and
+decide whether the interval is reliable.
+
+Sources: Liang and Zeger 1986; Obuchowski 1997; Fisher and Cornish 1960.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    CLUSTER,
+    GROUP,
+    N_NEG_EFFECTIVE,
+    N_NEG_LEAST,
+    N_POS_EFFECTIVE,
+    N_POS_LEAST,
+    NEG,
+    PLACE,
+    POS,
+    RESERVED,
+)
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_place, pick_influence
+
+STUDENT_FREEDOM = f"{RESERVED}freedom"
+"""The column with the degrees of freedom of an interval."""
+_N_CLUSTERS = f"{RESERVED}n_clusters"
+_CLASSES = {POS: (N_POS_EFFECTIVE, N_POS_LEAST), NEG: (N_NEG_EFFECTIVE, N_NEG_LEAST)}
+
+
+def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
+    """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
+    rows = build_numbered_rows(table, sweep.groups, whole=True)
+    rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
+    cells = rows.group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
+    return cells.with_columns(
+        pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
+        for name in _CLASSES
+    ).cache()  # read for the sizes, and for each kind of influences
+
+
+def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return by GROUP the number of examples that each class counts as, and STUDENT_FREEDOM."""
+    shares = cells.select(
+        GROUP, CLUSTER, *(to_whole_shares(pl.col(name).fill_nan(0.0)).alias(name) for name in _CLASSES)
+    )
+    clusters = shares.group_by(GROUP, CLUSTER).agg(sum_shares(pl.col(name)) for name in _CLASSES)
+    squares = clusters.select(GROUP, *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES))
+    sums = squares.group_by(GROUP).agg(
+        *(sum_shares(pl.col(name)) for name in _CLASSES), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    )
+    sizes = sums.with_columns(
+        pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
+        for name, names in _CLASSES.items()
+        for size in names
+    )
+    freedom = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) - 1
+    return sizes.drop(POS, NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
+
+
+def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return one row per key: the variances `<name>_of_clusters`, apart from the factor G / (G - 1)."""
+    key, names, frame, _ = influences
+    kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
+    columns = [f"{name}_{kind}" for name in names for kind in kinds]
+    joined = cells.join(frame.select(*dict.fromkeys((GROUP, key, PLACE)), *columns), on=[GROUP, PLACE])
+    sizes = {name: pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size") for name in names}
+    # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
+    shares = {
+        name: to_whole_shares(
+            (
+                pick_influence(name, "pos") * pl.col(POS).fill_nan(0.0)
+                + pick_influence(name, "neg") * pl.col(NEG).fill_nan(0.0)
+            )
+            / (4 * sizes[name])
+        )
+        for name in names
+    }
+    of_sizes = {f"{name}_size": size for name, size in sizes.items()}
+    by_cluster = (
+        joined.select(key, CLUSTER, **shares, **of_sizes)
+        .group_by(key, CLUSTER)
+        .agg(
+            *(sum_shares(pl.col(name)).alias(name) for name in names),
+            *(pl.col(name).first() for name in of_sizes),
+        )
+    )
+    squares = {name: to_whole_shares(pl.col(name) ** 2) for name in names}
+    return (
+        by_cluster.select(key, *of_sizes, **squares)
+        .group_by(key)
+        .agg(
+            (sum_shares(pl.col(name)) * 16 * pl.col(f"{name}_size").first() ** 2).alias(
+                f"{name}_of_clusters"
+            )
+            for name in names
+        )
+    )
+
+
+def cluster_standard_error(name: str) -> pl.Expr:
+    """Return the standard error of a metric, null unless several clusters have rows of each class."""
+    n = pl.col(_N_CLUSTERS)
+    error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
+    # Rounded sums of shares may leave the size of two clusters just below 2.
+    several = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
+    return pl.when(several & error.is_finite()).then(error)
+
+
+def widen_quantile(z: float) -> pl.Expr:
+    """Return the quantile of Student's distribution that stands for the normal one, by a series."""
+    # Below 5 degrees of freedom the expansion is poor, and the sample is not reliable anyway.
+    freedom = pl.col(STUDENT_FREEDOM).clip(lower_bound=1.0)
+    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96
+    return z * (1 + first / freedom + second / freedom**2)
