@@ -129,9 +129,8 @@ def build_points_table(
     frame, groups, design = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
-    sizes = _ROW_SIZES if design else {}
-    rows = rows.with_columns(pl.col(size).alias(name) for size, name in sizes.items())
-    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, *sizes.values())
+    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design else {}
+    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, **sizes)
     if promise is not None and any(target.rate is not None for target in targets):
         rows = with_upper_limits(rows, promise.level, table)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones

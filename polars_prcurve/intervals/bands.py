@@ -47,7 +47,7 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.intervals.local_levels import compute_simultaneous_limits
 from polars_prcurve.intervals.rates import (
     BETA_METHODS,
@@ -66,6 +66,10 @@ _LIMIT_COLUMNS = {
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
 _ESTIMATE = f"{RESERVED}estimate"
+_NO_WEIGHTS = (
+    'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
+    "numbers of examples as counts="
+)
 _SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
 
 
@@ -147,16 +151,15 @@ def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: 
             f'band="simultaneous" has intervals of its own; leave out interval=; got {interval!r}'
         )
     if weight is not None:
-        raise PrcError(
-            'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, '
-            "or pass numbers of examples as counts="
-        )
+        raise PrcError(_NO_WEIGHTS)
 
 
 def with_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
+    if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
+        raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
     if bands.needs_numbers:
         rows = table.collect(frame, bands.needs_numbers)
         for rate, size in _SIZE_COLUMNS.items():

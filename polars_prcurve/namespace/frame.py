@@ -194,7 +194,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - `score`: as in the table
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
-        - with weights, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all four
+        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all four
           as `counts=("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`, and `confidence=` works
 
         Examples
@@ -411,9 +411,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        bands = read_band_options(
-            confidence, interval, band, asked, weight=gives_squares(weight, counts) or None
-        )
+        bands = read_band_options(confidence, interval, band, asked, weight=weight)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
         table = read_input(
@@ -602,14 +600,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
-        bands = read_band_options(
-            confidence,
-            interval,
-            band,
-            asked,
-            method=method,
-            weight=gives_squares(weight, counts) or None,
-        )
+        bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = read_input(
             self._frame,
