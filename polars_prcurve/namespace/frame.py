@@ -132,10 +132,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     pos_label
         The positive value, for labels of any other kind. It must occur in the table.
     weight
-        A number >= 0 per row. Rows of weight 0 do not count and make no threshold.
+        A number >= 0 per row. Rows of weight 0 do not count and make no threshold. In intervals it is
+        one over the probability with which the row was sampled.
     counts
         Two columns, `("n_pos", "n_neg")`, in place of label and weight, for a table that is already
-        aggregated. Rows of equal score add up.
+        aggregated. Rows of equal score add up. Of weights, name also the sums of their squares, as
+        `counts(weight=)` gives them: `("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`.
     rates
         Two columns, `("tpr", "fpr")`, in place of score and label, for published ROC points.
         Thresholds and counts are null in the result.
@@ -194,8 +196,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - `score`: as in the table
         - `n_pos`, `n_neg`: Int64, or Float64 with weights
-        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all four
-          as `counts=("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`, and `confidence=` works
+        - with `weight`, `n_pos_squares`, `n_neg_squares`: Float64, sums of squared weights. Pass all
+          four as `counts=("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")`, and `confidence=` works
 
         Examples
         --------
@@ -387,8 +389,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - the columns `metrics`: Float64, null where undefined (0/0). At a group's own
           prevalence precision is tp / (tp + fp) to the last bit.
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
-          the metric is null, or where a class is absent. With weights, a class counts as
-          `sum(w)**2 / sum(w**2)` examples.
+          the metric is null, or where a class is absent. Weights are taken as sampling weights: one over
+          the probability with which a row was sampled.
 
         Examples
         --------
@@ -791,8 +793,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           The order of the rows does not change a bit of it.
         - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. With an
           interval of `eta`, they carry its error, too. The analytic
-          `low` and `high` are null, too, where the value is 0 or 1. With weights, a class counts as
-          `sum(w)**2 / sum(w**2)` examples.
+          `low` and `high` are null, too, where the value is 0 or 1. Weights are taken as sampling
+          weights. With `cluster`, a class in fewer than two clusters has no interval.
         - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
           too often, null where there is no interval
 
