@@ -1008,7 +1008,7 @@ WITHOUT_EFFECT = {
     "summary scores.csv --method analytic": "--method needs --confidence",
     "summary scores.csv --seed 1": "--seed needs --confidence and --method bootstrap",
     "summary scores.csv --confidence .9 --resamples 9": "--resamples needs --method bootstrap",
-    "summary scores.csv --cluster patient": "--cluster needs --confidence and --method bootstrap",
+    "summary scores.csv --cluster patient": "--cluster needs --confidence",
     "compare wide.csv --scores score,weight --seed 1": "--seed needs --method bootstrap",
     "points scores.csv --recall .5 --band rectangle": "--band needs --confidence",
     "points scores.csv --recall .5 --start .5": "--start needs --guarantee",

@@ -353,8 +353,8 @@ SEED = Option(
 CLUSTER = Option(
     "--cluster",
     "COLUMN",
-    "rows with the same value, such as a patient, are drawn together by the bootstrap",
-    find_need=_need_bootstrap,
+    "rows with the same value, such as a patient, belong together in intervals",
+    find_need=_need_confidence,
 )
 SMOOTH = _choice("--smooth", ("binormal",), "the fit of a normal distribution to each class")
 LONG = Option("--long", None, "a row per metric, in place of a column per metric")

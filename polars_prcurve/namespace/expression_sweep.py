@@ -198,7 +198,7 @@ class ScoredRows:
         pos, neg = map(_own_sum, ("tp", "fp"))
         cells = CountFields(pos, neg, pos, neg, bool(self.exponents))
         fields = _alias_all(COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
-        names = COUNT_COLUMNS
+        names: tuple[str, ...] = COUNT_COLUMNS
         if self.exponents:
             exponents = map(pl.field, (_POS_EXPONENT, _NEG_EXPONENT))
             squares = map(exact_sums.square_from_integer, map(_own_sum, SQUARE_COLUMNS), exponents)
