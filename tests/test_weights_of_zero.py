@@ -17,6 +17,7 @@ from tests.support.queries import POINTS, QUERIES
 from tests.support.tiers import slow_unless
 
 C = ("n_pos", "n_neg")
+SQUARES = ("n_pos_squares", "n_neg_squares")
 
 
 class WeightedDoor:
@@ -34,7 +35,7 @@ class WeightedDoor:
             if options.get("counts") is None:
                 options["weight"] = options.get("weight", "one")
             if self.added:
-                zero = [options["weight"]] if "weight" in options else list(C)
+                zero = [options["weight"]] if "weight" in options else list(options["counts"])
                 frame = pl.concat([frame, mark_as_added(frame, zero)], how="vertical_relaxed")
             table = getattr(prc(frame.lazy() if self.lazy else frame), method)(*values, **options)
             return table.collect() if self.lazy else table
@@ -123,7 +124,7 @@ def test_a_table_of_weight_0_alone_gives_tables_without_rows() -> None:
         only = WeightedDoor(mark_as_added(frame.with_columns(one=1.0), []), added=False, lazy=False)
         only.frame = only.frame.with_columns(
             pl.lit(0).cast(only.frame[column].dtype).alias(column)
-            for column in ("one", "w", "h", *C)
+            for column in ("one", "w", "h", *C, *SQUARES)
             if column in only.frame.columns
         )
         assert call(only).is_empty(), name

@@ -22,6 +22,8 @@ DF = pl.DataFrame(
     }
 )
 COUNTS = DF.prc.counts(by="g")
+WEIGHED = DF.prc.counts(by="g", weight="w")
+SUMS: dict[str, Any] = {"counts": ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")}
 POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1, 1.0]})
 CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn"), "score": "threshold"}
 CUMULATIVE = DF.prc.sweep(by="g", thresholds=9)
@@ -189,6 +191,18 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "points, of rates": (
         POINTS,
         lambda p: p.operating_points(0.1, by="g", rates=("tpr", "fpr"), recall=0.5, precision=0.2),
+    ),
+    "summary, of weighted counts, with errors": (
+        WEIGHED,
+        lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, **SUMS),
+    ),
+    "curve, of weighted counts, with bands": (
+        WEIGHED,
+        lambda p: p.curve([0.1, None], by="g", confidence=0.9, **SUMS),
+    ),
+    "summary, with errors of clusters": (
+        DF,
+        lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, cluster="h"),
     ),
     "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
     "summary, grid, with errors": (
