@@ -953,7 +953,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Differences between models, or between groups, with intervals and p-values.
