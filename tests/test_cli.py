@@ -285,6 +285,20 @@ def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -
     )
 
 
+def test_a_field_of_several_parts_and_targets_together(here: Path) -> None:
+    field = pl.DataFrame({"model": DF["model"].unique(), "eta": 0.1, "share": 1})
+    field.write_csv("field.csv")
+    asked = {"within": "model", "confidence": 0.9}
+    written = table("curve scores.csv --within model --eta field.csv --confidence 0.9")
+    assert_frame_equal(written, prc(DF).curve(field, **asked), rel_tol=1e-12)
+    targets = {"recall": 0.4, "precision": 0.05, "together": True}
+    written = table("points scores.csv --eta 0.1 --recall 0.4 --precision 0.05 --together")
+    assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)
+    written = table("points scores.csv --within model --eta field.csv --precision 0.05 --guarantee 0.6")
+    sure = prc(DF).operating_points(field, within="model", precision=0.05, guarantee=0.6)
+    assert_frame_equal(written, sure, rel_tol=1e-12)
+
+
 def test_published_rates(here: Path) -> None:
     roc = pl.DataFrame({"t": [0.5, 1.0], "f": [0.1, 1.0]})
     roc.write_csv("roc.csv")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import special
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, eta_from_sample, metrics, prc
 from polars_prcurve.curves import guarantees
 from polars_prcurve.intervals.binomial_tails import is_tail_at_most, tail_quantile
 from tests.support.profiles import examples
@@ -466,8 +466,98 @@ def test_budgets_need_a_data_frame() -> None:
         pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
 
 
-def test_an_uncertain_eta_is_refused() -> None:
-    """Its error would have to be paid for, and is not."""
-    eta = pl.DataFrame({"eta": [0.3], "eta_low": [0.2], "eta_high": [0.4]})
-    with pytest.raises(PrcError, match=r"takes eta= as exact; .* pass the end that is on the safe side"):
-        SWEEP.prc.operating_points(eta, precision=0.5, guarantee=0.95)
+# Prevalences that are estimates ----------------------------------------------------------------
+
+
+def estimates(*rows: tuple[float, float | None, float | None, float | None]) -> pl.DataFrame:
+    names = ("eta", "eta_low", "eta_high", "eta_confidence")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")
+
+
+SAFE_ENDS = [
+    *(("precision", 0.6, "low"), ("fdr", 0.3, "low"), ("lift", 0.5, "low"), ("lift", 1.4, "high")),
+    *(("npv", 0.6, "high"), ("recall", 0.3, "low"), ("fpr", 0.4, "low")),
+]
+
+
+@examples(60)
+@given(
+    sorted_tables(),
+    st.sampled_from(SAFE_ENDS),
+    st.sampled_from([0.95, 0.98, 0.999]),
+    st.sampled_from([(0.1, 0.02, 0.3), (0.5, 0.3, 0.6), (0.01, 0.0, 0.2), (0.9, 0.7, 1.0)]),
+)
+def test_an_uncertain_eta_is_tested_at_its_safe_end(
+    drawn: tuple[pl.DataFrame, Any], asked: tuple[str, float, str], level: float, ends: Any
+) -> None:
+    """What the interval may miss on one side is taken from what the test may."""
+    criterion, value, end = asked
+    frame, (eta, low, high) = drawn[0], ends
+    field = estimates((eta, low, high, level), (eta, None, None, None))
+    target = {criterion: value, "by": "g"}
+    found = prc(frame).operating_points(field, **target, guarantee=0.95)
+    spent = 0 if criterion in ("recall", "fpr") else (1 - level) / 2
+    at_end = prc(frame).operating_points(low if end == "low" else high, **target, guarantee=0.95 + spent)
+    columns = ["g", *STRETCH, "n_pos_needed", "n_neg_needed", "tp", "fp", "recall"]
+    assert_frame_equal(found.filter(pl.col("eta_low").is_not_null()).select(columns), at_end[columns])
+    exact = prc(frame).operating_points(eta, **target, guarantee=0.95)
+    assert_frame_equal(found.filter(pl.col("eta_low").is_null()).select(columns), exact[columns])
+    streamed = prc(frame.lazy()).operating_points(field.lazy(), **target, guarantee=0.95)
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(streamed.collect(engine=engine), found, check_exact=True)
+
+
+@examples(40)
+@given(sorted_tables(), st.sampled_from([0.05, 0.3, 0.7]))
+def test_budgets_hold_at_both_ends_of_eta(drawn: tuple[pl.DataFrame, Any], rate: float) -> None:
+    frame, asked = drawn[0], {"alerts": rate, "per": 1, "by": "g"}
+    field = estimates((0.1, 0.05, 0.3, 0.98), (0.1, 0.06, 0.2, 0.96), (0.1, None, None, None))
+    found = prc(frame).operating_points(field, **asked, guarantee=0.95)
+    etas, levels = [[0.05, 0.3], [0.06, 0.2], [0.1]], [0.96, 0.97, 0.95]
+    for row, (ends, level) in enumerate(zip(etas, levels, strict=True)):
+        thresholds = [
+            prc(frame).operating_points(end, **asked, guarantee=level)["threshold"] for end in ends
+        ]
+        # Where both ends allow one, the higher of both.
+        pairs = list(zip(*thresholds, strict=True))
+        expected = [None if None in pair else max(pair) for pair in pairs]
+        of_row = found.filter(pl.int_range(pl.len()).over("g") == row)
+        assert of_row["threshold"].to_list() == pytest.approx(expected)
+
+
+def test_an_interval_of_eta_may_leave_no_room() -> None:
+    asked: dict[str, Any] = {"precision": 0.5, "guarantee": 0.95}
+    for level in (0.9, 0.5):
+        with pytest.raises(PrcError, match=f"of {level} leaves no room .* of a level above 0.9$"):
+            SWEEP.prc.operating_points(estimates((0.3, 0.2, 0.4, level)), **asked)
+    unknown = estimates((0.6, 0.5, 0.7, None))
+    with pytest.raises(PrcError, match="add a column eta_confidence to the eta= frame"):
+        SWEEP.prc.operating_points(unknown, **asked)
+    assert SWEEP.prc.operating_points(unknown, confidence=0.95, **asked)["threshold"].item() is not None
+    # Neither recall nor fpr reads eta, so its interval costs them nothing.
+    found = SWEEP.prc.operating_points(unknown, recall=0.3, guarantee=0.95)
+    assert (
+        found["threshold"].item()
+        == SWEEP.prc.operating_points(recall=0.3, guarantee=0.95)["threshold"].item()
+    )
+
+
+def test_the_error_of_eta_is_paid_for() -> None:
+    """With eta from 300 events taken as exact, the promise is broken much more often than in 5 %."""
+    rng, sets, n_pos, n_neg, true = np.random.default_rng(8), 200, 500, 2000, 0.1
+    score = rng.normal(size=(sets, n_pos + n_neg)) + 2.5 * (np.arange(n_pos + n_neg) < n_pos)
+    number = np.repeat(np.arange(sets), n_pos + n_neg)
+    table = pl.DataFrame({"set": number, "score": score.ravel()}).with_columns(
+        label=pl.Series(np.tile(np.arange(n_pos + n_neg) < n_pos, sets))
+    )
+    sample = eta_from_sample(rng.binomial(300, true, sets), 300, confidence=0.98)
+    sample = sample.with_columns(set=pl.int_range(pl.len()))
+    broken = []
+    for eta in (sample.select("set", "eta"), sample):
+        found = table.prc.operating_points(eta, precision=0.7, guarantee=0.95, by="set")["threshold"]
+        at = found.drop_nulls().to_numpy()
+        assert len(at) > 0.95 * sets
+        rates = special.ndtr(2.5 - at), special.ndtr(-at)
+        broken.append(float((metrics.precision(*rates, true) < 0.7).sum() / sets))
+    assert broken[0] > 0.1
+    assert broken[1] < 0.05 + 2 * (0.05 * 0.95 / sets) ** 0.5

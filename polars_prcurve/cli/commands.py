@@ -88,6 +88,7 @@ def _add_curve(commands: Any) -> None:
         "precision at every threshold and prevalence",
         [
             *o.TABLE_OPTIONS,
+            o.WITHIN,
             o.ETA,
             o.METRICS,
             o.CONFIDENCE,
@@ -123,6 +124,7 @@ def _add_points(commands: Any) -> None:
         "the threshold that meets a target",
         [
             *o.TABLE_OPTIONS,
+            o.WITHIN,
             o.ETA,
             o.THRESHOLD,
             o.RECALL,
@@ -136,6 +138,7 @@ def _add_points(commands: Any) -> None:
             o.MAXIMIZE,
             o.GUARANTEE,
             o.START,
+            o.TOGETHER,
             o.PER,
             o.METRICS,
             o.CONFIDENCE,
@@ -157,7 +160,7 @@ def _add_decision_curve(commands: Any) -> None:
         "decision-curve",
         FilePrc.decision_curve,
         "net benefit at each risk at which users act",
-        [*o.INPUT_OPTIONS, o.MISSING, o.ETA, o.ETA_TRAIN, o.PROBABILITIES, o.CONFIDENCE],
+        [*o.INPUT_OPTIONS, o.MISSING, o.WITHIN, o.ETA, o.ETA_TRAIN, o.PROBABILITIES, o.CONFIDENCE],
         columns=("threshold_probability", "net_benefit", "treat_all"),
     )
 

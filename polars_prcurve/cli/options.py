@@ -149,6 +149,14 @@ BY = Option(
     parse=split_words,
     is_list=True,
 )
+WITHIN = Option(
+    "--within",
+    "COLUMN",
+    "columns that tell the parts of one field apart, such as countries; --eta is a file with them, eta "
+    "and share",
+    parse=split_words,
+    is_list=True,
+)
 MODEL = Option("--model", "COLUMN", "one more group column, after those of --by", find_need=_need_long)
 THE_MODEL = MODEL.describe("the column that names the models (default: model)")
 SCORE = Option(
@@ -265,6 +273,7 @@ START = Option(
     parse_by_dtype=parse_threshold,
     find_need=_need_guarantee,
 )
+TOGETHER = Option("--together", None, "one threshold that meets all targets")
 PER = Option(
     "--per",
     "EVENTS",

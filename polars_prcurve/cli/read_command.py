@@ -142,7 +142,11 @@ def _read_budgets(given: dict[str, Any]) -> None:
 
 def _read_frames(given: dict[str, Any], schema: pl.Schema, level: float | None) -> None:
     """Make the tables in further files fit the input: groups of equal dtypes, and eta from k of n."""
-    groups = [*given.get("by", []), *([given["model"]] if "model" in given else [])]
+    groups = [
+        *given.get("by", []),
+        *given.get("within", []),
+        *([given["model"]] if "model" in given else []),
+    ]
     for name in ("eta", "reference"):
         frame = given.get(name)
         if isinstance(frame, pl.LazyFrame):

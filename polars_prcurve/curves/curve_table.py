@@ -15,6 +15,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_flag
 from polars_prcurve.column_names import NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP_COLUMNS, WEIGHT_UNIT
 from polars_prcurve.curves.binormal import with_binormal_rates
+from polars_prcurve.curves.field_bands import with_field_bands
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -121,7 +122,11 @@ def with_metrics(
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
-    frame = with_bands(frame.with_columns(values), metrics, bands, table)
+    frame = frame.with_columns(values)
+    if isinstance(table, ScoreTable) and table.parts is not None:
+        frame = with_field_bands(frame, metrics, bands, table)
+    else:
+        frame = with_bands(frame, metrics, bands, table)
     if not long:
         return frame
     ends = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.column_names import RESERVED, SCORE
+from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
+from polars_prcurve.curves.field_guarantees import FIELD_LOG_RATIO, FIELD_STARTED
 from polars_prcurve.curves.group_thresholds import (
     LEAST_SCORE,
     GroupThresholds,
@@ -39,17 +40,36 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_most
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.intervals.binomial_tails import count_passing, is_tail_at_most
-from polars_prcurve.intervals.rates import compute_limits
+from polars_prcurve.intervals.binomial_tails import (
+    Alpha,
+    AlphaColumns,
+    count_passing,
+    is_tail_at_most,
+    log_alpha,
+)
+from polars_prcurve.intervals.rates import compute_beta_limits
 from polars_prcurve.metrics.curve_metric import Rows
+from polars_prcurve.normal_distribution import normal_quantile
+from polars_prcurve.query_checks import Check, compose_sentence
 
 RECALL_HIGH = f"{RESERVED}recall_high"
 """The one-sided upper limit of recall at a row, by Clopper and Pearson."""
 FPR_HIGH = f"{RESERVED}fpr_high"
+START = "start"
+"""The name of the extreme that is the number of the row at which a run starts."""
 END = "end"
 """The name of the extreme that is the score at the other end of a stretch."""
+_ALPHA, _ALPHA_QUANTILE = f"{RESERVED}alpha", f"{RESERVED}alpha_quantile"
+"""What an interval of eta leaves of the probability of error, and its normal quantile."""
+_LOW_END, _HIGH_END = 0, 1
+_ETA_ENDS = f"{RESERVED}promised_eta_low", f"{RESERVED}promised_eta_high"
+"""The interval of eta; eta itself, where it is exact."""
+PROMISE_COLUMNS = (*_ETA_ENDS, _ALPHA, _ALPHA_QUANTILE)
+"""The columns of a pair that tests read where prevalences are estimates."""
+_NO_ROOM = 1e-12
+"""A probability of error that is smaller is what rounding left."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 
 Cells: TypeAlias = tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]
@@ -66,19 +86,44 @@ class Guarantee:
     level: float
     start: pl.Expr | None = None
     starts: GroupThresholds | None = None
+    uncertain_eta: bool = False
+    """Whether prevalences are estimates; then rows have PROMISE_COLUMNS."""
+    n_shared: int = 1
+    """The number of targets that are promised together, and share the probability of error."""
+    in_field: bool = False
+    """Whether the table is a field of several parts; then rows have `field_guarantees`."""
 
     @property
     def alpha(self) -> float:
-        """The probability with which the promise may be broken."""
-        return 1 - self.level
+        """The probability with which the promise of a target may be broken."""
+        return (1 - self.level) / self.n_shared
+
+    @property
+    def alpha_at_eta(self) -> Alpha:
+        """The probability with which a test at the safe end of eta may err."""
+        if self.uncertain_eta:
+            return AlphaColumns(pl.col(_ALPHA), pl.col(_ALPHA_QUANTILE))
+        return self.alpha
+
+    def choose_eta(self, eta: pl.Expr, end: int) -> pl.Expr:
+        """Return an end of the interval of eta, or eta where all prevalences are exact."""
+        return pl.col(_ETA_ENDS[end]) if self.uncertain_eta else eta
 
 
 def promise_targets(
-    targets: Sequence[Target], guarantee: Any, start: Any, table: InputTable
+    targets: Sequence[Target],
+    guarantee: Any,
+    start: Any,
+    table: InputTable,
+    *,
+    uncertain_eta: bool = False,
+    together: bool = False,
 ) -> list[Target]:
     """Return the targets whose thresholds meet them in truth, with the confidence `guarantee`.
 
-    Without `guarantee` they stay as they are. Raise where it does not go with other arguments.
+    Without `guarantee` they stay as they are. Raise where it does not go with other arguments. With an
+    `uncertain_eta` prevalences are estimates, and the promise allows for their error, too. `together`,
+    all targets are met with this confidence.
     """
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
@@ -86,17 +131,22 @@ def promise_targets(
         raise PrcError(
             "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
         )
-    if table.has_squares:
+    if table.parts is not None:
+        _check_field(targets, table.parts)
+    elif table.has_squares:
         raise PrcError(_NO_WEIGHTS)
     table.require_example_counts("guarantee=")
-    starts, value = None, None
+    starts, value, n_shared = None, None, len(targets) if together else 1
     if isinstance(start, pl.DataFrame | pl.LazyFrame):
         starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
         value = pl.col(LEAST_SCORE)
     elif start is not None:
         numbers = read_threshold_list("start", [start], table.score_dtype)
         value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-    return _promise_all(targets, Guarantee(level, value, starts))
+    in_field = table.parts is not None
+    return _promise_all(
+        targets, Guarantee(level, value, starts, uncertain_eta, n_shared, in_field=in_field)
+    )
 
 
 def promise_targets_of_expression(
@@ -120,6 +170,21 @@ def promise_targets_of_expression(
 
 
 _NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"
+
+
+def _check_field(targets: Sequence[Target], parts: FieldParts) -> None:
+    """Raise for targets that cannot be promised in a field of several parts."""
+    for target in targets:
+        if target.criterion not in ("precision", "fdr"):
+            raise PrcError(
+                f"guarantee= with within= promises precision= and fdr=; got {target.criterion}, which "
+                "you can ask for without guarantee="
+            )
+    if parts.uncertain_eta:
+        raise PrcError(
+            "guarantee= with within= takes the eta of each part as exact: choose the threshold without "
+            "eta_low and eta_high, and then pass it as threshold= with them, for its interval"
+        )
 
 
 def _promise_all(targets: Sequence[Target], guarantee: Guarantee) -> list[Target]:
@@ -166,24 +231,63 @@ def _check_targets(targets: Sequence[Target], start: Any) -> None:
 def list_extremes(target: Target, rows: Rows) -> dict[str, Extreme]:
     """Return the extremes that tell the row of a target, and END if it keeps a promise."""
     extremes = dict(target.search.extremes(rows))
-    return extremes if target.promise is None else {**extremes, END: target.promise.end(rows)}
+    if target.promise is None or target.promise.end is None:
+        return extremes
+    return {**extremes, END: target.promise.end(rows)}
 
 
-def with_upper_limits(rows: pl.LazyFrame, level: float, table: InputTable) -> pl.LazyFrame:
-    """Add RECALL_HIGH and FPR_HIGH, of one-sided level, to the rows of a sweep, which are collected."""
+def with_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
+    """Add PROMISE_COLUMNS to pairs whose prevalences are estimates.
+
+    The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
+    tests get the rest of `alpha`.
+    """
+    spent = ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    ends = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
+    room = alpha - spent
+    return pairs.with_columns(
+        *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
+        pl.when(room > _NO_ROOM).then(room).alias(_ALPHA),
+    ).with_columns(normal_quantile(pl.col(_ALPHA)).alias(_ALPHA_QUANTILE))
+
+
+def eta_level_checks(level: float, alpha: float) -> list[Check]:
+    """Return the checks that intervals of eta have levels that leave room in the promise of a level.
+
+    A test errs with `alpha` at most, over rows with the columns of an eta= frame.
+    """
+    given, interval = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
+    unknown = (given & interval.is_null()).any()
+    ask = "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
+    needed = f"{1 - 2 * alpha:.12g}"
+    share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
+    text = compose_sentence(
+        "an eta_confidence of ",
+        interval.min().cast(pl.String),
+        f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
+        f"of a level above {needed}",
+    )
+    return [
+        Check(unknown, compose_sentence(ask + "eta_confidence to the eta= frame")),
+        Check((given & pl.col(_ALPHA).is_null()).any(), text),
+    ]
+
+
+def with_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
+    """Add RECALL_HIGH and FPR_HIGH, which err with alpha, to the rows of a sweep, which are collected.
+
+    Without `alpha`, each row has its own.
+    """
     collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
-    confidence = 2 * level - 1  # of two-sided limits, each of which errs with 1 - level
+    tail = collected[_ALPHA].to_numpy() if alpha is None else alpha
     limits = {
-        high: compute_limits(
-            collected[k].to_numpy(), (collected[k] + collected[rest]).to_numpy(), confidence, _EXACT
+        high: compute_beta_limits(
+            collected[k].to_numpy(), (collected[k] + collected[rest]).to_numpy(), tail, 0.0
         )[1]
         for high, k, rest in ((RECALL_HIGH, "tp", "fn"), (FPR_HIGH, "fp", "tn"))
     }
     values = (pl.Series(high, ends).fill_nan(None) for high, ends in limits.items())
     return collected.with_columns(values).lazy()
-
-
-_EXACT = "clopper_pearson"
 
 
 def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
@@ -211,7 +315,8 @@ def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Ex
 
 def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
     """Return the run of precision, fdr or lift: from its start down."""
-    run = _build_tests(target, guarantee, number, _cells)
+    build_tests = _build_field_tests if guarantee.in_field else _build_tests
+    run = build_tests(target, guarantee, number, _cells)
 
     def end(rows: Rows) -> Extreme:
         if guarantee.start is not None:
@@ -219,7 +324,9 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Searc
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(SCORE)))
 
     search = _run_down(run) if guarantee.start is None else _run_down_from(guarantee.start, run)
-    return search, Promise(guarantee.level, end, True, n_neg_needed=run.count_needed)
+    return search, Promise(
+        guarantee.level, guarantee.alpha, end, True, run_start=START, n_neg_needed=run.count_needed
+    )
 
 
 def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
@@ -246,7 +353,9 @@ def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[S
         return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)), False)
 
     search = _run_up(run, has_started)
-    return search, Promise(guarantee.level, end, False, n_pos_needed=run.count_needed)
+    return search, Promise(
+        guarantee.level, guarantee.alpha, end, False, run_start=START, n_pos_needed=run.count_needed
+    )
 
 
 class _Tests(NamedTuple):
@@ -255,7 +364,21 @@ class _Tests(NamedTuple):
     steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
     has_started: RowTest
     passes: RowTest
-    count_needed: Callable[[pl.Expr, pl.Expr], pl.Expr]
+    count_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
+
+
+def _build_field_tests(
+    target: Target, guarantee: Guarantee, _number: int, read_cells: Callable[[Rows], Cells]
+) -> _Tests:
+    """Return the tests of a target in a field of several parts, which read the limits of its rows."""
+    ratio = _bind_ratio(target, guarantee)
+
+    def passes(rows: Rows) -> pl.Expr:
+        tp, most = read_cells(rows)[0], ratio(rows.eta)
+        kept: pl.Expr = rows.column(FIELD_LOG_RATIO) <= most.log()
+        return (tp > 0) & ((most == math.inf) | kept)
+
+    return _Tests((), lambda rows: rows.column(FIELD_STARTED), passes)
 
 
 def _build_tests(
@@ -265,7 +388,7 @@ def _build_tests(
 
     What is used more than once is a column, because expressions in lists share no common parts.
     """
-    ratio, alpha = _bind_ratio(target), guarantee.alpha
+    ratio, alpha = _bind_ratio(target, guarantee), guarantee.alpha_at_eta
     odds, most, passing, started, passed = (
         f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
@@ -305,14 +428,14 @@ def _run_down(run: _Tests) -> Search:
     def find_ends(rows: Rows) -> dict[str, Extreme]:
         runs = run.has_started(rows)
         return {
-            "start": number_where(runs, rows, greatest=False),
+            START: number_where(runs, rows, greatest=False),
             "failure": number_where(runs & ~run.passes(rows), rows, greatest=False),
             "last": Extreme(rows.column(ROW_NUMBER)),
         }
 
     def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
         row = found("failure").fill_null(found("last") + 1) - 1
-        return pl.when(row >= found("start")).then(row)
+        return pl.when(row >= found(START)).then(row)
 
     return Search(find_ends, read_row, run.steps)
 
@@ -323,14 +446,14 @@ def _run_up(run: _Tests, has_started: RowTest) -> Search:
     def find_ends(rows: Rows) -> dict[str, Extreme]:
         runs = has_started(rows)
         return {
-            "start": number_where(runs, rows, greatest=True),
+            START: number_where(runs, rows, greatest=True),
             "failure": number_where(runs & ~run.passes(rows), rows, greatest=True),
             "first": Extreme(rows.column(ROW_NUMBER), False),
         }
 
     def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
         row = found("failure").fill_null(found("first") - 1) + 1
-        return pl.when(row <= found("start")).then(row)
+        return pl.when(row <= found(START)).then(row)
 
     return Search(find_ends, read_row, run.steps)
 
@@ -364,12 +487,23 @@ def _cells(rows: Rows) -> Cells:
     return tp, fp, fn, tn
 
 
-def _bind_ratio(target: Target) -> Callable[[pl.Expr], pl.Expr]:
-    """Return the function from eta to the fpr per recall at which the target is just met."""
+def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
+    """Return the function from eta to the fpr per recall at which the target is just met.
+
+    Of a prevalence that is an estimate it takes the end at which the target is hardest to meet.
+    """
     value = target.value
     assert isinstance(value, float)
-    # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-    return lambda eta: _RATIOS[target.criterion](value, eta).fill_nan(math.inf)
+    # A high prevalence makes it hard to have a lift above 1, and a low one to have a lift below.
+    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+    end = _LOW_END if low else _HIGH_END
+
+    def find_ratio(eta: pl.Expr) -> pl.Expr:
+        ratio = _RATIOS[target.criterion](value, guarantee.choose_eta(eta, end))
+        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+        return ratio.fill_nan(math.inf)
+
+    return find_ratio
 
 
 def _ratio_of_precision(value: float, eta: pl.Expr) -> pl.Expr:
@@ -398,7 +532,7 @@ _RATIOS: dict[str, Ratio] = {
 }
 
 
-def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: float) -> pl.Expr:
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     """Return the number of alerts at which a run starts at the latest, which no label chooses.
 
     Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
@@ -407,18 +541,19 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
     With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
     with that number are a better start, since fewer alerts hold no more false positives.
     """
-    least = (-math.log(alpha) / odds.log1p()).ceil()
+    least = (-log_alpha(alpha) / odds.log1p()).ceil()
     most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most / 10).ceil()
 
 
-def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: float) -> pl.Expr:
+def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: Alpha) -> pl.Expr:
     """Return the number of the other class without which even perfect scores prove nothing.
 
     It is `n (alpha**(-1/n) - 1) / ratio`, rounded up, for `n` examples of the class that is sought.
     """
-    half = -math.log(alpha) / n / 2
-    return (n * 2 * half.sinh() * half.exp() / ratio).ceil().fill_nan(math.inf)
+    half: pl.Expr = -log_alpha(alpha) / n / 2
+    needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio
+    return needed.ceil().fill_nan(math.inf)
 
 
 # Rates ----------------------------------------------------------------------------------------
@@ -437,7 +572,9 @@ def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple
         return Extreme(rows.column(SCORE), False)
 
     needed = _count_successes(value, guarantee.alpha)
-    return choose_first(passes), Promise(guarantee.level, end, False, n_pos_needed=needed)
+    return choose_first(passes), Promise(
+        guarantee.level, guarantee.alpha, end, False, n_pos_needed=needed
+    )
 
 
 def _promise_fpr(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
@@ -450,7 +587,7 @@ def _promise_fpr(target: Target, guarantee: Guarantee, _number: int) -> tuple[Se
         return is_tail_at_most(guarantee.alpha, fp, fp + tn, pl.lit(odds)) & (fp + tn > 0)
 
     needed = _count_successes(1 - value, guarantee.alpha)
-    promise = Promise(guarantee.level, _greatest_score, True, n_neg_needed=needed)
+    promise = Promise(guarantee.level, guarantee.alpha, _greatest_score, True, n_neg_needed=needed)
     return choose_last(passes), promise
 
 
@@ -472,8 +609,8 @@ def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple
     rate = target.rate
     assert rate is not None
 
-    def passes(rows: Rows) -> pl.Expr:
-        pairs = (("recall", RECALL_HIGH, rows.eta), ("fpr", FPR_HIGH, 1 - rows.eta))
+    def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
+        pairs = (("recall", RECALL_HIGH, eta), ("fpr", FPR_HIGH, 1 - eta))
         estimate: pl.Expr = pl.lit(0.0)
         spread: pl.Expr = pl.lit(0.0)
         for name, high, share in pairs:
@@ -482,7 +619,13 @@ def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple
         keeps: pl.Expr = is_at_most(estimate + spread.sqrt(), rate)
         return keeps
 
-    return choose_last(passes), Promise(guarantee.level, _greatest_score, True)
+    def passes(rows: Rows) -> pl.Expr:
+        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+        ends = (guarantee.choose_eta(rows.eta, end) for end in (_LOW_END, _HIGH_END))
+        etas = ends if guarantee.uncertain_eta else [rows.eta]
+        return pl.all_horizontal(keeps_budget(rows, eta) for eta in etas)
+
+    return choose_last(passes), Promise(guarantee.level, guarantee.alpha, _greatest_score, True)
 
 
 def _greatest_score(rows: Rows) -> Extreme:

@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import cast
 
@@ -38,17 +38,20 @@ from polars_prcurve.curves.curve_table import (
     metric_values,
     with_metrics,
 )
+from polars_prcurve.curves.field_guarantees import with_field_tests
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantees import (
     END,
     GUARANTEE_COLUMNS,
+    PROMISE_COLUMNS,
+    eta_level_checks,
     guarantee_columns,
     list_extremes,
+    with_promised_etas,
     with_upper_limits,
 )
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, read_events
-from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
@@ -65,6 +68,7 @@ from polars_prcurve.sweep.sweep_table import build_sweep
 TARGET_NUMBER = f"{RESERVED}turn"
 """The number of a target, in the order of the arguments."""
 _REQUEST = f"{RESERVED}request"
+_END_ROW = f"{RESERVED}end_row"
 SAMPLE_SIZE_COLUMNS = (
     "criterion",
     "target",
@@ -121,20 +125,18 @@ def build_points_table(
     if bands is not None and grid.uncertain:
         bands = bands.mark_uncertain_eta()
     promise = targets[0].promise
-    if promise is not None and grid.uncertain:
-        raise PrcError(
-            "guarantee= takes eta= as exact; of an eta frame with eta_low pass the end that is on the "
-            "safe side as eta, and a guarantee= that leaves room for its error"
-        )
     frame, groups, design = build_sweep(table, effective=bands is not None)
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design else {}
     rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, **sizes)
-    if promise is not None and any(target.rate is not None for target in targets):
-        rows = with_upper_limits(rows, promise.level, table)
+    if promise is not None:
+        rates = _has_rates(targets) and not grid.uncertain
+        rows = _with_promised_rows(rows, groups, promise.alpha, table, rates=rates)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
+    if promise is not None and grid.uncertain:
+        pairs = with_promised_etas(pairs, promise.alpha)
     starts = None if promise is None else promise.starts
     if starts is not None:
         pairs = starts.join_thresholds(pairs)
@@ -151,6 +153,8 @@ def build_points_table(
     more = [of.missing_row_check(pl.col(TARGET_NUMBER) == number) for number, of in of_groups.items()]
     if starts is not None:
         more.append(starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
+    if promise is not None and grid.uncertain and any(target.depends_on_eta for target in targets):
+        more += eta_level_checks(promise.level, promise.alpha)
     points = check_at_end(table, points, *late_checks(table, grid), *more)
     points = _with_row_sizes(points, cast("ScoreTable", table)) if design else points
     points = with_metrics(points, metrics, table, bands, long=long)
@@ -173,6 +177,8 @@ def _find_points(
     """Return one row per pair and target, with the row that was chosen and what was asked for."""
     requests = _build_requests(pairs, targets)
     chosen = _choose_rows(requests, pairs, rows, targets, table)
+    if targets[0].search.end_row is not None:
+        chosen = _with_end_scores(chosen, rows, targets[0].search.end_row)
     points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
         *_target_columns(targets)
     )
@@ -285,8 +291,11 @@ def _choose_rows(
         requests = requests.join(found, on=GROUP, how="left")
     if at_each_eta:
         of_pairs = pairs.collect_schema().names()
-        start = [LEAST_SCORE] if LEAST_SCORE in of_pairs else []
-        eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *start), on=GROUP)
+        promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
+        at_eta = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised)
+        eta_rows = rows.join(at_eta, on=GROUP)
+        if set(PROMISE_COLUMNS) <= set(of_pairs) and _has_rates(targets):
+            eta_rows = with_upper_limits(eta_rows, None, table)
         found = _find_extremes(eta_rows, PAIR, at_each_eta, table)
         requests = requests.join(found, on=PAIR, how="left")
     for n, target in of_groups.items():
@@ -298,6 +307,30 @@ def _choose_rows(
     return requests.with_columns(
         pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
+
+
+def _with_end_scores(
+    chosen: pl.LazyFrame, rows: pl.LazyFrame, end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
+) -> pl.LazyFrame:
+    """Add the score at the other end of the stretch of the only target, as its extreme END."""
+    numbered = chosen.with_columns(end_row(_read_extreme(0)).alias(_END_ROW))
+    ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), pl.col(SCORE).alias(_name_extreme(0, END)))
+    return numbered.join(ends, on=_END_ROW, how="left")
+
+
+def _with_promised_rows(
+    rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: InputTable, *, rates: bool
+) -> pl.LazyFrame:
+    """Add what the tests of `rates` read, and those of a field of several parts."""
+    rows = with_upper_limits(rows, alpha, table) if rates else rows
+    if isinstance(table, ScoreTable) and table.parts is not None:
+        return with_field_tests(rows, groups, alpha, table)
+    return rows
+
+
+def _has_rates(targets: Iterable[Target]) -> bool:
+    """Return whether a target is a share of alerts."""
+    return any(target.rate is not None for target in targets)
 
 
 def _find_extremes(

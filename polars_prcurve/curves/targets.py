@@ -58,18 +58,26 @@ class Search(NamedTuple):
     """Return the number of the row from the extremes by name; null where no row meets the target."""
     steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
+    end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr] | None = None
+    """Return the number of the row at the other end of a stretch, if several promises share one."""
 
 
 class Promise(NamedTuple):
     """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
 
     level: float
-    end: Callable[[Rows], Extreme]
-    """Return the score at the other end of the stretch, as seen from the threshold."""
+    alpha: float
+    """The probability with which the promise of this target may be broken."""
+    end: Callable[[Rows], Extreme] | None
+    """Return the score at the other end of the stretch, as seen from the threshold; None if the search
+    has the number of its row."""
     holds_above: bool
     """Whether the stretch begins at the threshold and rises; otherwise it ends there."""
     starts: GroupThresholds | None = None
     """The start of each group, if they are given."""
+    run_start: str | None = None
+    """The name of the extreme that is the number of the row at the other end; None if the stretch goes
+    on to the end of the curve."""
     n_pos_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
     """Return the number of positives without which nothing is proven, from negatives and eta."""
     n_neg_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
@@ -94,6 +102,8 @@ class Target:
     several for a group."""
     rate: float | None = None
     """The share of alerts that is allowed, if the target is one."""
+    test: RowTest | None = None
+    """Whether a row meets the target, if each row tells that by itself."""
     promise: Promise | None = None
     """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
@@ -128,26 +138,17 @@ def read_targets(
             _build_threshold_target(value, least)
             for value, least in _read_threshold_list(table, threshold)
         ]
-    for value in _check_shares("recall", recall):
-        targets.append(Target("recall", value, choose_first(_is_at_least(point.recall, value))))
-    for value in _check_shares("fpr", fpr):
-        targets.append(Target("fpr", value, choose_last(_is_at_most(point.fpr, value))))
-    for value in _check_shares("precision", precision):
-        test = _is_at_least(point.precision, value)
-        targets.append(Target("precision", value, choose_last(test), True))
-    for value in _check_shares("npv", npv):
-        targets.append(Target("npv", value, choose_first(_is_at_least(point.npv, value)), True))
-    for value in _check_shares("fdr", fdr):
-        targets.append(Target("fdr", value, choose_last(_is_at_most(point.fdr, value)), True))
-    for value in _check_lifts(lift):
-        targets.append(Target("lift", value, choose_last(_is_at_least(point.lift, value)), True))
+    shares = {"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr}
+    asked = [(name, value) for name, given in shares.items() for value in _check_shares(name, given)]
+    asked += [("lift", value) for value in _check_lifts(lift)]
+    targets += [_build_metric_target(name, value) for name, value in asked]
     rates = [
         ("predicted_positive_rate", v, v)
         for v in _check_shares("predicted_positive_rate", predicted_positive_rate)
     ]
     for criterion, value, rate in [*rates, *_read_alerts(alerts, per)]:
         test = _is_at_most(point.predicted_positive_rate, rate)
-        targets.append(Target(criterion, value, choose_last(test), True, rate=rate))
+        targets.append(Target(criterion, value, choose_last(test), True, rate=rate, test=test))
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
     if not targets and not at_eta:
@@ -226,6 +227,25 @@ _ROW = "row"
 
 def _read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
     return found(_ROW)
+
+
+def _build_metric_target(name: str, value: float) -> Target:
+    """Return the target of a metric that is to be at least a value, or at most."""
+    metric, at_most, first = _METRIC_TARGETS[name]
+    test = (_is_at_most if at_most else _is_at_least)(metric, value)
+    choose = choose_first if first else choose_last
+    return Target(name, value, choose(test), metric.depends_on_eta, test=test)
+
+
+_METRIC_TARGETS = {
+    "recall": (point.recall, False, True),
+    "fpr": (point.fpr, True, False),
+    "precision": (point.precision, False, False),
+    "npv": (point.npv, False, True),
+    "fdr": (point.fdr, True, False),
+    "lift": (point.lift, False, False),
+}
+"""The metric of a target, whether it is to be at most the value, and whether the first row is taken."""
 
 
 def _build_threshold_target(value: float, least_score: pl.Expr) -> Target:

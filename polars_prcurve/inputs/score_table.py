@@ -130,6 +130,10 @@ class ScoreTable(InputTable):
     """The dtype of tp, fp, fn and tn in results: Int64, or Float64 with weights."""
     weighted: bool
     """Whether each row is one example with a weight."""
+    within: tuple[str, ...] = field(default=(), kw_only=True)
+    """The last group columns, if they tell the parts of a field apart."""
+    parts: FieldParts | None = field(default=None, kw_only=True)
+    """The parts of the field that each group is, if it is one; its rows are weighted then."""
 
     @property
     def has_counts(self) -> bool:
@@ -148,7 +152,9 @@ class ScoreTable(InputTable):
 
     def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not tell the number of examples."""
-        if self.float_sums and not self.has_squares:
+        if self.parts is not None:
+            self.parts.table.require_example_counts(argument)
+        elif self.float_sums and not self.has_squares:
             raise PrcError(
                 f"{argument} needs numbers of examples, and counts= holds floats; cast them to integers "
                 "if that is what they are, or pass the columns n_pos_squares and n_neg_squares of "
@@ -190,6 +196,18 @@ class ScoreTable(InputTable):
             tallies=Tallies(tests, self.tallies.checks),
             labelled=False,
         )
+
+
+@dataclass(frozen=True)
+class FieldParts:
+    """The parts of a field, such as countries: their examples, and where they stand in the field."""
+
+    table: ScoreTable
+    """The examples; its groups are the parts."""
+    frame: pl.LazyFrame
+    """One row per part: its group columns, PART_ETA, PART_SHARE and ETA_LIMITS."""
+    uncertain_eta: bool
+    """Whether a prevalence is an estimate."""
 
 
 def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:

@@ -63,6 +63,7 @@ def read_input(
     example: Columns = None,
     matched: bool = False,
     posteriors: bool = False,
+    within: Columns = None,
     missing: Missing = "raise",
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
@@ -71,23 +72,21 @@ def read_input(
     another one with the same groups, such as a long one made from a wide one. `may_collect` is as in
     `InputTable`. An `example` is left out as a whole if a value is missing in one of its rows, unless
     its rows are `matched`: made from one row, they share the label and have scores. Scores that are
-    `posteriors` lie in [0, 1].
+    `posteriors` lie in [0, 1]. The columns of `within` are the last group columns.
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     groups, by_dtypes = reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
+    refused = {"weight": weight, "rates": rates, "cells": cells, "cluster": cluster}
+    parts = () if within is None else _read_parts_of_field(reader, within, groups, by_dtypes, refused)
     others = {"cluster": cluster, "counts": counts, "weight": weight, "pos_label": pos_label}
     if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score, others=others):
         fields = reader.input_fields(by_dtypes, groups, points.columns)
         return RateTable(**fields, **points.fields, model_name=model_name)
     scores = _read_score(reader, score, posteriors=posteriors)
     if counts is not None:
-        refuse_arguments(
-            "counts= stands in place of labels and weights",
-            cluster=cluster,
-            weight=weight,
-            pos_label=pos_label,
-        )
+        others = {"cluster": cluster, "weight": weight, "pos_label": pos_label}
+        refuse_arguments("counts= stands in place of labels and weights", **others)
         amounts = _read_counts(reader, _list_counts(counts))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
@@ -106,6 +105,7 @@ def read_input(
         count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
         weighted=weight is not None,
         model_name=model_name,
+        within=parts,
     )
     # Rows of clusters, and of examples under several models, have to stay apart.
     may_aggregate = table.labelled and not ids
@@ -270,6 +270,31 @@ def read_parts(
     """Return a table whose groups are the parts of each `by` group, and the names of `within=`."""
     reader = ColumnReader(frame, "raise", may_collect=False)
     groups, by_dtypes = reader.read_by(by, ())
+    parts = _read_within(reader, within, groups, by_dtypes)
+    amounts = _read_labels(reader, label, pos_label, weight)
+    columns = {name: amount for name, (amount, _) in amounts.items()}
+    return InputTable(**reader.input_fields(by_dtypes, groups, columns)), parts
+
+
+def _read_parts_of_field(
+    reader: ColumnReader,
+    within: Columns,
+    groups: list[pl.Expr],
+    by_dtypes: dict[str, pl.DataType],
+    refused: dict[str, Any],
+) -> tuple[str, ...]:
+    """Return the columns of `within=`, as `_read_within` does; raise if a `refused` one is given."""
+    refuse_arguments("within= takes examples, and weighs them itself", **refused)
+    return tuple(_read_within(reader, within, groups, by_dtypes))
+
+
+def _read_within(
+    reader: ColumnReader,
+    within: Columns,
+    groups: list[pl.Expr],
+    by_dtypes: dict[str, pl.DataType],
+) -> list[str]:
+    """Add the columns of `within=` to the group columns, and return their names."""
     parts, part_dtypes = reader.read_by(within, (), "within")
     if not parts:
         raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
@@ -277,10 +302,9 @@ def read_parts(
         raise PrcError(f"by= and within= both hold the column {both[0]!r}; leave it out of one")
     if len(groups) + len(parts) != len(by_dtypes) + len(part_dtypes):
         raise PrcError("by= and within= take one column each; write one expression for each column")
-    amounts = _read_labels(reader, label, pos_label, weight)
-    columns = {name: amount for name, (amount, _) in amounts.items()}
-    fields = reader.input_fields(by_dtypes | part_dtypes, [*groups, *parts], columns)
-    return InputTable(**fields), list(part_dtypes)
+    groups += parts
+    by_dtypes |= part_dtypes
+    return list(part_dtypes)
 
 
 def read_part_labelled(

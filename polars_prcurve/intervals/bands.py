@@ -59,13 +59,13 @@ from polars_prcurve.intervals.rates import (
 from polars_prcurve.metrics.point_metric import PointMetric
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
-_LIMIT_COLUMNS = {
+LIMIT_COLUMNS = {
     "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
     "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
 }
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
-_ESTIMATE = f"{RESERVED}estimate"
+ESTIMATE = f"{RESERVED}estimate"
 _NO_WEIGHTS = (
     'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
     "numbers of examples as counts="
@@ -105,7 +105,7 @@ class BandOptions:
             ends = compute_simultaneous_limits(value * size, size, level)
         else:
             ends = compute_limits(value * size, size, level, self.interval)
-        return zip(_LIMIT_COLUMNS[rate], ends, strict=True)
+        return zip(LIMIT_COLUMNS[rate], ends, strict=True)
 
     @property
     def needs_numbers(self) -> str:
@@ -206,16 +206,29 @@ def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> 
     ends = _build_corners(metric, etas)
     if bands.band == "mover":
         frame, scaled = _with_scaled_ends(frame, metric, etas)
-        # On this scale an estimate at a bound of the metric is infinite, and no distance from it is
-        # defined. The corner takes the place of the end.
-        ends = [
-            pl.when(pl.col(_ESTIMATE).is_finite() & end.is_not_nan())
-            .then(from_unbounded(end, _scale_bounds(metric)))
-            .otherwise(corner)
-            for corner, end in zip(ends, scaled, strict=True)
-        ]
-    name = metric.name
-    value, (low, high) = pl.col(name), (end.fill_nan(None) for end in ends)
+        ends = choose_ends(metric, scaled, ends)
+    return add_ends(frame, metric.name, ends)
+
+
+def choose_ends(
+    metric: PointMetric, scaled: Iterable[pl.Expr], corners: Iterable[pl.Expr]
+) -> list[pl.Expr]:
+    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE.
+
+    On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined.
+    The corner takes the place of the end.
+    """
+    return [
+        pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
+        .then(from_unbounded(end, scale_bounds(metric)))
+        .otherwise(corner)
+        for corner, end in zip(corners, scaled, strict=True)
+    ]
+
+
+def add_ends(frame: pl.LazyFrame, name: str, both: Iterable[pl.Expr]) -> pl.LazyFrame:
+    """Add the columns of both ends of the band of a metric to rows that hold its value."""
+    value, (low, high) = pl.col(name), (end.fill_nan(None) for end in both)
     # Rounding must not put an end on the wrong side of the estimate.
     sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
     return frame.with_columns(
@@ -229,14 +242,14 @@ def _evaluate(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> p
     return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
 
 
-def _scale_bounds(metric: PointMetric) -> tuple[float, float]:
+def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
     return (-math.inf, math.inf) if metric.is_linear else metric.range
 
 
 def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
     """Return the least and the greatest value over all ends of the rates, and of `etas` if given."""
-    recalls, fprs = _LIMIT_COLUMNS["recall"], _LIMIT_COLUMNS["fpr"]
+    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     least, greatest = (
         [_evaluate(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
         for t, f in find_corners(metric)
@@ -248,15 +261,15 @@ def _with_scaled_ends(
     frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
-    recalls, fprs = _LIMIT_COLUMNS["recall"], _LIMIT_COLUMNS["fpr"]
-    parts = {_ESTIMATE: _evaluate(metric, "recall", "fpr")}
+    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
+    parts = {ESTIMATE: _evaluate(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
         parts[f"{RESERVED}{side}_t"] = _evaluate(metric, recalls[t], "fpr")
         parts[f"{RESERVED}{side}_f"] = _evaluate(metric, "recall", fprs[f])
     at_etas = {f"{RESERVED}at{eta}": _evaluate(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame = frame.with_columns(
-        to_unbounded(part, _scale_bounds(metric)).alias(name) for name, part in (parts | at_etas).items()
+        to_unbounded(part, scale_bounds(metric)).alias(name) for name, part in (parts | at_etas).items()
     )
     estimate, *ends = map(pl.col, parts)
     below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
@@ -275,7 +288,7 @@ def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     """
     name, moved = metric.name, pl.col(IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
-    bounds = _scale_bounds(metric)
+    bounds = scale_bounds(metric)
     start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
     columns = {f"{name}_corrected": corrected}
     for side, outer in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):

@@ -10,30 +10,58 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 
-def is_tail_at_most(alpha: float, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
+class AlphaColumns(NamedTuple):
+    """A probability of error that differs by row, and the normal quantile below which it lies."""
+
+    value: pl.Expr
+    quantile: pl.Expr
+
+
+Alpha: TypeAlias = float | AlphaColumns
+"""A probability of error: a number, or one of each row."""
+
+
+def log_alpha(alpha: Alpha) -> Any:
+    """Return the logarithm of a probability of error, as a number or as an expression."""
+    return alpha.value.log() if isinstance(alpha, AlphaColumns) else math.log(alpha)
+
+
+def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Whether at most `k` successes in `n` trials have a probability of at most `alpha`.
 
     `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do.
     """
-    at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -math.log(alpha)
-    all_but_one = n * (1 / odds).log1p() <= -math.log1p(-alpha)
-    some = tail_quantile(k, n, odds) <= NormalDist().inv_cdf(alpha)
+    at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
+    all_but_one = n * (1 / odds).log1p() <= -_log_rest(alpha)
+    some = tail_quantile(k, n, odds) <= _find_quantile(alpha)
     passes = pl.when(k <= 1).then(at_most_one).when(k == n - 1).then(all_but_one).otherwise(some)
     return (odds == math.inf) | ((odds > 0) & (k < n) & passes)
 
 
-def count_passing(n: pl.Expr, odds: pl.Expr, alpha: float) -> pl.Expr:
+def _log_rest(alpha: Alpha) -> Any:
+    """Return the logarithm of 1 - alpha."""
+    return (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
+
+
+def _find_quantile(alpha: Alpha) -> Any:
+    """Return the quantile of the standard normal distribution below which alpha lies."""
+    return alpha.quantile if isinstance(alpha, AlphaColumns) else NormalDist().inv_cdf(alpha)
+
+
+def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none.
 
     It may be off by one, being from the normal approximation with a correction for skewness.
     """
-    z, share = NormalDist().inv_cdf(alpha), 1 / (1 + 1 / odds)
+    z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
     skewness = (z * z - 1) * (1 - 2 * share) / 6
-    return (n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5).floor().clip(0)
+    passing: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5
+    return passing.floor().clip(0)
 
 
 def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:

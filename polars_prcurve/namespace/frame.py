@@ -43,7 +43,8 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.guarantees import promise_targets
+from polars_prcurve.curves.field_table import read_eta_or_field, read_field
+from polars_prcurve.curves.joint_targets import promise_and_join
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
     SAMPLE_SIZE_COLUMNS,
@@ -148,6 +149,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
         cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`
         names the threshold, and is null if the table has none.
+    within
+        In some methods: columns that tell the parts of a field apart, such as countries. The rows of all
+        parts stand behind one threshold, and count with the prevalence and the share of their part.
+        `eta` is then a frame with one row per part: the `within` columns, `eta` (null: the part's own),
+        `share` (relative) and any of the `by` columns, also `eta_low` and `eta_high`. The result is of
+        the field, whose `eta` is the sum of share times eta; counts are weighted, as by `reweight`.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
         `"drop"` the row.
@@ -328,6 +335,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         drop_intermediate: bool = False,
         thresholds: Thresholds = None,
         by: Columns = None,
+        within: Columns = None,
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
@@ -356,6 +364,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `eta_high`, and its level in `eta_confidence` (else it is that of `confidence`), as
             `eta_from_sample` returns them. All three stand after `eta`, and every interval carries the
             error of `eta`. Null in both ends: this eta is exact.
+            With `within`, a frame with a row per part.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence
@@ -390,7 +399,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           prevalence precision is tp / (tp + fp) to the last bit.
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
           the metric is null, or where a class is absent. Weights are taken as sampling weights: one over
-          the probability with which a row was sampled.
+          the probability with which a row was sampled. With `within` each part adds a distance for
+          either class, and one for its eta if that is an estimate.
 
         Examples
         --------
@@ -416,11 +426,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         bands = read_band_options(confidence, interval, band, asked, weight=weight)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
-        table = read_input(
+        table: InputTable = read_input(
             self._frame,
             makes=makes,
             may_collect=self._may_collect,
             by=by,
+            within=within,
             score=score,
             label=label,
             pos_label=pos_label,
@@ -431,7 +442,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cells=cells,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, confidence=confidence)
+        table, grid = read_eta_or_field(eta, table, makes, bands=bands, confidence=confidence)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -465,6 +476,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         ),
         guarantee: float | None = None,
         start: Any = None,
+        together: bool = False,
         confidence: float | None = None,
         interval: RateMethod = "wilson",
         band: BandKind = "mover",
@@ -474,6 +486,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         per: float | None = None,
         long: bool = False,
         by: Columns = None,
+        within: Columns = None,
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
@@ -524,11 +537,21 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             falls short in about half of all test sets. It takes all targets except `threshold` and
             `maximize`, and the promise is per row of the result. If no threshold is sure enough, the row
             holds nulls. `alerts` and `predicted_positive_rate` need a DataFrame and SciPy.
+            The promise carries the error of a prevalence that is an estimate: the end of its interval
+            at which the target is hardest to meet is taken for `eta`, and what the interval may miss on
+            that side, `(1 - eta_confidence) / 2`, is taken from what the tests may. So `eta_confidence`
+            must be above `2 * guarantee - 1`, such as 0.98 for 0.95. `recall` and `fpr` do not use it.
+            With `within` it takes `precision` and `fdr`, at exact prevalences, and needs a DataFrame and
+            SciPy: limits of all parts in quadrature (Zou and Donner 2008).
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame with a column `threshold`, any of the `by` columns, and
             `eta`. If left out, the score at which a number of alerts is reached that depends on the
             numbers of positives and negatives, the target and `eta`.
+        together
+            One row per prevalence, for the lowest threshold that meets all targets, such as a budget of
+            alerts and a precision; nulls if none does. With `guarantee` all promises hold together with
+            this level: each is kept at `1 - (1 - guarantee) / n`, with n targets.
         confidence, interval, band
             As in `curve`. The threshold is found in this table and then taken as fixed, except by
             `band="simultaneous"`, which holds at any threshold, however it was found. So the low end of
@@ -552,8 +575,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         parameters above. If no row of the sweep meets a target, its row holds nulls:
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `criterion`: String, `recall` etc. or `maximize(f1)`
-        - `target`: Float64, the number given; null for `maximize`
+        - `criterion`: String, `recall` etc. or `maximize(f1)`; `together`, `precision & alerts`
+        - `target`: Float64, the number given; null for `maximize` and `together`
         - `threshold`: as in the table
         - with `guarantee`, `guarantee`: Float64, the level
         - with `guarantee`, `holds_from`, `holds_to`: as in the table, the least and the greatest
@@ -561,8 +584,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - with `guarantee`, `n_pos_needed`, `n_neg_needed`: Float64, the number of positives, or of
           negatives, without which even perfect scores prove nothing, infinite if no number will do.
           Null for a class that does not limit: positives of `precision`, `fdr`, `lift` and `fpr`,
-          negatives of `npv` and `recall`, both of `alerts` and `predicted_positive_rate`
-        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights
+          negatives of `npv` and `recall`, both of `alerts` and `predicted_positive_rate`, and both with
+          `within`
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and `within`
         - `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`; with
@@ -604,11 +628,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
         bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
-        table = read_input(
+        table: InputTable = read_input(
             self._frame,
             makes=makes,
             may_collect=self._may_collect,
             by=by,
+            within=within,
             score=score,
             label=label,
             pos_label=pos_label,
@@ -619,22 +644,14 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cells=cells,
             missing=missing,
         )
-        targets = read_targets(
-            table,
-            threshold=threshold,
-            recall=recall,
-            fpr=fpr,
-            precision=precision,
-            npv=npv,
-            fdr=fdr,
-            lift=lift,
-            predicted_positive_rate=predicted_positive_rate,
-            alerts=alerts,
-            per=per,
-            maximize=maximize,
+        given: dict[str, Any] = {"threshold": threshold, "recall": recall, "fpr": fpr}
+        given |= {"precision": precision, "npv": npv, "fdr": fdr, "lift": lift}
+        given |= {"alerts": alerts, "per": per, "maximize": maximize}
+        targets = read_targets(table, **given, predicted_positive_rate=predicted_positive_rate)
+        table, grid = read_eta_or_field(eta, table, makes, bands=bands, confidence=confidence)
+        targets = promise_and_join(
+            targets, table, grid, guarantee=guarantee, start=start, together=together
         )
-        targets = promise_targets(targets, guarantee, start, table)
-        grid = read_eta(eta, table, makes, confidence=confidence)
         optimism = build_optimism_table(table, grid, targets, asked, uncertainty)
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
@@ -649,6 +666,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         eta_train: float | None = None,
         confidence: float | None = None,
         by: Columns = None,
+        within: Columns = None,
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
@@ -668,6 +686,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         eta
             The prevalence where the model will run, a number or several. Posteriors are moved to it, as
             by `shift_prior`. None takes each group's own prevalence and the posteriors as they stand.
+            With `within`, a frame as in `curve`, and the posteriors stand as they are, too.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
@@ -711,6 +730,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
                 makes=list_decision_columns(bands=bands is not None),
                 may_collect=self._may_collect,
                 by=by,
+                within=within,
                 score=score,
                 label=label,
                 pos_label=pos_label,
@@ -720,6 +740,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
                 missing=missing,
             ),
         )
+        if table.within:
+            refuse_arguments("within= takes posteriors as they stand", eta_train=eta_train)
+            table = read_field(eta, table, bands=bands, confidence=confidence)
+            eta = None
         examples = table if bands is None else table.require_example_counts()
         return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))
 

@@ -1,65 +1,27 @@
-"""Weights that give the parts of a field their prevalences and their shares.
-
-A part has all rows with equal values in the `within` columns, such as a country. With P positives and N
-negatives in the part, prevalence eta and share s, and n rows in the group, a positive weighs
-`n s eta / P` and a negative `n s (1 - eta) / N`. So the weights of a group sum to its rows, and its own
-prevalence becomes `sum s eta`, that of the field.
-
-    table     -> parts    one row per part of a group that has rows: both totals
-    eta frame -> parts    one row per part of a group that should have rows: eta and share
-    parts     -> factors  what a positive and a negative of the part weigh
-"""
+"""Weights that give the parts of a field their prevalences and their shares; see `field_parts`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
-
 import polars as pl
 
-from polars_prcurve import exact_sums
-from polars_prcurve.argument_kinds import read_text, refuse_kind
+from polars_prcurve.argument_kinds import read_text
 from polars_prcurve.column_names import (
-    LABEL,
-    N_NEG,
-    N_POS,
     NEG,
-    NEG_EXPONENT,
     NEG_FACTOR,
     POS,
-    POS_EXPONENT,
     POS_FACTOR,
     RESERVED,
     is_pattern,
     select_column,
 )
-from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.group_frames import (
-    check_forgotten_groups,
-    missing_row_check,
-    read_group_keys,
-)
+from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
-
-_ETA, _SHARE, _ROWS = f"{RESERVED}eta", f"{RESERVED}share", f"{RESERVED}rows"
-_GROUP_ROWS, _LARGEST = f"{RESERVED}group_rows", f"{RESERVED}largest_share"
-_SHARE_SUM, _IN_FRAME = f"{RESERVED}share_sum", f"{RESERVED}in_frame"
-
-
-class _Keys(NamedTuple):
-    """The names of the group columns as users know them, with internal names and dtypes."""
-
-    by: dict[str, str]
-    within: dict[str, str]
-    dtypes: dict[str, pl.DataType]
-    """By internal name."""
-
-    @property
-    def names(self) -> dict[str, str]:
-        """All names of users, with the internal names."""
-        return self.by | self.within
+from polars_prcurve.prevalence.field_parts import (
+    build_factors,
+    join_factors,
+    number_keys,
+    weigh_amounts,
+)
 
 
 def build_reweighted_table(
@@ -72,164 +34,9 @@ def build_reweighted_table(
     if is_pattern(read_text("name=", name)) or name in table.schema or name.startswith(RESERVED):
         raise PrcError(f"name= is {name!r}, which the table has already, or no column can have; rename")
     read_text("share=", share)
-    numbered = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
-    keys = _Keys(
-        by={key: column for key, column in numbered.items() if key not in within},
-        within={key: numbered[key] for key in within},
-        dtypes={numbered[key]: dtype for key, dtype in table.by.items()},
-    )
-    named = [e.alias(column) for e, column in zip(table.by_exprs, numbered.values(), strict=True)]
-    rows = table.frame.with_columns(named)
-    factors = _build_factors(
-        _count_parts(table, keys), _read_frame(eta, keys, share, table.schema), keys
-    )
-    joined = join_groups(rows, factors, keys.dtypes, keep_order=True)
-    if LABEL in table.columns:
-        weight = pl.when(table.columns[LABEL]).then(POS_FACTOR).otherwise(NEG_FACTOR)
-    else:
-        pos, neg = (table.columns[amount].cast(pl.Float64) for amount in (POS, NEG))
-        weight = pos * pl.col(POS_FACTOR) + neg * pl.col(NEG_FACTOR)  # one of both is 0
-    return joined.select(*map(select_column, table.schema), weight.alias(name))
-
-
-def _count_parts(table: InputTable, keys: _Keys) -> pl.LazyFrame:
-    """Return one row per part that has rows, with N_POS and N_NEG as floats, and _ROWS; checked."""
-    if LABEL in table.columns:
-        pos = table.columns[LABEL].cast(pl.Int64).sum()
-        sums = [pos.alias(N_POS), (pl.len().cast(pl.Int64) - pos).alias(N_NEG)]
-        groups = table.aggregate_groups([*sums, pl.len().cast(pl.Int64).alias(_ROWS)])
-    else:
-        # Weights are added as integers, so that the order of rows changes no bit.
-        exponents = {POS_EXPONENT: POS, NEG_EXPONENT: NEG}
-        largest = [
-            exact_sums.weight_exponent(table.columns[amount].cast(pl.Float64).max()).alias(exponent)
-            for exponent, amount in exponents.items()
-        ]
-        groups = table.aggregate_groups([*largest, pl.len().cast(pl.Int64).alias(_ROWS)]).cache()
-        scaled = join_groups(table.rows, groups.select(*table.by, *exponents), table.by)
-        totals = scaled.group_by(*table.by).agg(
-            exact_sums.to_integer(pl.col(amount).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
-            for (exponent, amount), total in zip(exponents.items(), (N_POS, N_NEG), strict=True)
-        )
-        groups = join_groups(groups, totals, table.by, how="left").with_columns(
-            exact_sums.from_integer(pl.col(total), pl.col(exponent))
-            for exponent, total in zip(exponents, (N_POS, N_NEG), strict=True)
-        )
-    checked = stop_if_broken(groups, table.tallies.checks)
-    names = [pl.col(key).alias(column) for key, column in keys.names.items()]
-    return checked.select(*names, pl.col(N_POS, N_NEG).cast(pl.Float64), _ROWS)
-
-
-def _read_frame(
-    eta: object, keys: _Keys, share: str, table_schema: Mapping[str, pl.DataType]
-) -> pl.LazyFrame:
-    """Return the user's frame with internal names, _ETA and _SHARE; raise for what its schema tells."""
-    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise refuse_kind("eta=", "a frame with the within= columns, eta and a share", eta)
-    schema = eta.lazy().collect_schema()
-    if {"eta_low", "eta_high"} & set(schema):
-        raise PrcError(
-            "a weight cannot carry the error of eta; drop eta_low and eta_high from the eta= frame"
-        )
-    dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
-    held = read_group_keys("eta", schema, dtypes)
-    for column in (*keys.within, "eta", share):
-        if column not in schema:
-            raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
-    for column in ("eta", share):
-        if not (schema[column].is_numeric() or schema[column] == pl.Null):
-            raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    others = (column for column in schema if column not in {*held, "eta", share})
-    check_forgotten_groups("eta", others, table_schema)
-    values = {_ETA: "eta", _SHARE: share}
-    columns = [select_column(key).alias(keys.names[key]) for key in held]
-    columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
-    frame = eta.lazy().select(columns)
-    return stop_if_broken(frame, _frame_checks(share))
-
-
-def _frame_checks(share: str) -> Iterator[Check]:
-    """Yield the checks of the values in the user's frame."""
-    eta, shares = pl.col(_ETA), pl.col(_SHARE)
-    wrong_share = shares.is_null() | ~(shares.is_finite() & (shares >= 0))
-    troubles = [
-        (eta.is_nan() | ~eta.is_between(0, 1), "holds an eta outside [0, 1] (a share, not percent)"),
-        (wrong_share, f"holds a {share!r} that is no finite number >= 0"),
-    ]
-    for wrong, trouble in troubles:
-        n = wrong.sum()
-        text = compose_sentence(f"the eta= frame {trouble}, in ", n.cast(pl.String), " row(s)")
-        yield Check(n > 0, text)
-
-
-def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: _Keys) -> pl.LazyFrame:
-    """Return one row per part, with POS_FACTOR and NEG_FACTOR; checked."""
-    asked = frame.with_columns(pl.lit(1).alias(_IN_FRAME))
-    if keys.by:  # of each group every part of the frame
-        by = [*keys.by.values()]
-        held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
-        groups = parts.select(by).unique()
-        asked = join_groups(groups, asked, held) if held else groups.join(asked, how="cross")
-    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
-    stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
-    both = stacked.agg(pl.col(N_POS, N_NEG, _ROWS, _ETA, _SHARE).max(), pl.col(_IN_FRAME).sum())
-    both = _join_totals(
-        both.cache(), keys, pl.col(_ROWS).sum().alias(_GROUP_ROWS), pl.col(_SHARE).max().alias(_LARGEST)
-    )
-    both = stop_if_broken(both, _part_checks(keys))
-    # Shares are added as integers, so that the order of parts changes no bit.
-    share, exponent = pl.col(_SHARE), exact_sums.weight_exponent(pl.col(_LARGEST))
-    both = both.with_columns(
-        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(POS_EXPONENT)
-    ).cache()
-    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(POS_EXPONENT))
-    rows, eta = pl.col(_GROUP_ROWS) * (share / whole), pl.col(_ETA)
-    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
-    own = rows / (n_pos + n_neg)
-    pos_factor = pl.when(eta.is_null()).then(own).otherwise(rows * eta / n_pos)
-    neg_factor = pl.when(eta.is_null()).then(own).otherwise(rows * (1 - eta) / n_neg)
-    return both.select(
-        *keys.names.values(),
-        pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(POS_FACTOR),
-        pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(NEG_FACTOR),
-    )
-
-
-def _join_totals(
-    parts: pl.LazyFrame, keys: _Keys, *totals: pl.Expr, of: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
-    """Return the parts with totals of their group, over the parts or over another table `of` them."""
-    added = parts if of is None else of
-    if not keys.by:
-        return parts.join(added.select(totals), how="cross")
-    by = [*keys.by.values()]
-    return join_groups(parts, added.group_by(by).agg(totals), {name: keys.dtypes[name] for name in by})
-
-
-def _part_checks(keys: _Keys) -> Iterator[Check]:
-    """Yield the checks that table and frame have the same parts, with the classes that they need."""
-    n_pos, n_neg = pl.col(N_POS).fill_null(0), pl.col(N_NEG).fill_null(0)
-    eta, share, n_in_frame = pl.col(_ETA), pl.col(_SHARE), pl.col(_IN_FRAME)
-    values = {key: pl.col(column) for key, column in keys.names.items()}
-    missing = n_in_frame == 0
-    yield missing_row_check("eta", values, missing, missing.sum())
-    yield _part_check(values, n_in_frame > 1, "the eta= frame holds a part more than once, ", "")
-    absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
-    yield _part_check(values, absent, "the eta= frame gives a share to a part without rows, ", "")
-    remedy = "; it takes both classes to be brought to an eta between 0 and 1"
-    held = (share > 0) & (n_pos + n_neg > 0)
-    no_pos, no_neg = held & (eta > 0) & (n_pos == 0), held & (eta < 1) & (n_neg == 0)
-    yield _part_check(values, no_pos, "a part has no positives and an eta above 0, ", remedy)
-    yield _part_check(values, no_neg, "a part has no negatives and an eta below 1, ", remedy)
-    nothing = pl.col(_LARGEST) == 0
-    yield Check(nothing.any(), compose_sentence("the shares of the eta= frame are all 0 in a group"))
-
-
-def _part_check(values: Mapping[str, pl.Expr], wrong: pl.Expr, trouble: str, remedy: str) -> Check:
-    """Return the check that no part is `wrong`, with the first one in its sentence."""
-    parts: list[str | pl.Expr] = []
-    for name, value in values.items():
-        shown = show_value(value.filter(wrong).first()).fill_null("null")
-        parts += [", " if parts else "", f"{name} = ", shown]
-    return Check(wrong.any(), compose_sentence(trouble, *parts, remedy))
+    keys = number_keys(table, within)
+    factors = build_factors(table, keys, eta, share).frame
+    factors = factors.select(*keys.names.values(), POS_FACTOR, NEG_FACTOR)
+    joined = join_factors(table, factors, keys, keep_order=True)
+    amounts = weigh_amounts(table)  # one of both is 0
+    return joined.select(*map(select_column, table.schema), (amounts[POS] + amounts[NEG]).alias(name))

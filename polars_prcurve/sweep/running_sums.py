@@ -11,7 +11,7 @@ nothing by this detour.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
@@ -72,13 +72,15 @@ def build_running_sums(
     table: ScoreTable,
     listed: pl.Series | None,
     *,
+    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
     effective: bool = False,
     ends_only: bool = False,
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table.
 
-    With thresholds `listed`, there is one row per group and threshold in place of one per score. With
+    With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
+    is with those that the function `asked` returns, from the group table: GROUP and SCORE. With
     `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares.
     For `ends_only`, see `build_sweep`.
     """
@@ -101,6 +103,8 @@ def build_running_sums(
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = check_groups(table, groups) if checked else groups
     marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
+    if asked is not None:
+        marks = _with_no_amounts(asked(groups))
     more = tuple(_CUM_SQUARES) if squares else ()
     ordered = sort_rows(rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more)
     if ends_only and ordered.negatives_first:
@@ -189,7 +193,9 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares:
 
 def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
     """Return a mark for every group and listed threshold: a row that adds nothing to either class."""
+    return groups.select(GROUP).join(_with_no_amounts(pl.LazyFrame({SCORE: listed})), how="cross")
+
+
+def _with_no_amounts(frame: pl.LazyFrame) -> pl.LazyFrame:
     zero = pl.lit(0, dtype=pl.Int128)
-    amounts = (POS, NEG, *_CUM_SQUARES)
-    thresholds = pl.LazyFrame({SCORE: listed}).with_columns(zero.alias(name) for name in amounts)
-    return groups.select(GROUP).join(thresholds, how="cross")
+    return frame.with_columns(zero.alias(name) for name in (POS, NEG, *_CUM_SQUARES))

@@ -95,7 +95,7 @@ def build_eta_sweep(
         else:
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
-    frame = _with_counts(table, frame) if isinstance(table, ScoreTable) else frame
+    frame = add_counts(table, frame) if isinstance(table, ScoreTable) else frame
     frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
     return frame if steps is None else keep_recall_steps(frame, steps)
 
@@ -116,7 +116,7 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
     groups = groups.cache()
     frame = rows.join(groups, on=GROUP, maintain_order="left")
     if isinstance(table, ScoreTable):
-        frame = _with_counts(table, frame)
+        frame = add_counts(table, frame)
     if design:
         scores = cast("ScoreTable", table)
         frame = with_design_shares(scores, with_design_sizes(scores, frame))
@@ -147,7 +147,7 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
 
 
-def _with_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def add_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add SWEEP_COLUMNS to running sums that are joined with their groups, and the rates before a row.
 
     The rates divide what users see as counts, so the last recall of a curve is exactly 1.

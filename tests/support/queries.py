@@ -38,7 +38,11 @@ UNCERTAIN = pl.concat(
 ).with_columns(pl.when(pl.col("g") != "g3").then(name).alias(name) for name in ("eta_low", "eta_high"))
 """Prevalences of each group, twice, 0 and exact ones among them."""
 FIELD = ETAS.with_row_index("share").with_columns(pl.col("share") + 1)
+FIELD_ENDS = FIELD.with_columns(
+    eta_low=pl.when(pl.col("share") > 1).then(0.0), eta_high=pl.when(pl.col("share") > 1).then(0.1)
+)
 EVERY = list(POINT_METRICS)
+FEW_IN_FIELD = ["precision", "recall", "mcc"]
 AREAS = [
     *(metric for metric in CURVE_METRICS.values() if not metric.recipe.on_hull),
     metrics.best("f1"),
@@ -288,6 +292,36 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "compare, long, several ids, dropping": (
         HOLES,
         lambda p: p.compare(model="m", id=["row", "h"], score="s", by="g", eta=0.1, missing="drop"),
+    ),
+    "curve, within": (
+        DF,
+        lambda p: p.curve(FIELD, within="g", by="h", confidence=0.9, metrics=FEW_IN_FIELD),
+    ),
+    "curve, within, uncertain eta": (
+        DF,
+        lambda p: p.curve(FIELD_ENDS, within="g", confidence=0.9, thresholds=[0.2, 0.5, 7]),
+    ),
+    "operating_points, within": (
+        DF,
+        lambda p: p.operating_points(FIELD_ENDS, within="g", by="h", confidence=0.9, **TARGETS),
+    ),
+    "operating_points, together": (
+        DF,
+        lambda p: p.operating_points([0.1, 0.4], by="g", together=True, recall=0.3, precision=0.12),
+    ),
+    "operating_points, together, promised": (
+        DF,
+        lambda p: p.operating_points([0.1, 0.4], by="g", together=True, **PROMISES),
+    ),
+    "operating_points, promised at an uncertain eta": (
+        DF,
+        lambda p: p.operating_points(
+            UNCERTAIN.with_columns(eta_confidence=0.9), by="g", **(PROMISES | {"guarantee": 0.9})
+        ),
+    ),
+    "decision_curve, within": (
+        DF,
+        lambda p: p.decision_curve(FIELD, within="g", by="h", confidence=0.9),
     ),
     "reweight": (DF, lambda p: p.reweight("g", FIELD, by="h", name="x")),
     "reweight, weighted": (DF, lambda p: p.reweight("g", FIELD, weight="w", name="x")),

@@ -1,0 +1,52 @@
+"""What `eta=` and `within=` make of a table: the grid of prevalences, or a field of several parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from polars_prcurve.curves.field_bands import check_field_bands
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.bands import BandOptions
+from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.field_parts import build_field
+
+
+def read_eta_or_field(
+    eta: Eta,
+    table: InputTable,
+    makes: Iterable[str],
+    *,
+    bands: BandOptions | None = None,
+    confidence: float | None = None,
+) -> tuple[InputTable, EtaTable]:
+    """Return the table to count, and its prevalences.
+
+    Of a table with the columns of `within=` these are the table of the fields and their own prevalences:
+    the rows of a part are weighted, so that they have its prevalence and its share of the field.
+    """
+    if not (isinstance(table, ScoreTable) and table.within):
+        return table, read_eta(eta, table, makes, confidence=confidence)
+    own = pl.LazyFrame({"eta": [None]}, schema={"eta": pl.Float64})
+    field = read_field(eta, table, bands=bands, confidence=confidence)
+    return field, EtaTable(own, etas_per_group=1)
+
+
+def read_field(
+    eta: Eta, table: ScoreTable, *, bands: BandOptions | None, confidence: float | None
+) -> ScoreTable:
+    """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
+    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        names = ", ".join(map(repr, table.within))
+        raise PrcError(
+            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
+        )
+    if table.has_squares:
+        raise PrcError(
+            "within= takes numbers of examples, and counts= holds sums of weights; leave out the squares"
+        )
+    check_field_bands(bands)
+    return build_field(table, eta, confidence=confidence)

@@ -1,0 +1,344 @@
+"""The parts of a field, such as countries, each with a prevalence and a share of the field.
+
+A part has all rows with equal values in the `within` columns. With P positives and N negatives in the
+part, prevalence eta and share s, and n examples in the group, a positive weighs `n s eta / P` and a
+negative `n s (1 - eta) / N`. So the weights of a group sum to its examples, and its own prevalence
+becomes `sum s eta`, that of the field.
+
+    table     -> parts    one row per part of a group that has rows: both totals
+    eta frame -> parts    one row per part of a group that should have rows: eta and share
+    parts     -> factors  what a positive and a negative of the part weigh
+              -> field    a table of the groups, whose rows have these weights, and which knows its parts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve import exact_sums
+from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.column_names import (
+    ETA_HIGH,
+    ETA_LIMITS,
+    ETA_LOW,
+    LABEL,
+    N_NEG,
+    N_POS,
+    NEG,
+    NEG_EXPONENT,
+    NEG_FACTOR,
+    PART_ETA,
+    PART_SHARE,
+    POS,
+    POS_EXPONENT,
+    POS_FACTOR,
+    RESERVED,
+    SCORE,
+    select_column,
+)
+from polars_prcurve.errors import PrcError, suggest_names
+from polars_prcurve.group_numbers import group_number, join_groups
+from polars_prcurve.inputs.group_frames import (
+    check_forgotten_groups,
+    missing_row_check,
+    read_group_keys,
+)
+from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies
+from polars_prcurve.intervals.bands import with_eta_limits
+from polars_prcurve.prevalence.uncertain_eta import (
+    UNCERTAIN_ETA_COLUMNS,
+    has_uncertain_eta,
+    uncertain_eta_troubles,
+    with_uncertain_eta,
+)
+from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
+
+_OF_FRAME = (PART_ETA, PART_SHARE, ETA_LOW, ETA_HIGH)
+_ROWS, _GROUP_ROWS, _LARGEST = f"{RESERVED}rows", f"{RESERVED}group_rows", f"{RESERVED}largest_share"
+_SHARE_SUM, _IN_FRAME = f"{RESERVED}share_sum", f"{RESERVED}in_frame"
+
+
+class PartKeys(NamedTuple):
+    """The names of the group columns as users know them, with internal names and dtypes."""
+
+    by: dict[str, str]
+    within: dict[str, str]
+    dtypes: dict[str, pl.DataType]
+    """By internal name."""
+
+    @property
+    def names(self) -> dict[str, str]:
+        """All names of users, with the internal names."""
+        return self.by | self.within
+
+
+def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
+    """Return the keys of a table whose groups are parts, the columns `within` among them."""
+    numbered = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
+    return PartKeys(
+        by={key: column for key, column in numbered.items() if key not in within},
+        within={key: numbered[key] for key in within},
+        dtypes={numbered[key]: dtype for key, dtype in table.by.items()},
+    )
+
+
+def join_factors(
+    table: InputTable, factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
+) -> pl.LazyFrame:
+    """Return the user's table with the keys by internal names, and the columns of `factors`."""
+    names = [keys.names[key] for key in table.by]
+    rows = table.frame.with_columns(
+        e.alias(column) for e, column in zip(table.by_exprs, names, strict=True)
+    )
+    return join_groups(rows, factors, keys.dtypes, keep_order=keep_order)
+
+
+def build_factors(
+    table: InputTable,
+    keys: PartKeys,
+    eta: object,
+    share: str,
+    *,
+    confidence: float | None = None,
+    may_be_uncertain: bool = False,
+) -> PartFrame:
+    """Return one row per part, with POS_FACTOR, NEG_FACTOR, and what the eta frame tells; checked.
+
+    `confidence` is the level that intervals of prevalences must have, if they `may_be_uncertain`.
+    """
+    read = _read_frame(eta, keys, share, table.schema, confidence, may_be_uncertain=may_be_uncertain)
+    return PartFrame(_build_factors(_count_parts(table, keys), read.frame, keys), read.uncertain)
+
+
+def build_field(table: ScoreTable, eta: object, *, confidence: float | None = None) -> ScoreTable:
+    """Return the table of the fields that parts make up: the rows of each part, weighted.
+
+    The last groups of `table` are its parts, whose prevalences and shares are in the frame `eta`.
+    """
+    keys = number_keys(table, table.within)
+    built = build_factors(table, keys, eta, "share", confidence=confidence, may_be_uncertain=True)
+    names = {column: key for key, column in keys.names.items()}
+    if table.in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
+        # The small table is read by several parts of the plan.
+        built = built._replace(frame=table.collect(built.frame, "within=").lazy())
+    limits = with_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
+    parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS)
+    factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
+    by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
+    return replace(
+        table,
+        frame=join_factors(table, factors, keys, keep_order=False),
+        by=by,
+        by_exprs=[pl.col(keys.names[name]).alias(name) for name in by],
+        columns={SCORE: table.columns[SCORE], **weigh_amounts(table)},
+        tallies=Tallies(),  # they were checked when the parts were counted
+        group_expr=group_number(by),
+        labelled=False,
+        float_sums=True,
+        count_dtype=pl.Float64(),
+        weighted=False,
+        within=(),
+        parts=FieldParts(table, parts, built.uncertain),
+    )
+
+
+def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
+    """Return POS and NEG, what a row adds to either class, times the factors of its part."""
+    if LABEL in table.columns:
+        label = table.columns[LABEL]
+        pos, neg = label.cast(pl.Float64), (~label).cast(pl.Float64)
+    else:
+        pos, neg = (table.columns[amount].cast(pl.Float64) for amount in (POS, NEG))
+    return {POS: pos * pl.col(POS_FACTOR), NEG: neg * pl.col(NEG_FACTOR)}
+
+
+def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
+    """Return one row per part that has rows, with N_POS and N_NEG as floats, and _ROWS; checked.
+
+    Rows are the examples of a table of scores, in which a row may stand for several.
+    """
+    if LABEL in table.columns:
+        pos = table.columns[LABEL].cast(pl.Int64).sum()
+        sums = [pos.alias(N_POS), (pl.len().cast(pl.Int64) - pos).alias(N_NEG)]
+        groups = table.aggregate_groups([*sums, pl.len().cast(pl.Int64).alias(_ROWS)])
+    else:
+        # Weights are added as integers, so that the order of rows changes no bit.
+        exponents = {POS_EXPONENT: POS, NEG_EXPONENT: NEG}
+        largest = [
+            exact_sums.weight_exponent(table.columns[amount].cast(pl.Float64).max()).alias(exponent)
+            for exponent, amount in exponents.items()
+        ]
+        groups = table.aggregate_groups([*largest, pl.len().cast(pl.Int64).alias(_ROWS)]).cache()
+        scaled = join_groups(table.rows, groups.select(*table.by, *exponents), table.by)
+        totals = scaled.group_by(*table.by).agg(
+            exact_sums.to_integer(pl.col(amount).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
+            for (exponent, amount), total in zip(exponents.items(), (N_POS, N_NEG), strict=True)
+        )
+        groups = join_groups(groups, totals, table.by, how="left").with_columns(
+            exact_sums.from_integer(pl.col(total), pl.col(exponent))
+            for exponent, total in zip(exponents, (N_POS, N_NEG), strict=True)
+        )
+    checked = stop_if_broken(groups, table.tallies.checks)
+    names = [pl.col(key).alias(column) for key, column in keys.names.items()]
+    counted = checked.select(*names, pl.col(N_POS, N_NEG).cast(pl.Float64), _ROWS)
+    if not isinstance(table, ScoreTable):
+        return counted
+    return counted.with_columns((pl.col(N_POS) + pl.col(N_NEG)).alias(_ROWS))
+
+
+def _read_frame(
+    eta: object,
+    keys: PartKeys,
+    share: str,
+    table_schema: Mapping[str, pl.DataType],
+    confidence: float | None,
+    *,
+    may_be_uncertain: bool,
+) -> PartFrame:
+    """Return the user's frame with internal names, PART_ETA and PART_SHARE, and ETA_LOW and ETA_HIGH.
+
+    Raise for what its schema tells.
+    """
+    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        raise refuse_kind("eta=", "a frame with the within= columns, eta and a share", eta)
+    schema = eta.lazy().collect_schema()
+    if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
+        raise PrcError(
+            "a weight cannot carry the error of eta: use within=, or drop eta_low and eta_high from the "
+            "eta= frame"
+        )
+    dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
+    held = read_group_keys("eta", schema, dtypes)
+    for column in (*keys.within, "eta", share):
+        if column not in schema:
+            raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
+    for column in ("eta", share):
+        if not (schema[column].is_numeric() or schema[column] == pl.Null):
+            raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
+    uncertain = may_be_uncertain and has_uncertain_eta(schema, held)
+    own = {*held, "eta", share, *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
+    check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
+    frame = eta.lazy().with_columns(select_column("eta").cast(pl.Float64))
+    if uncertain:
+        frame = with_uncertain_eta(frame, schema, confidence)
+        troubles = uncertain_eta_troubles(confidence)
+        frame = stop_if_broken(frame, [_row_check(wrong, what) for wrong, what in troubles])
+    values = {PART_ETA: "eta", PART_SHARE: share}
+    columns = [select_column(key).alias(keys.names[key]) for key in held]
+    columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
+    nothing = pl.lit(None, dtype=pl.Float64)
+    columns += [(pl.col(end) if uncertain else nothing).alias(end) for end in (ETA_LOW, ETA_HIGH)]
+    return PartFrame(stop_if_broken(frame.select(columns), _frame_checks(share)), uncertain)
+
+
+class PartFrame(NamedTuple):
+    """One row per part, and whether a prevalence is an estimate."""
+
+    frame: pl.LazyFrame
+    uncertain: bool
+
+
+def _frame_checks(share: str) -> Iterator[Check]:
+    """Yield the checks of the values in the user's frame."""
+    eta, shares = pl.col(PART_ETA), pl.col(PART_SHARE)
+    wrong_share = shares.is_null() | ~(shares.is_finite() & (shares >= 0))
+    troubles = [
+        (eta.is_nan() | ~eta.is_between(0, 1), "holds an eta outside [0, 1] (a share, not percent)"),
+        (wrong_share, f"holds a {share!r} that is no finite number >= 0"),
+    ]
+    for wrong, trouble in troubles:
+        yield _row_check(wrong, trouble)
+
+
+def _row_check(wrong: pl.Expr, trouble: str) -> Check:
+    """Return the check that no row of the eta frame is wrong."""
+    n = wrong.sum()
+    return Check(n > 0, compose_sentence(f"the eta= frame {trouble}, in ", n.cast(pl.String), " row(s)"))
+
+
+def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> pl.LazyFrame:
+    """Return one row per part, with POS_FACTOR and NEG_FACTOR, eta and its share; checked.
+
+    PART_ETA is the part's own prevalence where none is given, and the shares of a group sum to 1.
+    """
+    asked = frame.with_columns(pl.lit(1).alias(_IN_FRAME))
+    if keys.by:  # of each group every part of the frame
+        by = [*keys.by.values()]
+        held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
+        groups = parts.select(by).unique()
+        asked = join_groups(groups, asked, held) if held else groups.join(asked, how="cross")
+    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
+    stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
+    both = stacked.agg(pl.col(N_POS, N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
+    both = _join_totals(
+        both.cache(),
+        keys,
+        pl.col(_ROWS).sum().alias(_GROUP_ROWS),
+        pl.col(PART_SHARE).max().alias(_LARGEST),
+    )
+    both = stop_if_broken(both, _part_checks(keys))
+    # Shares are added as integers, so that the order of parts changes no bit.
+    share, exponent = pl.col(PART_SHARE), exact_sums.weight_exponent(pl.col(_LARGEST))
+    both = both.with_columns(
+        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(POS_EXPONENT)
+    ).cache()
+    both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
+    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(POS_EXPONENT))
+    rows, eta = pl.col(_GROUP_ROWS) * (share / whole), pl.col(PART_ETA)
+    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
+    own = rows / (n_pos + n_neg)
+    pos_factor = pl.when(eta.is_null()).then(own).otherwise(rows * eta / n_pos)
+    neg_factor = pl.when(eta.is_null()).then(own).otherwise(rows * (1 - eta) / n_neg)
+    return both.select(
+        *keys.names.values(),
+        pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(POS_FACTOR),
+        pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(NEG_FACTOR),
+        eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
+        share / whole,
+        ETA_LOW,
+        ETA_HIGH,
+    )
+
+
+def _join_totals(
+    parts: pl.LazyFrame, keys: PartKeys, *totals: pl.Expr, of: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """Return the parts with totals of their group, over the parts or over another table `of` them."""
+    added = parts if of is None else of
+    if not keys.by:
+        return parts.join(added.select(totals), how="cross")
+    by = [*keys.by.values()]
+    return join_groups(parts, added.group_by(by).agg(totals), {name: keys.dtypes[name] for name in by})
+
+
+def _part_checks(keys: PartKeys) -> Iterator[Check]:
+    """Yield the checks that table and frame have the same parts, with the classes that they need."""
+    n_pos, n_neg = pl.col(N_POS).fill_null(0), pl.col(N_NEG).fill_null(0)
+    eta, share, n_in_frame = pl.col(PART_ETA), pl.col(PART_SHARE), pl.col(_IN_FRAME)
+    values = {key: pl.col(column) for key, column in keys.names.items()}
+    missing = n_in_frame == 0
+    yield missing_row_check("eta", values, missing, missing.sum())
+    yield _part_check(values, n_in_frame > 1, "the eta= frame holds a part more than once, ", "")
+    absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_GROUP_ROWS) > 0)
+    yield _part_check(values, absent, "the eta= frame gives a share to a part without rows, ", "")
+    remedy = "; it takes both classes to be brought to an eta between 0 and 1"
+    held = (share > 0) & (n_pos + n_neg > 0)
+    most, least = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
+    no_pos, no_neg = held & (most > 0) & (n_pos == 0), held & (least < 1) & (n_neg == 0)
+    yield _part_check(values, no_pos, "a part has no positives and an eta above 0, ", remedy)
+    yield _part_check(values, no_neg, "a part has no negatives and an eta below 1, ", remedy)
+    nothing = pl.col(_LARGEST) == 0
+    yield Check(nothing.any(), compose_sentence("the shares of the eta= frame are all 0 in a group"))
+
+
+def _part_check(values: Mapping[str, pl.Expr], wrong: pl.Expr, trouble: str, remedy: str) -> Check:
+    """Return the check that no part is `wrong`, with the first one in its sentence."""
+    parts: list[str | pl.Expr] = []
+    for name, value in values.items():
+        shown = show_value(value.filter(wrong).first()).fill_null("null")
+        parts += [", " if parts else "", f"{name} = ", shown]
+    return Check(wrong.any(), compose_sentence(trouble, *parts, remedy))

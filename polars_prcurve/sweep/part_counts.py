@@ -1,0 +1,78 @@
+"""Counts of each part of a field at the thresholds of the field.
+
+A field has one threshold for all its parts, and a part need not have an example with that score. So the
+thresholds of the field join the rows of every part as marks.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    ETA_LIMITS,
+    GROUP,
+    N_NEG,
+    N_POS,
+    PART_ETA,
+    PART_SHARE,
+    RESERVED,
+    SCORE,
+)
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.running_sums import build_running_sums
+from polars_prcurve.sweep.sweep_table import add_counts
+
+_FIELD = f"{RESERVED}field"
+PART = f"{RESERVED}part"
+"""The number of a part, over all groups."""
+PART_COUNTS = tuple(f"{RESERVED}part_{name}" for name in ("tp", "n_pos", "fp", "n_neg"))
+"""The positives at or above a threshold, all positives, and the same of the negatives, as floats."""
+
+
+def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row per threshold of a field and part: GROUP and SCORE, the part, and PART_COUNTS.
+
+    `points` are thresholds of the fields of `table`, with its `by` columns, GROUP and SCORE. A null
+    score is above all others. Parts with no share are left out.
+    """
+    parts = table.parts
+    assert parts is not None
+    points = points.select(*table.by, GROUP, SCORE).unique([GROUP, SCORE])
+    fields = points.rename({GROUP: _FIELD})
+
+    def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
+        part = groups.select(*table.by, GROUP)
+        thresholds = fields.filter(pl.col(SCORE).is_not_null())
+        joined = _join(part, thresholds, table)
+        return joined.select(GROUP, SCORE)
+
+    rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
+    swept = add_counts(parts.table, rows.join(groups, on=GROUP))
+    none = groups.select(GROUP, N_POS, N_NEG, pl.lit(0).alias("tp"), pl.lit(0).alias("fp"))
+    none = none.with_columns(pl.lit(None, dtype=table.score_dtype).alias(SCORE))
+    counted = pl.concat(
+        [
+            frame.select(
+                pl.col(GROUP).alias(PART),
+                SCORE,
+                *(
+                    pl.col(given).cast(pl.Float64).fill_null(0.0).alias(name)
+                    for given, name in zip(("tp", N_POS, "fp", N_NEG), PART_COUNTS, strict=True)
+                ),
+            )
+            for frame in (swept, none)
+        ]
+    )
+    known = join_groups(groups.select(*parts.table.by, GROUP), parts.frame, parts.table.by)
+    known = _join(known, fields.select(*table.by, _FIELD).unique(_FIELD), table)
+    known = known.filter(pl.col(PART_SHARE) > 0)
+    of_parts = known.select(
+        pl.col(GROUP).alias(PART), pl.col(_FIELD).alias(GROUP), PART_ETA, PART_SHARE, *ETA_LIMITS
+    )
+    return counted.join(of_parts, on=PART)
+
+
+def _join(left: pl.LazyFrame, right: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Join two tables on the `by` columns of the field; without any, with all rows."""
+    return join_groups(left, right, table.by) if table.by else left.join(right, how="cross")

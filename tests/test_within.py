@@ -1,0 +1,367 @@
+"""Fields of several parts: counts as those of weights, bands with a distance per part, and promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy import special
+
+from polars_prcurve import PrcError, metrics, rate_interval
+from tests.support.all_metrics import ALL_POINT_METRICS
+from tests.support.profiles import examples
+
+METRICS = [metric for metric in ALL_POINT_METRICS if metric.falls_with_fpr]
+FEW: list[Any] = ["precision", "recall", "npv", "mcc", "f1", "lift"]
+COUNTS = ["tp", "fp", "fn", "tn"]
+ESTIMATES = ["eta_low", "eta_high"]
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A table with both classes in every part of two groups, and the etas and shares of its parts."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([12, 60, 300]))
+    parts = ["de", "fr", None][: draw(st.integers(1, 3))]
+    keys = [(g, c, label) for g in (0, 1) for c in parts for label in (True, False)]
+    rows = keys + [keys[i] for i in rng.integers(0, len(keys), n)]
+    table = pl.DataFrame(rows, schema={"g": pl.Int64, "c": pl.String, "label": pl.Boolean}, orient="row")
+    score = rng.normal(size=table.height) + draw(st.sampled_from([0.5, 2.0])) * table["label"].to_numpy()
+    table = table.with_columns(score=pl.Series(score).round(draw(st.sampled_from([0, 1, 9]))))
+    etas = [draw(st.sampled_from([None, 0.01, 0.1, 0.4, 0.9])) for _ in parts]
+    frame = pl.DataFrame(
+        {"c": parts, "eta": etas, "share": [draw(st.integers(1, 5)) for _ in parts]},
+        schema={"c": pl.String, "eta": pl.Float64, "share": pl.Float64},
+    )
+    return table.sample(fraction=1, shuffle=True, seed=1), frame
+
+
+def with_ends(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with intervals of its prevalences; the first one is exact."""
+    eta, first = pl.col("eta"), pl.int_range(pl.len()) == 0
+    ends = {"eta_low": eta * 0.5, "eta_high": eta + (1 - eta) * 0.3}
+    return frame.with_columns(pl.when(~first).then(end).alias(name) for name, end in ends.items())
+
+
+@examples(60)
+@given(fields(), st.booleans())
+def test_values_are_those_of_weights(tables: Any, by: bool) -> None:
+    table, frame = tables
+    how: dict[str, Any] = {"by": "g" if by else None}
+    weighted = table.prc.reweight("c", frame, **how)
+    asked: dict[str, Any] = {"metrics": FEW, **how}
+    found = table.prc.curve(frame, within="c", **asked)
+    assert_frame_equal(found, weighted.prc.curve(weight="weight", **asked))
+    asked |= {"precision": 0.5, "recall": 0.5, "threshold": [0.1, 99], "maximize": "f1"}
+    points = table.prc.operating_points(frame, within="c", **asked)
+    expected = weighted.prc.operating_points(weight="weight", **asked)
+    assert_frame_equal(points, expected)
+    counted = table.group_by("g", "c", "score").agg(
+        n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
+    )
+    aggregated = counted.prc.curve(frame, within="c", counts=("n_pos", "n_neg"), **how, metrics=FEW)
+    assert_frame_equal(aggregated, found)
+
+
+# Bands against their definition in plain numbers -----------------------------------------------
+
+
+def list_parts(table: pl.DataFrame, frame: pl.DataFrame, threshold: float) -> Iterator[dict[str, Any]]:
+    """The rates, the prevalence and the share of each part at a threshold."""
+    whole = frame["share"].sum()
+    for row in frame.to_dicts():
+        rows = table.filter(pl.col("c").eq_missing(row["c"]))
+        flagged, label = rows["score"] >= threshold, rows["label"]
+        tp, p, fp, n = (int(x.sum()) for x in (flagged & label, label, flagged & ~label, ~label))
+        eta = p / (p + n) if row["eta"] is None else row["eta"]
+        ends = [eta if row.get(name) is None else row[name] for name in ESTIMATES]
+        yield {
+            "tp": tp,
+            "p": p,
+            "fp": fp,
+            "n": n,
+            "eta": eta,
+            "share": row["share"] / whole,
+            "ends": ends,
+        }
+
+
+def mix(parts: list[dict[str, Any]]) -> tuple[float, float, float]:
+    """Recall, fpr and prevalence of the field, from those of its parts."""
+    eta = sum(part["share"] * part["eta"] for part in parts)
+    recall = sum(part["share"] * part["eta"] * part["recall"] for part in parts) / eta
+    fpr = sum(part["share"] * (1 - part["eta"]) * part["fpr"] for part in parts) / (1 - eta)
+    return recall, fpr, eta
+
+
+def to_scale(metric: Any, value: float) -> float:
+    low, high = (-math.inf, math.inf) if metric.is_linear else metric.range
+    if math.isinf(high):
+        return math.log(value - low) if value > low + 1e-12 or low == 0 < value else -math.inf
+    below, above = value - low, high - value
+    if below < (0 if low == 0 else 1e-12) or below == 0:
+        return -math.inf
+    return math.inf if above < 1e-12 else math.log(below / above)
+
+
+def expected_low(metric: Any, parts: list[dict[str, Any]], least: tuple[int, int]) -> float | None:
+    """The low end of a band on the unbounded scale; None where no distance is defined."""
+    for part in parts:
+        part["recall"], part["fpr"] = part["tp"] / part["p"], part["fp"] / part["n"]
+    middle = to_scale(metric, metric(*mix(parts)))
+    if math.isinf(middle) or math.isnan(middle):
+        return None
+    squares = 0.0
+    for i, part in enumerate(parts):
+        moves: list[list[dict[str, Any]]] = [
+            [{"recall": rate_interval(part["tp"], part["p"])[least[0]]}],
+            [{"fpr": rate_interval(part["fp"], part["n"])[least[1]]}],
+            [{"eta": end} for end in part["ends"]],
+        ]
+        for choices in moves:
+            moved = [
+                to_scale(metric, metric(*mix([*parts[:i], {**part, **choice}, *parts[i + 1 :]])))
+                for choice in choices
+            ]
+            squares += max(0.0, middle - min(moved)) ** 2
+    return middle - math.sqrt(squares)
+
+
+@examples(60)
+@given(fields(), st.sampled_from(["precision", "npv", "mcc", "f1", "recall"]), st.booleans())
+def test_bands_add_a_distance_for_each_part(tables: Any, name: str, uncertain: bool) -> None:
+    table, frame = tables
+    frame = with_ends(frame) if uncertain else frame
+    metric = getattr(metrics, name)
+    found = table.prc.curve(frame, within="c", metrics=metric, confidence=0.95)
+    for row in found[:: max(1, found.height // 5)].to_dicts():
+        parts = list(list_parts(table, frame, row["threshold"]))
+        low = None if row[name] is None else expected_low(metric, parts, (0, 1))
+        if low is not None:
+            assert to_scale(metric, row[f"{name}_low"]) == pytest.approx(low, rel=1e-6, abs=1e-6)
+            assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+
+
+@examples(40)
+@given(fields(), st.sampled_from([0.01, 0.3, 0.9]), st.booleans())
+def test_a_field_of_one_part_is_that_part(tables: Any, eta: float, uncertain: bool) -> None:
+    table, frame = tables
+    table = table.filter(pl.col("c") == "de")
+    alone = frame.head(1).with_columns(eta=pl.lit(eta))
+    plain = pl.DataFrame({"eta": [eta]})
+    if uncertain:
+        ends = {"eta_low": eta / 2, "eta_high": (1 + eta) / 2}
+        alone, plain = (one.with_columns(**ends) for one in (alone, plain))
+    asked: dict[str, Any] = {"by": "g", "metrics": METRICS, "confidence": 0.9}
+    found = table.prc.curve(alone, within="c", **asked)
+    expected = table.prc.curve(plain, **asked).select(found.columns)
+    assert_frame_equal(found.drop(COUNTS), expected.drop(COUNTS), abs_tol=1e-9, rel_tol=1e-7)
+
+
+@examples(20)
+@given(fields(), st.booleans())
+def test_engines_and_orders_give_the_same_bits(tables: Any, uncertain: bool) -> None:
+    table, frame = tables
+    frame = with_ends(frame) if uncertain else frame
+    asked: dict[str, Any] = {"within": "c", "by": "g", "confidence": 0.95, "metrics": FEW[:3]}
+    for method, more in (("curve", {}), ("operating_points", {"precision": 0.5, "threshold": [0, 9]})):
+        found = getattr(table.prc, method)(frame, **asked, **more)
+        again = getattr(table.reverse().prc, method)(frame.reverse(), **asked, **more)
+        assert_frame_equal(again, found, check_exact=True)
+        lazy = getattr(table.lazy().prc, method)(frame.lazy(), **asked, **more)
+        for engine in ("streaming", "in-memory"):
+            assert_frame_equal(lazy.collect(engine=engine), found, check_exact=True)
+    exact = table.prc.curve(frame, **asked, interval="clopper_pearson")
+    assert exact["precision"].equals(table.prc.curve(frame, **asked)["precision"])
+    assert (exact["recall_low"] <= exact["recall"]).all()
+
+
+# Promises -------------------------------------------------------------------------------------
+
+
+def find_limit(parts: list[dict[str, Any]], alpha: float) -> float:
+    """The upper limit of ln(fpr / recall) by the definition."""
+    eta = sum(part["share"] * part["eta"] for part in parts)
+    recall = fpr = below = above = 0.0
+    for part in parts:
+        pos, neg = part["share"] * part["eta"] / eta, part["share"] * (1 - part["eta"]) / (1 - eta)
+        (tp, p), (fp, n) = (part["tp"], part["p"]), (part["fp"], part["n"])
+        low = special.betaincinv(tp, p - tp + 1, alpha) if tp else 0.0
+        high = special.betaincinv(fp + 1, n - fp, 1 - alpha) if fp < n else 1.0
+        recall, fpr = recall + pos * tp / p, fpr + neg * fp / n
+        below, above = below + (pos * (tp / p - low)) ** 2, above + (neg * (high - fp / n)) ** 2
+    least, most = recall - math.sqrt(below), min(1.0, fpr + math.sqrt(above))
+    if least <= 0:
+        return math.inf
+    if fpr == 0:
+        return math.log(most / least)
+    return math.log(fpr / recall) + math.hypot(math.log(most / fpr), math.log(recall / least))
+
+
+@examples(60)
+@given(fields(), st.sampled_from([0.1, 0.4, 0.8]), st.sampled_from([None, 1.0, -9.0]))
+def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | None) -> None:
+    table, frame = tables
+    table = table.filter(pl.col("g") == 0)
+    asked: dict[str, Any] = {"guarantee": 0.9, "within": "c", "start": start}
+    found = table.prc.operating_points(frame, precision=target, **asked)
+    point, chosen = found.row(0, named=True), None
+    ratio = math.log(point["eta"] * (1 - target) / ((1 - point["eta"]) * target))
+    scores = table["score"].unique().sort(descending=True).to_list()
+    if start is not None:
+        above = [score for score in scores if score >= start][-1:]
+        scores = [*above, *(score for score in scores if score < start)] if above else []
+    for score in scores:
+        parts = list(list_parts(table, frame, score))
+        alerts, n_pos = sum(p["tp"] + p["fp"] for p in parts), sum(p["p"] for p in parts)
+        if start is None and alerts < n_pos / 4:
+            continue
+        if not find_limit(parts, 0.1) <= ratio:
+            break
+        chosen = score
+    assert point["threshold"] == chosen
+    assert point["n_neg_needed"] is None
+    fdr = table.prc.operating_points(frame, fdr=1 - target, **asked)
+    assert fdr["threshold"].item() == chosen
+
+
+# Decision curves ------------------------------------------------------------------------------
+
+
+@examples(20)
+@given(fields())
+def test_decision_curves_of_a_field(tables: Any) -> None:
+    table, frame = tables
+    table = table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
+    asked: dict[str, Any] = {"probabilities": [0.2, 0.5], "by": "g"}
+    found = table.prc.decision_curve(frame, within="c", **asked, confidence=0.95)
+    weighted = table.prc.reweight("c", frame, by="g").prc.decision_curve(weight="weight", **asked)
+    assert_frame_equal(found.select(weighted.columns), weighted)
+    parts = list(list_parts(table.filter(g=0), frame, 0.5))
+    metric = metrics.precision  # any: it only computes the rates
+    expected_low(metric, parts, (0, 1))
+    recall, fpr, eta = mix(parts)
+    squares = 0.0
+    for part in parts:
+        low = rate_interval(part["tp"], part["p"])[0]
+        high = rate_interval(part["fp"], part["n"])[1]
+        squares += (part["share"] * part["eta"] * (part["recall"] - low)) ** 2
+        squares += (part["share"] * (1 - part["eta"]) * (high - part["fpr"])) ** 2
+    row = found.filter(g=0, threshold_probability=0.5).row(0, named=True)
+    assert row["net_benefit"] == pytest.approx(eta * recall - (1 - eta) * fpr, abs=1e-12)
+    assert row["net_benefit_low"] == pytest.approx(row["net_benefit"] - math.sqrt(squares), abs=1e-12)
+    lazy = table.lazy().prc.decision_curve(frame, within="c", **asked, confidence=0.95)
+    assert_frame_equal(lazy.collect(engine="streaming"), found, check_exact=True)
+
+
+def test_decision_curves_take_posteriors_as_they_stand() -> None:
+    posteriors = DF.with_columns(pl.col("score") / 10)
+    with pytest.raises(PrcError, match="takes posteriors as they stand; leave out eta_train="):
+        posteriors.prc.decision_curve(ETAS, within="c", eta_train=0.5)
+    with pytest.raises(PrcError, match="within= needs eta= as a frame"):
+        posteriors.prc.decision_curve(0.1, within="c")
+
+
+def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
+    pytest.importorskip("altair")
+    from polars_prcurve.charts import threshold_curve
+
+    table = pl.concat([DF] * 20)
+    asked: dict[str, Any] = {"precision": 0.2, "guarantee": 0.9}
+    field = table.prc.operating_points(ETAS, within="c", **asked)
+    several = table.prc.operating_points(0.2, recall=0.2, together=True, **asked)
+    curves = table.prc.curve(ETAS, within="c", metrics=["precision"]), table.prc.curve(0.2)
+    for curve, points in zip(curves, (field, several), strict=True):
+        drawn = threshold_curve(curve, points=points).to_json()
+        assert f"{points['criterion'].item()}, threshold {points['threshold'].item()}" in drawn.replace(
+            " 0.2,", ","
+        )
+        assert "Thin rule: from the first to the last threshold for which that holds" in drawn
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+DF = pl.DataFrame(
+    {
+        "c": ["de"] * 6 + ["fr"] * 6,
+        "score": [9, 7, 6, 5, 3, 1, 8, 7, 4, 3, 2, 1],
+        "label": [1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0],
+    }
+)
+ETAS = pl.DataFrame({"c": ["de", "fr"], "eta": [0.1, 0.02], "share": [1, 4]})
+UNCERTAIN = ETAS.with_columns(eta_low=0.01, eta_high=0.2, eta_confidence=0.95)
+POINTS: dict[str, Any] = {"precision": 0.5, "guarantee": 0.9}
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (0.1, {}, "within= needs eta= as a frame with a row per part, and the columns 'c', 'eta', 'share'"),
+    (None, {}, "within= needs eta= as a frame"),
+    (ETAS.drop("share"), {}, "no column 'share'"),
+    (ETAS.head(1), {}, "the eta= frame has no row for 1 group.*c = fr"),
+    (pl.concat([ETAS, ETAS.head(1)]), {}, "holds a part more than once, c = de"),
+    (
+        pl.concat([ETAS, ETAS.head(1).with_columns(c=pl.lit("uk"))]),
+        {},
+        "a share to a part without rows, c = uk",
+    ),
+    (ETAS.with_columns(eta=10.0), {}, r"an eta outside \[0, 1\]"),
+    (ETAS, {"by": "c"}, "by= and within= both hold the column 'c'"),
+    (ETAS, {"weight": "score"}, "within= takes examples, and weighs them itself; leave out weight="),
+    (ETAS, {"rates": ("score", "label")}, "leave out rates="),
+    (ETAS, {"confidence": 0.9, "band": "rectangle"}, 'got band="rectangle"'),
+    (ETAS, {"confidence": 0.9, "band": "simultaneous"}, "simultaneous"),
+    (UNCERTAIN, {"confidence": 0.9}, "holds an eta_confidence that is not confidence=0.9"),
+    (
+        ETAS,
+        {"within": []},
+        "within= takes the columns that tell the parts of a field apart; it is empty",
+    ),
+]
+
+
+@pytest.mark.parametrize(("eta", "options", "hint"), REFUSED)
+def test_refused(eta: Any, options: dict[str, Any], hint: str) -> None:
+    with pytest.raises(PrcError, match=hint):
+        DF.prc.curve(eta, **({"within": "c"} | options))
+    with pytest.raises(PrcError, match=hint):
+        DF.prc.operating_points(eta, recall=0.5, **({"within": "c"} | options))
+
+
+def test_one_class_is_not_enough_between_0_and_1() -> None:
+    one = DF.filter((pl.col("c") == "fr") | (pl.col("label") == 1))
+    with pytest.raises(
+        PrcError, match="a part has no negatives and an eta below 1, c = de; it takes both"
+    ):
+        one.prc.curve(ETAS, within="c")
+    whole = ETAS.with_columns(eta=pl.Series([1.0, 0.02]))
+    found = one.prc.curve(whole, within="c", confidence=0.95)
+    assert found["precision_low"].is_not_null().any()
+    with pytest.raises(PrcError, match="no negatives and an eta below 1"):
+        one.prc.curve(whole.with_columns(eta_low=0.02, eta_high=1.0), within="c", confidence=0.95)
+
+
+def test_what_is_not_promised_in_a_field() -> None:
+    for more in ({"recall": 0.5}, {"npv": 0.5}, {"alerts": 1, "per": 9}):
+        asked = {"guarantee": 0.9, "within": "c", **more}
+        with pytest.raises(PrcError, match="promises precision= and fdr=; got"):
+            DF.prc.operating_points(ETAS, **asked)
+    with pytest.raises(PrcError, match="takes the eta of each part as exact"):
+        DF.prc.operating_points(UNCERTAIN, within="c", **POINTS)
+    with pytest.raises(PrcError, match=r"guarantee= with within= needs a DataFrame: call .collect\(\)"):
+        DF.lazy().prc.operating_points(ETAS, within="c", **POINTS)
+    with pytest.raises(PrcError, match="within="):
+        DF.prc.operating_points(
+            ETAS, within="c", maximize="f1", confidence=0.9, method="bootstrap", n_resamples=9
+        )
+
+
+def test_a_part_without_a_share_does_not_count() -> None:
+    asked: dict[str, Any] = {"within": "c", "confidence": 0.95}
+    found = DF.prc.curve(ETAS.with_columns(share=pl.Series([1, 0])), **asked)
+    alone = DF.filter(c="de").prc.curve(ETAS.head(1), **asked)
+    assert_frame_equal(found.drop(COUNTS), alone.drop(COUNTS))
