@@ -58,7 +58,7 @@ PUBLIC = {"__init__", "metrics", "charts", "engines", "report"}
 # Which modules, or chapters, may import a package that is not everywhere.
 ALLOWED = {
     "altair": ("charts", "report.page"),
-    "vl_convert": ("report.page",),
+    "vl_convert": ("report.vega_drawings",),
     "sklearn": ("cli.demo_digits",),
     "narwhals": ("engines",),
     "scipy": ("intervals.rates",),

@@ -130,7 +130,7 @@ def test_a_report_refuses_wrong_kinds_before_any_work(tmp_path: Path) -> None:
             error = try_value(call, never_computed(DF), argument, value)
             accepted = has_computed(error) or (argument == "parts" and error is None)
             assert accepted or isinstance(error, PrcError), f"{argument}= as {kind}: {error!r}"
-            if argument in ("title", "notes"):
+            if argument in ("title", "notes", "date"):
                 assert accepted == (value is None or isinstance(value, str)), (argument, kind, error)
             for path in tmp_path.iterdir():
                 assert argument == "parts"

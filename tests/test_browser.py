@@ -34,7 +34,7 @@ DF = WIDE.prc.unpivot_scores(WIDE.columns[1:], name="model").with_columns(pl.col
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reports") / "report.html"
-    return DF.prc.report(path, [0.2, 0.01], model="model", recall=0.5, per=1_000)
+    return DF.prc.report(path, [0.01, 0.2], model="model", recall=0.5, per=1_000)
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -51,9 +51,7 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     page.focus("select")
     for _ in range(5):
         page.keyboard.press("ArrowUp")
-    page.wait_for_function(
-        f"{TEXTS}.some(text => text.includes('Where 1\\u00a0in\\u00a030 is positive'))"
-    )
+    page.locator("svg text", has_text="Where 1\u00a0in\u00a030 is positive").wait_for(state="attached")
     page.locator("figure .live svg").last.scroll_into_view_if_needed()
     panel = page.locator("figure .live svg").last.bounding_box()
     page.mouse.move(panel["x"] + panel["width"] * 0.4, panel["y"] + 200)
@@ -69,13 +67,37 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     context.close()
 
 
-def test_a_report_without_scripts(browser: Any, report: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
+@pytest.mark.parametrize(("width", "kind"), [(1200, "wide"), (390, "small")])
+def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: str) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": width, "height": 800})
     page = context.new_page()
     page.goto(report.as_uri())
-    drawn = page.locator("figure img")
-    assert drawn.count() == 4
-    assert all(drawn.nth(i).bounding_box()["width"] > 200 for i in range(4))
+    for name in ("wide", "small"):
+        drawn = page.locator(f"figure svg.{name}")
+        assert drawn.count() == 3
+        assert all(drawn.nth(i).is_visible() == (name == kind) for i in range(3))
+    assert page.locator("figure svg:visible").first.bounding_box()["width"] > min(width - 60, 600)
+    assert not page.locator("#try").is_visible()  # a slider that nothing moves
+    context.close()
+
+
+def test_a_report_in_dark_mode_and_on_paper(browser: Any, report: Path) -> None:
+    context = browser.new_context(viewport={"width": 1000, "height": 800}, color_scheme="dark")
+    page = context.new_page()
+    page.goto(report.as_uri())
+    page.wait_for_selector("select")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    text = "getComputedStyle(document.querySelector('h1')).color"
+    line = "getComputedStyle(document.querySelector('svg.wide path[stroke=\"#0072B2\" i]')).stroke"
+    assert page.evaluate(ground) == "rgb(21, 24, 29)"
+    assert page.evaluate(text) == "rgb(240, 242, 244)"
+    assert page.evaluate(line) == "rgb(79, 168, 234)"
+    page.emulate_media(media="print")
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert page.evaluate(line) == "rgb(0, 114, 178)"
+    assert page.locator("details:not(.raw) p").first.is_visible()  # methods are unfolded
+    for unseen in ("#try", "nav", "details.raw", "svg.small"):
+        assert not page.locator(unseen).first.is_visible()
     context.close()
 
 

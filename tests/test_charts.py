@@ -1435,7 +1435,7 @@ def test_one_point_is_the_finding():
     chart = plot(frame).roc_curve(points=point)
     found = (say_share(point[name].item()) for name in ("precision", "recall"))
     right, recall = map(plain, found)
-    start = f"At {point['threshold'].item():.6g} {right} of the alerts are right, and {recall}"
+    start = f"At {point['threshold'].item():.6g}, {right} of the alerts are right, and {recall}"
     assert heading(chart).startswith(start)
 
 

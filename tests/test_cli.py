@@ -1035,7 +1035,7 @@ WITHOUT_EFFECT = {
     "curve scores.csv --label label --counts label patient": "--label needs rows of examples",
     "curve scores.csv --label label --rates score label --eta .1": "--label needs rows of examples",
     "curve scores.csv --score score --rates score label --eta .1": "--score needs scores, not --rates",
-    "report scores.csv --eta .1 --per 1000": "--per counts the alerts at a recall; pass --recall, too",
+    "report scores.csv --eta .1 --per 1000": "--per counts the alerts at a target; pass --recall",
     "report scores.csv --eta .1 --id patient": "--id pairs the examples of models; pass --model",
 }
 NEEDS_REPORTS = {"report scores.csv --eta .1 --id patient"}
@@ -1064,7 +1064,7 @@ MISSPELT = {
     "sumary scores.csv": "did you mean 'summary'?",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
-    "report scores.csv --tilte x": "did you mean '--title'?",
+    "report scores.csv --tilte x": "did you mean '--title' or '--date'?",
     "summary scores.csv --method bootstrp": "--method cannot be 'bootstrp'; did you mean 'bootstrap'?",
     "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
     "curve scores.csv --model modle": "--model names the column 'modle'",
@@ -1362,11 +1362,15 @@ def test_a_report_is_that_of_the_library(tmp_path: Path) -> None:
         model=pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
     )
     df.write_parquet(tmp_path / "scores.parquet")
-    options = ["--eta", "0.1", "1:99", "--recall", "0.5", "--per", "1000", "--title", "Mine"]
+    pl.DataFrame({"eta": [0.1, 0.01]}).write_csv(tmp_path / "eta.csv")
+    options = ["--eta", str(tmp_path / "eta.csv"), "--recall", "0.5", "--alerts", "5/1000"]
+    options += ["--precision", "0.2", "--guarantee", "0.9", "--title", "Mine", "--date", "May"]
     options += ["--model", "model", "--notes", "Yours", "-o", str(tmp_path / "a.html")]
     assert main(["report", str(tmp_path / "scores.parquet"), *options]) == 0
-    options_of = {"recall": 0.5, "per": 1000, "title": "Mine", "notes": "Yours"}
-    df.prc.report(tmp_path / "b.html", [0.1, 0.01], model="model", **options_of)
+    targets = {"recall": 0.5, "precision": 0.2, "alerts": 5, "per": 1000, "guarantee": 0.9}
+    words = {"title": "Mine", "notes": "Yours", "date": "May"}
+    etas = pl.DataFrame({"eta": [0.1, 0.01]})
+    df.prc.report(tmp_path / "b.html", etas, model="model", **targets, **words)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
@@ -1410,5 +1414,6 @@ def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     assert main(["demo", "-o", str(tmp_path / "demo.html")]) == 0
     text = (tmp_path / "demo.html").read_text(encoding="utf-8")
     assert "Which scans show an 8?" in text
-    assert "trade places at eta = 0.04555 (1 in 22)" in text
+    assert "logistic leads where more than 1\u00a0in\u00a022 are positive" in text
+    assert "prefers lda (0.573 against 0.360)" in text
     assert len(text) < 2_000_000

@@ -123,7 +123,7 @@ def test_a_report_of_published_points_tells_areas(tmp_path: Path) -> None:
     page = DF.prc.report(tmp_path / "r.html", 0.1, model="model", rates=RATES).read_text(
         encoding="utf-8"
     )
-    assert "is best by area under the PR curve" in page
-    assert "Models in order of area under the PR curve." in page
+    assert "has the highest area under the PR curve" in page
+    assert "Models by area under the PR curve" in page
     short = page.partition("Methods")[0]
     assert "average precision" not in short

@@ -16,9 +16,23 @@ import altair as alt
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError
+from polars_prcurve.namespace import prc
+from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.report.decisions import collect_points, rank_options, shorten_threshold
+from polars_prcurve.report.drawings import build_scheme
+from polars_prcurve.report.lead_by_area import describe_lead
+from polars_prcurve.report.open_questions import ReportTables, list_doubts
 from polars_prcurve.report.page import Figure, Table, build_page, write_text
+from polars_prcurve.report.reduced_table import read_source
+from polars_prcurve.report.request import (
+    ReportEta,
+    ReportRequest,
+    read_report_eta,
+    say_number,
+)
 
 pytestmark = pytest.mark.extras
 
@@ -96,29 +110,204 @@ def reported(df: Any, path: Path, *args: Any, **options: Any) -> Seen:
     return Seen((path / "report.html").read_text(encoding="utf-8"))
 
 
-# Reports --------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """Return one report with all that most tests look at."""
+    folder = tmp_path_factory.mktemp("report")
+    how: dict[str, Any] = {"recall": [0.5, 0.9], "precision": 0.3, "alerts": 50, "per": 10_000}
+    words = {"title": "Two models", "notes": "Mine & theirs", "date": "1 May 2026"}
+    return reported(DF, folder, [0.01, 0.3], model="model", **how, **words)
 
 
-def test_findings_are_those_of_the_library(tmp_path: Path) -> None:
-    seen = reported(DF, tmp_path, [0.3, 0.01], model="model", title="Two models", notes="Mine & theirs")
-    assert seen.within("h1") == ["Two models"]
-    assert "Mine & theirs" in seen.within("p")
-    said = seen.within("li")
-    n_pos, n_neg = DF.filter(model="a")["label"].sum(), (~DF.filter(model="a")["label"]).sum()
-    assert said[0].startswith(f"The test (2 models): {n_pos} positives and {n_neg} negatives, a prev")
-    ranks = DF.prc.ranking([0.3, 0.01], confidence=0.95)
-    for eta, words in ((0.01, "Where 1 in 100 is positive, "), (0.3, "Where 1 in 3.3 is positive, ")):
-        first, second = ranks.filter(eta=eta).iter_rows(named=True)
-        line = next(line for line in said if line.startswith(words))
-        assert f"“{first['model']}” is best by average precision, {first['value']:.3g}" in line
-        assert f"next “{second['model']}”, {second['value']:.3g}" in line
-        sure = "the lead is more than chance."
-        sure = sure if first["resolved"] else "the lead may be chance (examples are not paired)."
-        unknown = "there are too few examples to say whether the lead is chance."
-        assert line.endswith(sure if first["reliable"] or first["resolved"] else unknown)
-    trades = DF.prc.crossings(eta_range=(0.001, 0.5))
-    assert sum("trade places" in line for line in said) == max(trades.height, 1)
-    assert any(line.startswith("Too few examples") for line in said)
+def find_box(seen: Seen) -> str:
+    """Return the words of the decision."""
+    texts = [text for _, text in seen.texts]
+    start = next(i for i, (at, _) in enumerate(seen.texts) if at == "h3")
+    return " ".join(" ".join(texts[:start]).split(" ")).replace("  ", " ").replace(" ,", ",")
+
+
+# The decision ---------------------------------------------------------------------------------
+
+
+def test_the_decision_is_that_of_the_library(page: Seen) -> None:
+    ranks = DF.prc.ranking(0.01, metric="precision", recall=0.5)
+    best = DF.prc.operating_points(
+        0.01, by="model", recall=0.5, per=10_000, confidence=0.95, metrics=("precision",)
+    ).row(by_predicate=pl.col("model") == ranks["model"][0], named=True)
+    said = find_box(page)
+    assert page.within("h1") == ["Two models"]
+    assert "Where 1\u00a0in\u00a0100 is positive, to find half of the positives" in said
+    assert f"Use {best['model']}, alert at {best['threshold']} or more" in said
+    assert say_share(best["precision"]) in said
+    assert say_count(best["alerts"]) in said
+    assert f"{say_count(best['true_alerts'])} + {say_count(best['missed'])}" in said
+    assert f"{say_share(best['precision_low'])} to\u00a0{say_share(best['precision_high'])}" in said
+
+
+@pytest.mark.parametrize(
+    ("target", "metric"),
+    [({"recall": 0.5}, "precision"), ({"precision": 0.3}, "recall"), ({"alerts": 50.0}, "recall")],
+)
+def test_models_are_ranked_by_the_target(target: dict[str, float], metric: str) -> None:
+    df = examples(["a", "b", "c", "d"])
+    source = read_source(prc, df, by=[], model="model", id=None, given={})
+    eta = read_report_eta(source, [0.01, 0.2])
+    targets = {name: [value] for name, value in target.items()}
+    request = ReportRequest(eta, targets, 1000.0, 0.95, None)
+    areas = source.merged.summary(eta.given, **source.group_arguments)
+    decisions = rank_options(source, request, collect_points(source, request), areas)
+    assert [decision.is_lead for decision in decisions] == [True, False]
+    per = {"per": 1000} if "alerts" in target else {}
+    for decision in decisions:
+        ranks = df.prc.ranking(decision.eta, metric=metric, **target, **per)
+        met = ranks.drop_nulls("value")["model"].to_list()
+        assert [option.model for option in decision.met] == met
+        for option in decision.met:
+            assert option.row["threshold"] == float(option.threshold or "")
+
+
+def test_another_order_by_average_precision_is_told(tmp_path: Path) -> None:
+    """A model with clean first alerts has the higher average precision, and needs more to find half."""
+    draw = np.random.default_rng(3)
+    label = draw.random(4000) < 0.1
+    first = np.where(label & (draw.random(4000) < 0.3), 9.0, draw.normal(size=4000))
+    df = pl.concat(
+        pl.DataFrame({"model": [name] * 4000, "label": label, "score": score.round(3)})
+        for name, score in (("careful", first), ("broad", 2.0 * label + draw.normal(size=4000)))
+    )
+    assert df.prc.ranking(0.001)["model"][0] == "careful"
+    said = find_box(reported(df, tmp_path, 0.001, model="model", recall=0.5))
+    points = df.prc.operating_points(0.001, by="model", recall=0.5, per=1e6)
+    alerts = dict(points.select("model", "alerts").rows())
+    assert "Use broad, alert at" in said
+    ratio = alerts["careful"] / alerts["broad"]
+    assert "prefers careful" in said
+    assert f"it needs {ratio:.2g} times the alerts to find half of the positives." in said
+
+
+def test_promises(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"model": "model", "recall": 0.5, "precision": 0.99}
+    seen = reported(DF, tmp_path, 0.3, guarantee=0.95, **how)
+    points = DF.prc.operating_points(
+        0.3, by="model", recall=0.5, precision=0.99, guarantee=0.95, metrics=("precision",)
+    )
+    found = points.filter(pl.col("criterion") == "recall").sort("precision", descending=True)
+    said = find_box(seen)
+    assert f"alert at {found['threshold'][0]} or more" in said
+    assert "Promised with 95\u00a0% confidence: in truth at least 50\u00a0% of all positives" in said
+    unmet = points.filter(pl.col("threshold").is_null())
+    assert set(unmet["criterion"]) == {"precision"}
+    assert unmet.height == 2
+    [need] = [text for text in seen.within("p") if "no score can promise this" in text]
+    least = say_number(unmet["n_neg_needed"].min())
+    assert f"need {least} negatives in the test, which has 285" in need
+    assert not any("half of all test sets" in text for text in seen.within("p"))
+
+
+def test_a_precision_without_a_promise_is_no_promise(page: Seen) -> None:
+    [told] = {text for text in page.within("p") if "half of all test sets" in text}
+    assert "the true precision at a score chosen so is below 30\u00a0%." in told
+
+
+def test_a_group_has_its_own_prevalence_and_threshold(tmp_path: Path) -> None:
+    ends = {"eta_low": [0.1, 0.05], "eta_high": [0.3, 0.2]}
+    eta = pl.DataFrame({"model": ["b", "a"], "eta": [0.2, 0.1], **ends})
+    seen = reported(DF, tmp_path, eta, "model", recall=0.5)
+    points = DF.prc.operating_points(eta, by="model", recall=0.5, per=1e6, confidence=0.95)
+    cells = {text.strip() for text in seen.within("td")}
+    assert {say_count(value) for value in points["alerts"]} <= cells
+    high = say_count(1e6 * points["predicted_positive_rate_high"][0])
+    assert any(text.endswith(f"to\u00a0{high})") for text in seen.within("span"))
+    assert {"1\u00a0in\u00a010", "1\u00a0in\u00a05"} <= cells
+    own = DF.filter(pl.col("label") | (pl.col("model") == "a") | (pl.col("score") > 0))
+    seen = reported(own, tmp_path, None, "model", recall=0.5)
+    etas = own.prc.summary(metrics="roc_auc", by="model")["eta"]
+    assert {say_eta(value) for value in etas} <= set(seen.within("td"))
+
+
+def test_printed_thresholds_flag_the_same_examples() -> None:
+    draw = np.random.default_rng(5)
+    for scores in (
+        draw.random(300),
+        1 - draw.random(300) * 1e-9,
+        -draw.random(300) * 1e12,
+        2.0 ** -np.arange(300.0),
+    ):
+        rising = sorted(set(map(float, scores)))
+        for below, score in zip([None, *rising], rising, strict=False):
+            printed = float(shorten_threshold(score, below) or "")
+            assert printed <= score
+            assert below is None or below < printed
+    assert shorten_threshold(0.673, 0.6729999999) == "0.673"
+    assert shorten_threshold(0.123456789, 0.1) == "0.123456"
+    assert shorten_threshold(7, 6) == "7"
+    assert shorten_threshold(None, None) is None
+
+
+@pytest.mark.parametrize("etas", [[0.3, 0.001]])
+def test_negatives_merged_into_one_row_change_nothing(etas: list[float]) -> None:
+    df = examples(["a", "b"], 2000)
+    source = read_source(prc, df, by=[], model="model", id=None, given={})
+    counts, how = source.methods, source.group_arguments
+    assert source.merged.counts(**how).height < counts.counts(**how).height
+    for name in ("summary", "curve"):
+        more = {"drop_intermediate": True} if name == "curve" else {}
+        asked = {"confidence": 0.95, **more, **how}
+        merged, full = (getattr(m, name)(etas, **asked) for m in (source.merged, counts))
+        if name == "curve":  # which keeps the first score of each run, too
+            full = full.join(merged, on=["model", "eta", "threshold"], how="semi", maintain_order="left")
+        assert_frame_equal(merged, full, rel_tol=1e-12)
+    ranks = [m.ranking(etas, confidence=0.95, **source.model_arguments) for m in (source.merged, counts)]
+    assert_frame_equal(*ranks, rel_tol=1e-12)
+
+
+# What is said of leads ------------------------------------------------------------------------
+
+
+def rank_rows(**second: Any) -> pl.DataFrame:
+    """Return a ranking of two models, of which the second is behind as told."""
+    first = {"behind": 0.0, "low": None, "high": None}
+    rows = [
+        {
+            "eta": 0.01,
+            "model": "x",
+            "value": 0.5,
+            "rank": 1,
+            **first,
+            **{k: second[k] for k in ("resolved", "reliable")},
+        },
+        {"eta": 0.01, "model": "y", "value": 0.4, "rank": 2, "behind": 0.1, **second},
+    ]
+    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ({"low": 0.05, "high": 0.15, "resolved": True, "reliable": True}, None),
+        ({"low": 0.05, "high": 0.15, "resolved": True, "reliable": False}, None),
+        ({"low": 0.01, "high": 0.19, "resolved": False, "reliable": False}, "so a lead is likely"),
+        ({"low": -0.01, "high": 0.21, "resolved": False, "reliable": True}, "the interval holds 0"),
+        ({"low": -0.01, "high": 0.21, "resolved": False, "reliable": False}, "the interval holds 0"),
+    ],
+)
+def test_no_sentence_contradicts_a_decisive_test(second: dict[str, Any], words: str | None) -> None:
+    source = read_source(prc, DF, by=[], model="model", id=None, given={})
+    eta = ReportEta([0.01])
+    request = ReportRequest(eta, {}, 1e6, 0.95, None)
+    ranks = rank_rows(**second)
+    curves = source.merged.curve(0.01, confidence=0.95, **source.group_arguments)
+    tables = ReportTables(source.merged.summary(0.01, **source.group_arguments), ranks, curves, [])
+    doubts = [d for d in list_doubts(source, request, tables) if "average precision" in d.question]
+    lead = describe_lead(ranks.to_dicts(), source, request)
+    if words is None:
+        assert doubts == []
+        assert "With 95\u00a0% confidence this is the right order." in lead
+    else:
+        assert words in doubts[0].known
+        assert "right order" not in lead
+        assert ("likely" in lead) == ("likely" in words)
+    assert "chance" not in lead
 
 
 def test_leads_on_the_same_examples(tmp_path: Path) -> None:
@@ -128,94 +317,100 @@ def test_leads_on_the_same_examples(tmp_path: Path) -> None:
     wide = pl.DataFrame({"label": label, "a": a, "b": a + 0.3 * draw.normal(size=3000)})
     long = wide.prc.unpivot_scores(["a", "b"], row="row")
     for id, words in (
-        (None, "may be chance (examples are not paired)."),
-        ("row", "is more than chance."),
+        (None, "By this test b cannot be told apart from it."),
+        ("row", "With 95\u00a0% confidence this is the right order."),
     ):
-        said = reported(long, tmp_path, 0.1, model="model", id=id).within("li")
-        assert any(line.endswith(f"the lead {words}") for line in said)
+        said = find_box(reported(long, tmp_path, 0.1, model="model", id=id))
+        assert words in said
 
 
 def test_models_that_are_equal_alone_or_without_a_value(tmp_path: Path) -> None:
     equal = pl.concat([DF.filter(model="a"), DF.filter(model="a").with_columns(model=pl.lit("c"))])
-    said = reported(equal, tmp_path, 0.1, model="model").within("li")
-    assert any("“a” and “c” have the same average precision" in line for line in said)
-    alone = reported(DF.filter(model="a"), tmp_path, 0.1, model="model").within("li")
-    assert any("“a” has an average precision of" in line for line in alone)
-    assert not any("trade" in line or "best" in line for line in alone)
+    said = find_box(reported(equal, tmp_path, 0.1, model="model", recall=0.5))
+    assert "a and c do equally well here." in said
+    said = find_box(reported(equal, tmp_path, 0.1, model="model"))
+    assert "a and c have the same average precision" in said
+    said = find_box(reported(DF.filter(model="a"), tmp_path, 0.1, model="model"))
+    assert "a has an average precision of" in said
     lacking = DF.with_columns(label=pl.col("label") & (pl.col("model") == "a"))
-    said = reported(lacking, tmp_path, 0.1, model="model").within("li")
-    assert any(line.endswith("; “b” has no value.") for line in said)
-    assert not any("trade" in line for line in said)
-    nothing = reported(DF.clear(), tmp_path, 0.1, model="model").within("li")
-    assert nothing == ["The table has no rows."]
-    told = reported(DF, tmp_path, 0.1, model="model", confidence=None).within("li")
-    assert not any("sure" in line or "chance" in line for line in told)
+    said = find_box(reported(lacking, tmp_path, 0.1, model="model"))
+    assert "b has no value." in said
+    nothing = reported(DF.clear(), tmp_path, 0.1, model="model", recall=0.5)
+    assert any("The table has no rows" in text for text in nothing.within("p"))
 
 
 def test_groups_of_one_class_are_named(tmp_path: Path) -> None:
     markets = DF.with_columns(market=pl.when(pl.col("label")).then(pl.lit("de")).otherwise(pl.lit("fr")))
     both = pl.concat([markets, DF.with_columns(market=pl.lit("uk"))])
-    for model in ("model", None):
-        said = reported(both, tmp_path, 0.1, by="market", model=model).within("li")
-        assert [line for line in said if "nothing can be said" in line] == [
-            "“de”: no negatives, so that nothing can be said of precision.",
-            "“fr”: no positives, so that nothing can be said of precision.",
-        ]
+    said = reported(both, tmp_path, 0.1, by="market", model="model", recall=0.5)
+    assert [line for line in said.within("b") if line.startswith("Anything")] == [
+        "Anything on precision: de.",
+        "Anything on precision: fr.",
+    ]
 
 
-def test_tables_and_charts(tmp_path: Path) -> None:
-    seen = reported(DF, tmp_path, 0.01, model="model", recall=[0.5, 0.9], per=10_000)
-    cells = seen.within("td")
-    points = DF.prc.operating_points(0.01, by="model", recall=[0.5, 0.9], per=10_000)
-    for name in ("precision", "alerts"):
-        assert all(f"{value:.4g}" in cells for value in points[name])
-    areas = DF.prc.summary(0.01, by="model", confidence=0.95)
-    assert all(f"{value:.4g}" in cells for value in areas["low"].drop_nulls())
-    images = [attrs for tag, attrs in seen.tags if tag == "img"]
-    assert len(images) == 4
-    for attrs in images:
-        kind, _, data = str(attrs["src"]).partition(",")
-        assert kind == "data:image/svg+xml;base64"
-        assert base64.b64decode(data).startswith(b"<svg")
-        assert len(str(attrs["alt"])) > 40
-    heads = [attrs for tag, attrs in seen.tags if tag == "th"]
-    assert {attrs["scope"] for attrs in heads} == {"col"}
-    assert len(seen.within("caption")) == 3
+# The page -------------------------------------------------------------------------------------
+
+
+def test_the_page_can_be_read_by_machines_and_people(page: Seen) -> None:
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("main") == tags.count("nav") == tags.count("h1") == 1
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = [str(attrs["href"]) for tag, attrs in page.tags if tag == "a"]
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    heads = [attrs for tag, attrs in page.tags if tag == "th"]
+    assert all(attrs.get("scope") in ("col", "row", "rowgroup") for attrs in heads)
+    assert tags.count("caption") == tags.count("table")
+    drawings = [attrs for tag, attrs in page.tags if tag == "svg"]
+    assert len(drawings) == 6
+    assert all(a["role"] == "img" and len(str(a["aria-label"])) > 40 for a in drawings)
+    assert any(
+        text.startswith("1 May 2026 · 2 models, each tested on 400 cases") for text in page.within("p")
+    )
+    assert "Mine & theirs" in page.within("p")
+
+
+def test_people_read_no_names_of_columns(page: Seen) -> None:
+    above = [text for _, text in page.texts[: [t for _, t in page.texts].index("Methods and tables")]]
+    shown = [text for at, text in page.texts if at not in ("script", "style")]
+    raw = {"n_pos", "average_precision", "predicted_positive_rate", "precision_low"}
+    assert not raw & set(above)
+    assert raw & set(shown)  # in the tables at the end
+    assert not any(re.search(r"\de[-+]\d", text) for text in page.within("td")[:20])
 
 
 def test_without_models_each_group_has_its_value(tmp_path: Path) -> None:
     seen = reported(DF, tmp_path, 0.1, "model")
     value = DF.filter(model="b").prc.summary(0.1, metrics="average_precision")["value"].item()
-    assert any(
-        f"“b”: Where 1 in 10 is positive, average precision is {value:.3g}" in line
-        for line in seen.within("li")
-    )
+    assert f"{value:.3f}" in seen.within("td")
+    assert "b" in seen.within("th")
 
 
-@pytest.mark.parametrize("eta", [None, 0.1])
-def test_other_inputs(eta: float | None, tmp_path: Path) -> None:
-    weighted = DF.with_columns(w=2.0)
-    for number, (df, how) in enumerate(
+@pytest.mark.parametrize(
+    ("table", "how"),
+    [
+        (DF.prc.counts(by="model"), {"eta": 0.1, "counts": ("n_pos", "n_neg")}),
+        (DF.with_columns(w=2.0), {"eta": None, "weight": "w"}),
         (
-            (DF.lazy(), {}),
-            (DF.prc.counts(by="model"), {"counts": ("n_pos", "n_neg")}),
-            (weighted, {"weight": "w"}),
-            (
-                DF.with_columns(kind=pl.when("label").then(pl.lit("x")).otherwise(pl.lit("y"))),
-                {"label": "kind", "pos_label": "x"},
-            ),
-        )
-    ):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        seen = reported(df, folder, eta, model="model", **how)
-        assert len(seen.within("li")) >= 3
+            DF.with_columns(kind=pl.when("label").then(pl.lit("x")).otherwise(pl.lit("y"))).lazy(),
+            {"eta": None, "label": "kind", "pos_label": "x"},
+        ),
+    ],
+)
+def test_other_inputs(table: Any, how: dict[str, Any], tmp_path: Path) -> None:
+    seen = reported(table, tmp_path, model="model", recall=0.5, **how)
+    assert "Use " in seen.within("h2")
+
+
+def test_rates_have_no_thresholds_and_no_intervals(tmp_path: Path) -> None:
     rates = DF.prc.sweep(by="model").select("model", tpr="recall", fpr="fpr")
-    (tmp_path / "rates").mkdir()
-    seen = reported(rates, tmp_path / "rates", 0.1, model="model", rates=("tpr", "fpr"))
-    assert any("How sure this is cannot be told" in line for line in seen.within("li"))
+    seen = reported(rates, tmp_path, 0.1, model="model", recall=0.5, rates=("tpr", "fpr"))
+    assert any("The rates come without numbers of examples" in line for line in seen.within("li"))
+    assert "alert at" not in find_box(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_a_paired_report_is_of_complete_examples(weight: str | None, tmp_path: Path) -> None:
     """All its tables leave out an example that one model did not score, as its paired leads do."""
@@ -224,53 +419,56 @@ def test_a_paired_report_is_of_complete_examples(weight: str | None, tmp_path: P
         label=pl.col("label").first().over(rows), row=rows // 3, part=rows % 3, w=1.0 + rows % 2
     )
     holes = pairs.with_columns(score=pl.when((rows % 50 != 7) | (pl.col("model") == "b")).then("score"))
-    complete = pairs.filter(rows % 50 != 7)
     how: dict[str, Any] = {"model": "model", "id": ["row", "part"], "weight": weight}
-    for name, df, missing in (
-        ("a", holes, "drop"),
-        ("b", complete, "raise"),
-        ("c", holes.lazy(), "drop"),
-    ):
-        df.prc.report(tmp_path / f"{name}.html", [0.1, 0.01], missing=missing, **how)
-    # The report of complete examples has no sentence on rows that were left out.
+    for name, df in (("a", holes), ("c", holes.lazy())):
+        df.prc.report(tmp_path / f"{name}.html", [0.1, 0.01], missing="drop", **how)
     first, other = ((tmp_path / f"{name}.html").read_bytes() for name in "ac")
     assert other == first
-    assert b"Leads are of differences on the same examples" in first
+    assert b"of differences on the same examples" in first
+    pairs.filter(rows % 50 != 7).prc.report(tmp_path / "b.html", [0.1, 0.01], **how)
+    complete = (tmp_path / "b.html").read_text(encoding="utf-8")
+    left_out = first.decode().replace(
+        " · 16 of 800 rows are left out, because a value is missing in them", ""
+    )
+    assert "left out, because" in first.decode()
+    assert re.findall(r"<td.*?</td>", left_out) == re.findall(r"<td.*?</td>", complete)
 
 
 def test_bytes_are_equal_whatever_the_order_of_rows(tmp_path: Path) -> None:
-    files = [tmp_path / f"{number}.html" for number in range(3)]
-    for file, df in zip(
-        files, (DF, DF.sample(fraction=1, shuffle=True, seed=1), DF.lazy()), strict=True
-    ):
-        df.prc.report(file, [0.1, 0.01], model="model")
-    first, *others = (file.read_bytes() for file in files)
-    assert all(other == first for other in others)
+    files = [tmp_path / f"{number}.html" for number in range(2)]
+    for file, df in zip(files, (DF, DF.sample(fraction=1, shuffle=True, seed=1).lazy()), strict=True):
+        df.prc.report(file, [0.1, 0.01], model="model", recall=0.5, guarantee=0.9)
+    first, other = (file.read_bytes() for file in files)
+    assert other == first
     digest = hashlib.sha256(DF.prc.counts(by="model").write_csv().encode()).hexdigest()
     assert digest in first.decode()
 
 
+@pytest.mark.slow
 def test_odd_tables(tmp_path: Path) -> None:
     one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") == "a"))
     tied = DF.with_columns(score=0.5)
+    targets: dict[str, Any] = {"recall": 0.5, "precision": 0.9, "alerts": 5, "per": 1000}
     for df in (one_class, tied, DF.head(1), DF.filter("label"), DF.clear()):
-        for how in ({"model": "model"}, {"by": "model"}):
-            reported(df, tmp_path, 0.1, **how)
+        for how in ({"model": "model"}, {"by": "model"}, {"model": "model", "guarantee": 0.9}):
+            reported(df, tmp_path, [0.1, 0.0], **targets, **how)
     many = examples([f"m{number}" for number in range(30)], 60)
-    seen = reported(many, tmp_path, 0.1, by="model")
-    assert any("24 more values are in the tables." in line for line in seen.within("li"))
+    seen = reported(many, tmp_path, 0.1, model="model", recall=0.5)
+    assert any("24 more are in the numbers below." in text for text in seen.within("p"))
 
 
 def test_hostile_names_are_only_text(tmp_path: Path) -> None:
-    df = examples(HOSTILE, 80)
-    for column in [*HOSTILE[::3], HOSTILE[-1]]:
-        seen = reported(df.rename({"model": column}), tmp_path, 0.1, model=column, title=column)
+    df = examples(HOSTILE, 40)
+    for column in (HOSTILE[0], HOSTILE[-1]):
+        how: dict[str, Any] = {"model": column, "title": column, "date": column, "recall": 0.5}
+        seen = reported(df.rename({"model": column}), tmp_path, 0.1, **how)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert seen.within("h1") == [visible(column)]
         for name in HOSTILE:
             assert visible(name) in seen.within("td")
         assert [attrs.get("type") for tag, attrs in seen.tags if tag == "script"].count(None) == 2
         assert not any("onerror" in attrs for _, attrs in seen.tags)
+        assert not any(tag == "img" for tag, _ in seen.tags)
         for spec in seen.within("script"):
             if spec.startswith("{"):
                 json.loads(spec)
@@ -288,7 +486,9 @@ def test_text_that_is_no_unicode_is_shown(tmp_path: Path) -> None:
         assert "caf� �" in seen.within("p")
 
 
-@pytest.mark.parametrize("how", [{"title": 3}, {"notes": 3}, {"title": b"x"}, {"notes": ["x"]}])
+@pytest.mark.parametrize(
+    "how", [{"title": 3}, {"notes": 3}, {"date": 3}, {"title": b"x"}, {"notes": ["x"]}]
+)
 def test_a_title_that_is_no_text_is_refused_before_any_work(how: dict[str, Any], tmp_path: Path) -> None:
     [name] = how
     no_table = pl.DataFrame({"x": [1]})  # which would raise later
@@ -303,10 +503,24 @@ def test_rows_left_out_are_told(tmp_path: Path) -> None:
     row = pl.int_range(pl.len())
     gaps = DF.with_columns(score=pl.when(row % 100 == 7).then(None).otherwise("score"))
     seen = reported(gaps, tmp_path, 0.1, model="model", missing="drop")
-    told = "8 of 800 rows are left out, because a value is missing in them."
-    assert told in seen.within("li")
-    seen = reported(DF, tmp_path, 0.1, model="model", missing="drop")
-    assert not any("left out" in line for line in seen.within("li"))
+    told = "8 of 800 rows are left out, because a value is missing in them"
+    assert any(told in text for text in seen.within("p"))
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_colors_of_a_page_can_be_told_from_its_ground(ground: str) -> None:
+    """3 : 1 for lines and bars, 4.5 : 1 for text, in both schemes (WCAG 2.2, 1.4.3 and 1.4.11)."""
+    schemes = re.findall(r":root\{(?:color-scheme:light dark;)?(--c0.*?)\}", build_scheme())
+    values = dict(pair.split(":") for pair in schemes[ground == "dark"].split(";"))
+
+    def light_of(color: str) -> float:
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for name in ("--text", "--quiet", *(f"--c{number}" for number in range(8))):
+        high, low = sorted((light_of(values[name]), light_of(values["--ground"])), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= (3 if name.startswith("--c") else 4.5), name
 
 
 def test_charts_of_ones_own_with_control_characters(tmp_path: Path) -> None:
@@ -386,16 +600,19 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"eta": 0.1, "model": "modl"}, "by= names the column 'modl'"),
         ({"eta": 0.1, "by": "model"}, "by= and model= both hold the column 'model'"),
         (
-            {"eta": pl.DataFrame({"eta": [0.1]})},
-            "the same prevalences for all groups; pass eta= as numb",
+            {"eta": pl.DataFrame({"model": ["a", "b"], "eta": [0.1, 0.2]})},
+            "models are compared at one prevalence; leave the column 'model' out of eta=",
         ),
+        ({"eta": 0.1, "alerts": 5}, "alerts= needs per="),
+        ({"eta": 0.1, "guarantee": 0.9}, "guarantee= promises that a target is met; pass recall="),
+        ({"eta": 0.1, "guarantee": 95, "recall": 0.5}, "a level such as 0.95; got 95"),
         ({"eta": 0.1, "id": "row", "rates": ("label", "score")}, "id= pairs the examples of models"),
         ({"eta": 0.1, "parts": ["x"]}, "parts= replaces the report's own content; leave out eta="),
         ({"eta": 0.1, "path": "."}, "is a folder; give the name of a file"),
         ({"parts": [3], "model": None}, "text, a DataFrame or an Altair chart; got int"),
         ({"eta": 0.1, "recall": 2}, r"recall= takes numbers in \[0, 1\]"),
         ({"eta": 0.1, "recall": 0.5, "per": 0}, "per= takes a number of events above 0"),
-        ({"eta": 0.1, "per": 10}, "per= counts the alerts at a recall; pass recall="),
+        ({"eta": 0.1, "per": 10}, "per= counts the alerts at a target; pass recall="),
     ],
 )
 def test_arguments(how: dict[str, Any], words: str, tmp_path: Path) -> None:

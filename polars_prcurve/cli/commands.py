@@ -288,10 +288,16 @@ def _add_report(commands: Any) -> None:
             o.MISSING,
             o.ETA,
             o.LEVEL,
-            o.RECALL.describe("show the threshold that reaches this recall, and its precision"),
-            o.PER.describe("show the alerts among this number of events, at each recall"),
+            o.RECALL.describe("target: find at least this share of the positives"),
+            o.PRECISION.describe("target: at least this share of the alerts is right at --eta"),
+            o.ALERTS.describe("target: at most these alerts among events, such as 500/2000000"),
+            o.PER.describe("count alerts among this number of events (default: a million)"),
+            o.GUARANTEE.describe(
+                "a level such as 0.95: promise true values, in this share of test sets"
+            ),
             o.ID,
             o.TITLE,
+            o.DATE,
             o.NOTES,
             o.REPORT_OUTPUT,
         ],

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from polars_prcurve.namespace import prc
 
-ETAS = (0.5, 0.1, 0.01, 0.001)
+ETAS = (0.001, 0.01, 0.1, 0.5)
 TITLE = "Which scans show an 8?"
 NOTES = """\
 A demonstration on 1 797 scans of handwritten digits, which scikit-learn brings along. Linear

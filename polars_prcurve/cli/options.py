@@ -421,6 +421,7 @@ MAX_ITERATIONS = Option(
 # Reports and output ------------------------------------------------------------------------------
 
 TITLE = Option("--title", "TEXT", "the title of the report")
+DATE = Option("--date", "TEXT", "a date to print, since a report looks at no clock")
 NOTES = Option("--notes", "TEXT", "a text of your own")
 OUTPUT = Option(
     "--output",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-import polars as pl
-
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.notes import print_progress
 from polars_prcurve.cli.read_command import check_output_path, read_command, report_dropped_rows
@@ -20,8 +18,6 @@ def write_report(args: argparse.Namespace) -> None:
     check_output_path(args)
     with show_work(args):
         asked = read_command(args)
-        if isinstance(asked.arguments.get("eta"), pl.LazyFrame):
-            raise PrcError("a report takes --eta as shares or ratios, not as a file")
         report_dropped_rows(asked)
         path = FilePrc(asked.table).report(args.output, **asked.arguments)
     print_progress(f"wrote {path}")

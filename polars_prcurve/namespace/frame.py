@@ -1804,15 +1804,19 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     def report(
         self,
         path: str | os.PathLike[str],
-        eta: float | Sequence[float] | None = None,
+        eta: Eta = None,
         by: Columns = None,
         *,
         model: str | None = None,
         id: Columns = None,
         recall: TargetValues = None,
+        precision: TargetValues = None,
+        alerts: TargetValues = None,
         per: float | None = None,
+        guarantee: float | None = None,
         confidence: float | None = 0.95,
         title: str | None = None,
+        date: str | None = None,
         notes: str | None = None,
         parts: Iterable[Part] | None = None,
         score: Column = "score",
@@ -1823,10 +1827,13 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         rates: tuple[Column, Column] | None = None,
         missing: Missing = "raise",
     ) -> Path:
-        """Write one HTML file on what to expect in the field; a LazyFrame is collected at the call.
+        """Write one HTML file for those who decide; a LazyFrame is collected at the call.
 
-        The file holds findings in words, tables, charts, and how everything was computed. It needs no
-        network and no other file, and can be read on a phone, on paper, with a screen reader and without
+        The first target, at the first prevalence, heads the page: which model to use, from which score,
+        with how many alerts, how many of them right, and how many positives missed. Below stand one
+        picture, a table for people, what the data cannot say and what would settle it, charts over
+        other prevalences, and, folded, the methods and raw tables. The file needs no network and no
+        other file, and can be read on a phone, on paper, in dark mode, with a screen reader and without
         scripts. Equal tables, in any order of rows, make equal bytes.
 
         Parameters
@@ -1834,21 +1841,28 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         path
             The file to write. An existing file is replaced once the new one is complete.
         eta
-            The prevalences to report on, one or several. None is the table's own, if groups share it.
+            The prevalences to report on, the most important first: numbers, or a frame of group columns
+            and `eta`, as in `curve`. None is the table's own, or that of each `by` group.
         by, model
             Group columns, and the column that names the models to choose from, if there is one.
         id
             The column or columns that tell the examples of a group apart, if models scored the same
             examples. Leads are then compared in pairs, as in `ranking`, and `missing="drop"` leaves out
             an example for all models.
-        recall
-            One recall or several: adds the threshold that reaches each recall, and its precision.
+        recall, precision, alerts
+            Targets, one or several of each, as in `operating_points`. Models are ranked by the target:
+            at a recall by precision, and at a precision or a number of alerts by recall. Without a
+            target the report says who leads by average precision, and names no score.
         per
-            A number of events, such as 2_000_000 a day: adds the alerts among them.
+            The number of cases among which alerts are counted: a million if left out. `alerts` needs it.
+        guarantee
+            A level, such as 0.95: the report promises true values, as `operating_points` does. Where no
+            threshold keeps the promise, it says so, and how many examples it takes.
         confidence
             The level of all intervals, or None for no intervals. `rates` have no intervals.
-        title, notes
-            The heading of the page, and a text of your own.
+        title, date, notes
+            The heading of the page, a date to print below it, and a text of your own. The page itself
+            looks at no clock.
         parts
             A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
             `page.Table` and `page.Figure` give them a caption. In a text an empty line separates
@@ -1867,10 +1881,17 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         ...     "<h2>By hand</h2>" in path.read_text(encoding="utf-8")
         True
         """
-        from polars_prcurve.report.build_report import check_parts_alone, write_parts, write_report
+        from polars_prcurve.report.build_report import (
+            ReportText,
+            check_parts_alone,
+            write_parts,
+            write_report,
+        )
 
+        targets = {"recall": recall, "precision": precision, "alerts": alerts}
         if parts is not None:
-            check_parts_alone(eta=eta, by=by, model=model, id=id, recall=recall, per=per, notes=notes)
+            others = {"per": per, "guarantee": guarantee, "notes": notes, "date": date}
+            check_parts_alone(eta=eta, by=by, model=model, id=id, **targets, **others)
             return write_parts(path, parts, title)
         return write_report(
             path,
@@ -1880,11 +1901,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             by=list_columns("by=", by),
             model=model,
             id=id,
-            recall=recall,
+            targets=targets,
             per=per,
+            guarantee=guarantee,
             confidence=confidence,
-            title=title,
-            notes=notes,
+            text=ReportText(title, notes, date),
             given={
                 "score": score,
                 "label": label,

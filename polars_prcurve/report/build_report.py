@@ -1,9 +1,10 @@
-"""The report: what a test says of the field, for people who decide.
+"""The report: a decision, for people who decide, from one score table.
 
-    score table -> source     the table, reduced once to counts: see `read_source`
-                -> findings   sentences on the test, the best model at each prevalence, and doubts
-                -> parts      findings, tables, charts, methods
-                -> page       one HTML file: see `build_page`
+    score table -> source      the table, reduced once to counts: see `read_source`
+                -> request     prevalences, targets, what is promised
+                -> decisions   for each target the models in order, the best first
+                -> parts       the decision, one picture, numbers, doubts, charts, methods
+                -> page        one HTML file: see `build_page`
 
 Every number in a report comes from a method of the library that a reader can call, too.
 """
@@ -13,35 +14,66 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_list
+from polars_prcurve import charts
+from polars_prcurve.argument_kinds import check_texts, read_list, read_number
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS
+from polars_prcurve.charts.parts.number_formats import format_range, format_value
 from polars_prcurve.curves.targets import TargetValues, read_events, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.intervals.rates import check_confidence
-from polars_prcurve.number_words import format_count
+from polars_prcurve.number_words import glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
-from polars_prcurve.report.findings import (
-    ReportOptions,
-    ReportTables,
-    choose_eta_range,
-    describe_findings,
+from polars_prcurve.report.decision_box import write_decision, write_other_decisions
+from polars_prcurve.report.decisions import collect_points, rank_options
+from polars_prcurve.report.drawings import draw_figure
+from polars_prcurve.report.html_parts import Markup
+from polars_prcurve.report.lead_by_area import write_area_box
+from polars_prcurve.report.open_questions import ReportTables, write_open_questions
+from polars_prcurve.report.page import (
+    Folded,
+    Header,
+    Live,
+    Table,
+    build_page,
+    write_text,
 )
-from polars_prcurve.report.page import Figure, Table, build_page, load_vl_convert, write_text
+from polars_prcurve.report.people_tables import write_numbers
 from polars_prcurve.report.reduced_table import OpenTable, ReportSource, read_source
+from polars_prcurve.report.request import (
+    MILLION,
+    ReportRequest,
+    list_etas,
+    read_report_eta,
+)
+from polars_prcurve.report.vega_drawings import load_vl_convert
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
 
     from polars_prcurve.report.page import Part
+
+_RARE = 0.01
+"""A prevalence below which precision has a log axis."""
+_MOST_LIVE, _MOST_MODELS = 24, 8
+"""Groups, at most, under the slider; models, at most, whose trades of places are searched."""
+
+
+@dataclass(frozen=True)
+class ReportText:
+    """The words that the user gives: heading, notes and date."""
+
+    title: str | None
+    notes: str | None
+    date: str | None
 
 
 def check_parts_alone(**options: object) -> None:
@@ -60,36 +92,69 @@ def write_report(
     by: list[Column],
     model: str | None,
     id: Columns,
-    recall: TargetValues,
+    targets: dict[str, TargetValues],
     per: float | None,
+    guarantee: float | None,
     confidence: float | None,
-    title: str | None,
-    notes: str | None,
+    text: ReportText,
     given: dict[str, Any],
 ) -> Path:
     """Write the report on a score table, and return its path; `given` says what its columns hold."""
     # What is wrong must raise before any work.
     resolve_target(path)
-    check_texts(title=title, notes=notes, model=model)
-    if per is not None:
-        read_events(per)
-    if confidence is not None:
-        check_confidence(confidence)
+    check_texts(title=text.title, notes=text.notes, date=text.date, model=model)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         read_eta_list(eta)
-    if per is not None and recall is None:
-        raise PrcError("per= counts the alerts at a recall; pass recall=, too")
+    values = _check_targets(targets, per, guarantee, confidence)
     load_vl_convert()  # and so must a missing package
     given = {name: value for name, value in given.items() if value is not None}
-    targets = [] if recall is None else read_targets(None, recall=recall)
-    recalls = [target.value for target in targets if isinstance(target.value, float)]
     source = read_source(open_table, frame, by=by, model=model, id=id, given=given)
     dropped = DroppedRows(0, 0)
     if given.get("missing") == "drop":
         dropped = count_dropped_rows(frame, by=by, model=model, id=id, **given)
-    confidence = confidence if source.has_counts else None
-    asked = ReportOptions(source.read_prevalences(eta), recalls, per, confidence)
-    return write_parts(path, build_report_parts(source, asked, notes, dropped), title)
+    request = ReportRequest(
+        read_report_eta(source, eta),
+        values,
+        MILLION if per is None else float(per),
+        confidence if source.has_counts else None,
+        guarantee,
+    )
+    parts = build_report_parts(source, request, text, dropped)
+    return write_text(path, build_page(_choose_title(source, request, text.title), parts))
+
+
+def _check_targets(
+    targets: dict[str, TargetValues], per: float | None, guarantee: object, confidence: float | None
+) -> dict[str, list[float]]:
+    """Return the values of each target that is given; raise if an argument makes no sense."""
+    if per is not None:
+        read_events(per)
+    if confidence is not None:
+        check_confidence(confidence)
+    asked: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
+    if not asked:
+        targets_of = "pass recall=, precision= or alerts=, too"
+        if per is not None:
+            raise PrcError(f"per= counts the alerts at a target; {targets_of}")
+        if guarantee is not None:
+            raise PrcError(f"guarantee= promises that a target is met; {targets_of}")
+        return {}
+    if guarantee is not None:
+        read_number("guarantee=", guarantee, "a level such as 0.95", lambda level: 0.5 < level < 1)
+    values: dict[str, list[float]] = {name: [] for name in asked}
+    for target in read_targets(None, **asked, per=per):
+        if isinstance(target.value, float) and target.value not in values[target.criterion]:
+            values[target.criterion].append(target.value)
+    return values
+
+
+def _choose_title(source: ReportSource, request: ReportRequest, title: str | None) -> str:
+    """Return the heading of the page: the question that it answers."""
+    if title is not None:
+        return title
+    if not request.goals or not source.has_counts:
+        return "What to expect in the field" if source.model is None else "Which model for the field?"
+    return "Alert from which score?" if source.model is None else "Which model, and from which score?"
 
 
 def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
@@ -101,113 +166,250 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
 
 
 def build_report_parts(
-    source: ReportSource, asked: ReportOptions, notes: str | None, dropped: DroppedRows
+    source: ReportSource, request: ReportRequest, text: ReportText, dropped: DroppedRows
 ) -> list[Part]:
-    """Return the parts of the page in order: findings, notes, tables, charts, methods."""
-    tables = ReportTables(
-        source.methods.summary(asked.eta, confidence=asked.confidence, **source.group_arguments),
-        None if source.model is None else source.rank_models(asked.eta, asked.confidence),
+    """Return the parts of the page in order: the decision first, raw tables last."""
+    digest = hashlib.sha256(source.hashed_table.write_csv().encode()).hexdigest()
+    areas = source.merged.summary(
+        request.eta.given, confidence=request.confidence, **source.group_arguments
     )
-    points = [] if not asked.recall else list(_build_point_tables(source, asked))
-    findings = [*describe_findings(source, asked, tables)]
-    if dropped.n:
-        findings.append(f"{dropped.sentence}.")
+    ranks = None if source.model is None else source.rank_models(request.eta.exact, request.confidence)
+    points = collect_points(source, request)
+    decisions = rank_options(source, request, points, areas)
+    curves = source.merged.curve(
+        request.eta.lead,
+        metrics=("precision",),
+        confidence=request.confidence,
+        drop_intermediate=True,
+        **source.group_arguments,
+    )
+    tables = ReportTables(areas, ranks, curves, decisions)
+    header = Header(_describe_test(source, areas, text.date, digest, dropped), _list_contents(tables))
     return [
-        "## In short\n" + "\n".join(f"- {line}" for line in findings),
-        *([] if notes is None else [f"## Notes\n{notes}"]),
-        *_build_area_tables(source, asked, tables),
-        *points,
-        *_build_charts(source, asked),
-        *_describe_methods(source),
+        header,
+        *_write_decision(source, request, tables),
+        *_draw_key_chart(source, request, tables, points),
+        *([] if text.notes is None else [f"## Notes\n{text.notes}"]),
+        Markup('<h2 id="numbers">The numbers</h2>'),
+        *write_other_decisions(decisions, request),
+        *write_numbers(source, request, areas, points),
+        *write_open_questions(source, request, tables),
+        *_draw_charts(source, request, tables),
+        Markup('<h2 id="methods">Methods and tables</h2>'),
+        Folded("Methods", list(_describe_methods(source, request, digest))),
+        *_fold_tables(source, tables, points),
     ]
 
 
-def _build_area_tables(
-    source: ReportSource, asked: ReportOptions, tables: ReportTables
-) -> Iterator[Part]:
-    yield "## At the prevalences asked for"
-    level = "" if asked.confidence is None else f", with intervals at {asked.confidence:.4g}"
-    yield Table(_drop_empty_columns(tables.areas), f"Areas of the curves by prevalence eta{level}.")
+def _describe_test(
+    source: ReportSource, areas: pl.DataFrame, date: str | None, digest: str, dropped: DroppedRows
+) -> str:
+    """Return the line below the heading: date, size of the test, and which data it was."""
+    said = [] if date is None else [date]
+    if source.has_counts:
+        said.append(_describe_sizes(source, areas))
+    if dropped.n:
+        said.append(dropped.sentence.rstrip("."))
+    line = " · ".join([*said, f"data {digest[:12]}"])
+    return line[0].upper() + line[1:]
+
+
+def _describe_sizes(source: ReportSource, areas: pl.DataFrame) -> str:
+    """Return how many examples of each class the test has, and its prevalence if groups share it."""
+    sizes = areas.select(*source.group_columns, "n_pos", "n_neg").unique()
+    if sizes.is_empty():
+        return "the table has no rows"
+    pos, neg = sizes["n_pos"], sizes["n_neg"]
+    etas = (pos / (pos + neg)).fill_nan(None).drop_nulls().unique().to_list()
+    what = "groups" if source.by_columns or source.model is None else "models"
+    many = f"{sizes.height} {what}, each " if sizes.height > 1 else ""
+    own = f" ({say_eta(etas[0])})" if len(etas) == 1 and etas[0] > 0 else ""
+    cases = "the sum of weights of" if "weight" in source.arguments else "tested on"
+    return glue_numbers(
+        f"{many}{cases} {format_range(pos + neg)} cases, {format_range(pos)} of them positive{own}"
+    )
+
+
+def _list_contents(tables: ReportTables) -> list[tuple[str, str]]:
+    """Return the ids and names of the sections, for the contents."""
+    first = [("decision", "Decision")] if tables.decisions or tables.ranks is not None else []
+    return [
+        *first,
+        ("numbers", "Numbers"),
+        ("open", "What the data cannot say"),
+        ("shares", "Other shares of positives"),
+        ("methods", "Methods and tables"),
+    ]
+
+
+def _write_decision(
+    source: ReportSource, request: ReportRequest, tables: ReportTables
+) -> Iterator[Markup]:
+    """Yield the decision: at a target if one is asked for, and otherwise by average precision."""
+    leaders: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     if tables.ranks is not None:
-        yield Table(_drop_empty_columns(tables.ranks), f"Models in order of {source.metric_words}.")
+        for row in tables.ranks.iter_rows(named=True):
+            place = tuple(row[name] for name in (*source.by_columns, "eta"))
+            leaders.setdefault(place, []).append(row)
+    if tables.decisions:
+        models = _list_models(source, tables) if not source.by_columns else []
+        yield from write_decision(tables.decisions, request, models, leaders)
+    elif tables.ranks is not None:
+        lead = request.eta.select_lead(tables.ranks)
+        yield from write_area_box(source, request, lead, tables.areas)
 
 
-def _build_point_tables(source: ReportSource, asked: ReportOptions) -> Iterator[Part]:
-    yield "## At a recall"
-    points = source.methods.operating_points(
-        asked.eta,
-        metrics=("precision", "predicted_positive_rate"),
-        recall=asked.recall,
-        per=asked.per,
-        confidence=asked.confidence,
-        **source.group_arguments,
+def _list_models(source: ReportSource, tables: ReportTables) -> list[Any]:
+    """Return the models in the order of their colours, which is that of their names."""
+    if source.model is None:
+        return []
+    names: list[Any] = tables.areas[source.model].unique().sort().to_list()
+    return names
+
+
+# Charts ---------------------------------------------------------------------------------------
+
+
+def _draw_key_chart(
+    source: ReportSource, request: ReportRequest, tables: ReportTables, points: pl.DataFrame
+) -> Iterator[Markup]:
+    """Yield the one picture: precision by recall, with the scores of the decision on it."""
+    if tables.curves.is_empty():
+        return
+    marked = None
+    if request.goals:
+        first = request.goals[0]
+        at_goal = (pl.col("criterion") == first.criterion) & (pl.col("target") == first.value)
+        marked = request.eta.select_lead(points.filter(at_goal))
+    options: dict[str, Any] = {"confidence": request.confidence, "points": marked}
+    heading = _find_heading(source, request, tables)
+    yield draw_figure(1, lambda title: charts.pr_curve(tables.curves, title=title, **options), heading)
+
+
+def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTables) -> str:
+    """Return the finding of the picture: from which recall on which of two models is better."""
+    leads = [decision for decision in tables.decisions if decision.is_lead]
+    if len(leads) > 1:
+        return "Precision and recall of each group, with the scores above marked"
+    if not leads or len(leads[0].met) != 2 or source.by_columns or not source.has_counts:
+        return ""
+    [lead] = leads
+    crossings = source.merged.roc_crossings(**source.model_arguments)
+    best, recall = lead.met[0], lead.met[0].read("recall")
+    name, at = format_value("", best.model), say_eta(lead.eta)
+    below = crossings.filter(pl.col("recall") < recall)
+    if crossings.is_empty():
+        return f"In the test {name} is right more often at every recall, where {at} is positive"
+    if below.height < crossings.height or lead.find_verdict() == "equal":
+        return ""
+    share = float(below["recall"].max())
+    beyond = f"beyond {100 * share:.0f}\u00a0% recall"
+    return f"In the test {name} is right more often {beyond}, where {at} is positive"
+
+
+def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Part]:
+    """Yield the charts over other prevalences, and the one with a slider."""
+    if tables.curves.is_empty():
+        return
+    yield Markup('<h2 id="shares">Other shares of positives</h2>')
+    yield _draw_areas(source, request, tables)
+    if not request.eta.has_one_each:
+        metrics, groups = ("precision",), source.group_arguments
+        level = request.confidence
+        curves = source.merged.curve(
+            request.eta.given, metrics=metrics, confidence=level, drop_intermediate=True, **groups
+        )
+        is_rare = min(list_etas(tables.areas), default=1) < _RARE
+        yield draw_figure(
+            3,
+            lambda title: charts.pr_curve(curves, confidence=level, log_y=is_rare or None, title=title),
+        )
+    columns = source.group_columns
+    n_groups = tables.areas.select(columns).n_unique() if columns else 1
+    if len(columns) <= 1 and n_groups <= _MOST_LIVE:
+        sweep = source.merged.sweep(drop_intermediate=True, **source.group_arguments)
+        eta = max(min(list_etas(request.eta.select_lead(tables.areas)), default=0.01), 1e-6)
+        yield Live(charts.live(sweep, eta, width="container"))
+
+
+def _draw_areas(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Markup:
+    """Return the chart of average precision by prevalence, with trades of places."""
+    low, high = _choose_eta_range(list_etas(tables.areas))
+    grid, level = eta_grid(low, high, 40), request.confidence
+    by = source.by_columns if source.model is None else [source.model, *source.by_columns]
+    arguments = {**source.group_arguments, "by": by}
+    table = source.merged.summary(grid, metrics=source.metric, confidence=level, **arguments)
+    n_models = 0 if source.model is None else tables.areas[source.model].n_unique()
+    trades = None
+    if 2 <= n_models <= _MOST_MODELS:
+        trades = source.merged.crossings(eta_range=(low, high), **source.model_arguments)
+    has_trades = trades is not None and trades.height > 0
+    return draw_figure(
+        2,
+        lambda title: charts.metric_by_eta(table, crossings=trades, confidence=level, title=title),
+        prefix="In the test " if has_trades else "",
     )
-    unneeded = [name for name in ("criterion", "tp", "fp", "fn", "tn") if name in points.columns]
-    per = "" if asked.per is None else f" Alerts are of {format_count(asked.per)} events."
-    yield Table(
-        _drop_empty_columns(points.drop(unneeded)),
-        "The highest threshold that reaches each recall." + per,
-    )
+
+
+def _choose_eta_range(etas: list[float]) -> tuple[float, float]:
+    """Return the range of charts: from a tenth of the least prevalence to a half or more."""
+    inside = [eta for eta in etas if 0 < eta < 1] or [0.5]
+    return max(min(inside) / 10, 1e-9), max(*inside, 0.5)
+
+
+# Methods and tables ---------------------------------------------------------------------------
+
+
+_METHODS_TEXT = """\
+An alert is whatever scores at least the threshold; ties move together. Recall and fpr, the false
+positive rate, are measured on the test. At a share of positives eta, precision =
+recall eta / (recall eta + fpr (1 - eta)) (Williams 2021, eq. 2). average_precision is the sum of
+precision times the steps of recall; pr_auc is the area under the curve through all achievable points
+(Davis and Goadrich 2006); roc_auc is the same at every eta.
+
+Intervals of average_precision are from influence functions, of roc_auc from DeLong et al. 1988, of
+precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008). They are for
+the threshold as it stands, and not for its choice. Numbers of examples needed: Brabec et al. 2020,
+section 5."""
+
+_PROMISE_TEXT = """\
+A promised threshold was found by a run of exact tests, from a start that no label chose. Its true value
+meets the target in at least that share of test sets, for each row by itself."""
+
+_UNPAIRED_NOTE = """\
+Models count as tested on examples of their own. If all scored the same ones, leads are surer than said
+here: what is easy or hard for all of them cancels out of the difference."""
+
+_PAIRED_NOTE = (
+    "Leads in average precision are of differences on the same examples, which all models scored."
+)
+
+
+def _describe_methods(source: ReportSource, request: ReportRequest, digest: str) -> Iterator[str]:
+    """Yield how the numbers were made, from which table and by which versions."""
+    what = "counts of positives and negatives by score" if source.has_counts else "rates"
+    packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    yield _METHODS_TEXT
+    if request.guarantee is not None:
+        yield _PROMISE_TEXT
+    if source.model is not None and source.has_counts:
+        yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
+    yield f"SHA-256 of the table of {what}, as CSV: {digest}"
+    yield f"Made by {versions}, Python {platform.python_version()}."
+
+
+def _fold_tables(source: ReportSource, tables: ReportTables, points: pl.DataFrame) -> Iterator[Folded]:
+    """Yield the tables that the numbers are from, as the methods return them."""
+    folded = [("Areas of the curves", tables.areas)]
+    folded += [] if tables.ranks is None else [(f"Models by {source.metric_words}", tables.ranks)]
+    folded += [] if points.is_empty() else [("Scores that meet the targets", points)]
+    for name, table in folded:
+        yield Folded(
+            f"Table: {name[0].lower()}{name[1:]}", [Table(_drop_empty_columns(table), name)], is_raw=True
+        )
 
 
 def _drop_empty_columns(table: pl.DataFrame) -> pl.DataFrame:
     """Drop the columns in which every value is null; an empty table keeps all."""
     return table.select(column for column in table if column.null_count() < max(len(column), 1))
-
-
-def _build_charts(source: ReportSource, asked: ReportOptions) -> Iterator[Part]:
-    low, high = choose_eta_range(asked)
-    grid = eta_grid(low, high, 40)
-    yield "## Over all prevalences"
-    plot, groups = source.methods.plot, source.group_arguments
-    yield Figure(
-        plot.metric_by_eta(grid, confidence=asked.confidence, **source.model_arguments),
-        f"{source.metric_words[0].upper()}{source.metric_words[1:]} against prevalence. "
-        "Recall and fpr stay; what is positive gets rarer.",
-    )
-    yield "## Curves"
-    curves = plot.pr_curve(asked.eta, **groups)
-    yield Figure(curves, "Precision by recall at the prevalences asked for.")
-    yield Figure(plot.roc_curve(log_x=True, **groups), "Recall by fpr, the same at every prevalence.")
-    columns = source.group_columns
-    n_groups = source.hashed_table.select(columns).n_unique() if columns else 1
-    if len(columns) <= 1 and n_groups <= MAX_COLORS:
-        yield "## At any prevalence"
-        caption = "Where scripts run, the slider moves prevalence, and points tell what they do there."
-        yield Figure(plot.live(eta=max(min(asked.eta), 1e-6), width="container", **groups), caption)
-
-
-_METHODS_TEXT = """\
-## Methods
-Predicted positive is whatever scores at least the threshold; ties move together. Recall and fpr are
-measured on the test. At a prevalence eta, precision = recall eta / (recall eta + fpr (1 - eta))
-(Williams 2021, eq. 2). average_precision is the sum of precision times the steps of recall; pr_auc is
-the area under the curve through all achievable points (Davis and Goadrich 2006); roc_auc is the same at
-every prevalence.
-
-All this holds as far as positives and negatives of the field are like those of the test, and only their
-numbers differ.
-
-Intervals of average_precision are from influence functions, of roc_auc from DeLong et al. 1988, of
-precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008)."""
-
-
-_UNPAIRED_NOTE = """\
-Models count as tested on examples of their own. If all scored the same ones, leads are surer than said
-here: what is easy or hard for all of them leaves with the difference."""
-
-
-_PAIRED_NOTE = "Leads are of differences on the same examples, which all models scored."
-
-
-def _describe_methods(source: ReportSource) -> Iterator[str]:
-    """Yield how the numbers were made, from which table and by which versions."""
-    digest = hashlib.sha256(source.hashed_table.write_csv().encode()).hexdigest()
-    what = "counts of positives and negatives by score" if source.has_counts else "rates"
-    packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    yield _METHODS_TEXT
-    if source.model is not None and source.has_counts:
-        yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
-    yield f"SHA-256 of the table of {what}, as CSV: {digest}"
-    yield f"Made by {versions}, Python {platform.python_version()}."

@@ -4,6 +4,7 @@
     table     a DataFrame
     chart     an Altair chart: a drawing, which also shows on paper and without scripts, and which
               becomes a live chart where scripts run and there is room
+    markup    HTML of the report itself, such as the decision and drawings that follow dark mode
 
 All text is escaped. The security policy of the page lets only its own scripts run, by their hashes, and
 lets the browser load nothing. Equal parts make equal bytes.
@@ -15,9 +16,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape as escape_html
 from itertools import groupby
 from pathlib import Path
@@ -27,20 +27,23 @@ import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target, write_atomically
 from polars_prcurve.errors import PrcError
-from polars_prcurve.visible_text import make_visible
+from polars_prcurve.report.drawings import CONFIG, build_scheme
+from polars_prcurve.report.html_parts import Markup, escape, write_caption
+from polars_prcurve.report.page_style import START_SCRIPT, STYLE
+from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:
     import altair as alt
 
-    Part: TypeAlias = "str | pl.DataFrame | Table | Figure | alt.TopLevelMixin"
+    Part: TypeAlias = (
+        "str | pl.DataFrame | Table | Figure | Markup | Header | Folded | Live | alt.TopLevelMixin"
+    )
 
 
 _MAX_ROWS = 500
 """Rows of a table, at most, that a page shows."""
 _MAX_CHART_LETTERS = 250_000
 """Characters of a chart in JSON; larger charts stay drawings, unless they have a slider."""
-_DRAWING_WIDTH = 620
-"""Pixels of a drawing of a chart that is as wide as the page."""
 _SPEC_TAG = '<script type="application/json">'
 
 
@@ -60,6 +63,31 @@ class Figure:
     caption: str = ""
 
 
+@dataclass(frozen=True)
+class Header:
+    """What stands below the heading of a page: a line on the data, and the contents."""
+
+    line: str
+    contents: Sequence[tuple[str, str]]
+    """The id and the name of each section."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Parts that a click unfolds; in print they are unfolded, unless they are raw tables."""
+
+    name: str
+    parts: Sequence[str | Table]
+    is_raw: bool = False
+
+
+@dataclass(frozen=True)
+class Live:
+    """The chart with a slider, which is seen only where scripts run."""
+
+    chart: Any
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
     with write_atomically(resolve_target(path)) as draft:
@@ -70,12 +98,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
 def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as a string of HTML."""
     body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
-    scripts = (
-        [_build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    )
+    scripts = [build_script(), START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
     allowed = " ".join(f"'sha256-{_hash_script(script)}'" for script in scripts) or "'none'"
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
-    title = _escape(title)
+    title = escape(title)
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -84,7 +110,7 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title>",
-            f"<style>{_STYLE}</style></head>",
+            f"<style>{build_scheme()}{STYLE}</style></head>",
             f"<body><main><h1>{title}</h1>",
             *body,
             "</main>",
@@ -96,12 +122,14 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
 
 def _render_part(part: Part, number: int) -> Iterator[str]:
     """Return the HTML lines of a part; raise unless it is a text, a table or a chart."""
-    if isinstance(part, str):
-        return _render_text(part)
+    if isinstance(part, Markup):
+        return iter([part.html])
     if isinstance(part, pl.DataFrame):
         return _render_table(Table(part))
-    if isinstance(part, Table):
-        return _render_table(part)
+    for kind, render in _RENDERERS:
+        if isinstance(part, kind):
+            rendered: Iterator[str] = render(part)
+            return rendered
     figure = part if isinstance(part, Figure) else Figure(part)
     if not hasattr(figure.chart, "to_dict"):
         raise PrcError(
@@ -110,18 +138,37 @@ def _render_part(part: Part, number: int) -> Iterator[str]:
     return _render_figure(figure, number)
 
 
+def _render_header(header: Header) -> Iterator[str]:
+    yield f'<p class="meta">{escape(header.line)}</p>'
+    yield '<nav class="toc" aria-label="Contents">'
+    for key, name in header.contents:
+        yield f'<a href="#{key}">{escape(name)}</a>'
+    yield "</nav>"
+
+
+def _render_folded(folded: Folded) -> Iterator[str]:
+    yield f"<details{' class=raw' if folded.is_raw else ''}><summary>{escape(folded.name)}</summary>"
+    for number, part in enumerate(folded.parts):
+        yield from _render_part(part, number)
+    yield "</details>"
+
+
+def _render_live(live: Live) -> Iterator[str]:
+    spec = show_texts(live.chart.to_dict(validate=False)) | {"config": CONFIG}
+    yield '<section class="live-part" id="try" hidden><h2>Try it</h2>'
+    yield "<p>Recall stays where the share of positives changes; precision and alerts follow.</p>"
+    yield "<figure>"
+    yield _write_spec(spec)
+    yield "</figure></section>"
+
+
 # Text -----------------------------------------------------------------------------------------
-
-
-def _escape(text: str) -> str:
-    """Return the user's text as HTML."""
-    return escape_html(make_visible(text, keep_blanks=True))
 
 
 def _render_text(text: str) -> Iterator[str]:
     for block in text.strip().split("\n\n"):
         for kind, lines in groupby(block.splitlines(), _line_kind):
-            escaped = [_escape(line.removeprefix(kind).strip()) for line in lines]
+            escaped = [escape(line.removeprefix(kind).strip()) for line in lines]
             if kind == "- ":
                 yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped) + "</ul>"
             elif kind:
@@ -147,9 +194,10 @@ def _render_table(table: Table) -> Iterator[str]:
     if frame.height > _MAX_ROWS:
         caption = f"{caption} The first {_MAX_ROWS} of {frame.height} rows.".strip()
     are_numbers = [dtype.is_numeric() for dtype in frame.dtypes]
-    yield '<div class="wide" tabindex="0" role="region"' + _aria_label(caption or "Table") + "><table>"
+    label = escape(caption or "Table")
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table class="raw">'
     if caption:
-        yield f"<caption>{_escape(caption)}</caption>"
+        yield write_caption(caption)
     heads = zip(frame.columns, are_numbers, strict=True)
     yield (
         "<thead><tr>"
@@ -169,11 +217,7 @@ def _render_table(table: Table) -> Iterator[str]:
 
 def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
     style = ' class="number"' if is_number else ""
-    return f"<{tag}{style}{attributes}>{_escape(text)}</{tag}>"
-
-
-def _aria_label(text: str) -> str:
-    return f' aria-label="{_escape(text)}"'
+    return f"<{tag}{style}{attributes}>{escape(text)}</{tag}>"
 
 
 def _format_value(value: Any) -> str:
@@ -194,29 +238,24 @@ def _format_value(value: Any) -> str:
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:
-    spec = _show_texts(figure.chart.to_dict())
-    svg = _draw_svg(spec)
+    spec = show_texts(figure.chart.to_dict())
+    svg = draw_svg(spec)
     text = spec.get("description") or figure.caption or "Chart"
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    yield f'<figure id="figure-{number}">'
-    yield f'<img src="{source}" alt="{_escape(text)}">'
-    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    yield f'<figure class="own" id="figure-{number}">'
+    yield f'<img src="{source}" alt="{escape(text)}">'
+    data = _write_spec(spec)
     if len(data) <= _MAX_CHART_LETTERS or _has_controls(spec):
-        yield _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
+        yield data
     if figure.caption:
-        yield f"<figcaption>{_escape(figure.caption)}</figcaption>"
+        yield f"<figcaption>{escape(figure.caption)}</figcaption>"
     yield "</figure>"
 
 
-def _show_texts(spec: Any) -> Any:
-    """Return the specification of a chart with all its texts made visible: others end its drawing."""
-    if isinstance(spec, str):
-        return make_visible(spec, keep_blanks=True)
-    if isinstance(spec, list | tuple):
-        return [_show_texts(part) for part in spec]
-    if isinstance(spec, dict):
-        return {_show_texts(name): _show_texts(part) for name, part in spec.items()}
-    return spec
+def _write_spec(spec: dict[str, Any]) -> str:
+    """Return the specification of a chart as a script element that holds data."""
+    data = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _SPEC_TAG + data.replace("<", "\\u003c") + "</script>"
 
 
 def _has_controls(spec: dict[str, Any]) -> bool:
@@ -224,101 +263,14 @@ def _has_controls(spec: dict[str, Any]) -> bool:
     return any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
 
 
-def _draw_svg(spec: dict[str, Any]) -> str:
-    """Return the chart as SVG, without layers that only serve the pointer."""
-    params = spec.get("params", [])
-    pointers = [param["name"] for param in params if "select" in param]
-    drawing = _drop_unseen(spec, pointers)
-    drawing |= {"params": [_fix_selection(param) for param in params]}
-    if drawing.get("width") == "container":
-        drawing["width"] = _DRAWING_WIDTH
-    return str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
-
-
-def _fix_selection(param: dict[str, Any]) -> dict[str, Any]:
-    """Return a selection as what it holds at the start, since nobody can select on paper."""
-    if "select" not in param:
-        return param
-    first = param.get("value") or [{}]
-    return {"name": param["name"], "value": {name: [value] for name, value in first[0].items()}}
-
-
-def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
-    """Return the specification of a chart without unseen layers; `pointers` names its selections."""
-    if isinstance(spec, list):
-        return [_drop_unseen(part, pointers) for part in spec if not _is_unseen(part, pointers)]
-    if isinstance(spec, dict):
-        no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
-        return {
-            name: part if name in no_layers else _drop_unseen(part, pointers)
-            for name, part in spec.items()
-        }
-    return spec
-
-
-def _is_unseen(part: Any, pointers: list[str]) -> bool:
-    """Return whether a layer is transparent, or is filtered by a selection."""
-    if not isinstance(part, dict) or not isinstance(part.get("mark"), dict):
-        return False
-    filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-    return part["mark"].get("opacity") == 0 or any(p in f for p in pointers for f in filters)
-
-
-@cache
-def _build_script() -> str:
-    """Return the script that draws live charts; no text in it ends a script element."""
-    script = str(load_vl_convert().javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    return script.replace("</script", "<\\/script")
-
-
-def load_vl_convert() -> Any:
-    """Return the package vl_convert, which draws charts; raise if it is not installed."""
-    try:
-        import vl_convert as package
-    except ImportError:
-        raise PrcError(
-            'a report needs vl-convert to draw its charts: pip install "polars-prcurve[report]"'
-        ) from None
-    return package
-
-
 def _hash_script(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-_START_SCRIPT = """
-for (const figure of document.querySelectorAll("figure")) {
-  const data = figure.querySelector("script"), image = figure.querySelector("img");
-  if (!data) continue;
-  const spec = JSON.parse(data.textContent), moving = JSON.stringify(spec).includes('"bind":{');
-  if (!moving && image.naturalWidth > figure.clientWidth) continue;
-  const place = document.createElement("div");
-  place.className = "live";
-  figure.insertBefore(place, image);
-  const options = {mode: "vega-lite", actions: false, ast: true, renderer: "svg"};
-  window.vegaEmbed(place, spec, options).then(
-    () => figure.classList.add("on"), () => place.remove());
-}
-"""
-
-_STYLE = """
-:root { color-scheme: light; }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-  overflow-wrap: anywhere; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.2rem; }
-p, li { max-width: 44rem; }
-.wide { overflow-x: auto; margin: 1rem 0; } .wide:focus-visible { outline: 2px solid #0072b2; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
-thead th { border-bottom: 2px solid #555; }
-th, td { max-width: 22rem; min-width: 3rem; overflow-wrap: break-word; }
-.number { text-align: right; white-space: nowrap; }
-figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
-figure.on img { display: none; } figcaption { font-size: .92rem; color: #333; max-width: 44rem; }
-.live.live { display: block; max-width: 100%; overflow-x: auto; }
-figure:not(.on) .live { height: 0; overflow: hidden; }
-@media print { figure.on img { display: inline; } .live { display: none; } .wide { overflow: visible; }
-  figure, tr { break-inside: avoid; } main { max-width: none; padding: 0; } }
-"""
+_RENDERERS: tuple[tuple[type, Callable[[Any], Iterator[str]]], ...] = (
+    (str, _render_text),
+    (Table, _render_table),
+    (Header, _render_header),
+    (Folded, _render_folded),
+    (Live, _render_live),
+)

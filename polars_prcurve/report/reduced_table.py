@@ -1,6 +1,7 @@
 """The source of a report: a score table, reduced once to what all tables and charts are made of.
 
 score table -> counts   unless rows have weights
+            -> merged   counts in which each run of negatives is one row: curves and areas stay
             -> rates    if rates were published
             -> rows     if rows have weights, or for a ranking of models that scored the same examples
 """
@@ -13,22 +14,14 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED, SQUARE_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.table_arguments import drop_incomplete_examples
 from polars_prcurve.metrics.names import default_curve_metric
-from polars_prcurve.prevalence.eta_values import read_eta_list
 from polars_prcurve.query_checks import run_query
 
-
-class ChartMethods(Protocol):
-    """The methods of `.prc.plot` that a report draws its charts with."""
-
-    def metric_by_eta(self, *values: Any, **options: Any) -> Any: ...
-    def pr_curve(self, *values: Any, **options: Any) -> Any: ...
-    def roc_curve(self, *values: Any, **options: Any) -> Any: ...
-    def live(self, *values: Any, **options: Any) -> Any: ...
+ROW, RUN, NEXT = f"{RESERVED}row", f"{RESERVED}run", f"{RESERVED}next"
 
 
 class ScoreMethods(Protocol):
@@ -37,14 +30,15 @@ class ScoreMethods(Protocol):
     A protocol stands in for the namespace, which calls the report and must not be imported here.
     """
 
-    @property
-    def plot(self) -> ChartMethods: ...
     def counts(self, *values: Any, **options: Any) -> Any: ...
     def sweep(self, *values: Any, **options: Any) -> Any: ...
     def summary(self, *values: Any, **options: Any) -> Any: ...
     def operating_points(self, *values: Any, **options: Any) -> Any: ...
     def ranking(self, *values: Any, **options: Any) -> Any: ...
+    def roc_crossings(self, *values: Any, **options: Any) -> Any: ...
     def crossings(self, *values: Any, **options: Any) -> Any: ...
+    def curve(self, *values: Any, **options: Any) -> Any: ...
+    def sample_size(self, *values: Any, **options: Any) -> Any: ...
 
 
 OpenTable = Callable[[Any], ScoreMethods]
@@ -62,6 +56,8 @@ class ReportSource:
     model: str | None
     hashed_table: pl.DataFrame
     """The table whose SHA-256 the report prints."""
+    merged: ScoreMethods
+    """The methods of a shorter table, of which curves and their areas are the same."""
     paired: tuple[ScoreMethods, dict[str, Any]] | None = None
     """The methods and arguments of the table of examples, if models scored the same examples."""
 
@@ -97,30 +93,31 @@ class ReportSource:
         """Arguments for a method that compares the models of a group."""
         return {"by": self.by_columns, "model": self.model, **self.arguments}
 
-    def rank_models(self, eta: list[float], confidence: float | None) -> pl.DataFrame:
+    def rank_models(self, eta: Any, confidence: float | None) -> pl.DataFrame:
         """Return the ranking of models, with intervals from paired examples if these are known."""
-        methods, arguments = self.methods, self.model_arguments
+        methods, arguments = self.merged, self.model_arguments
         if self.paired is not None and confidence is not None:
             methods, row_arguments = self.paired
             arguments = {"by": self.by_columns, "model": self.model, **row_arguments}
         ranks: pl.DataFrame = methods.ranking(eta, confidence=confidence, **arguments)
         return ranks
 
-    def read_prevalences(self, eta: object) -> list[float]:
-        """Return the prevalences as sorted numbers, with the own prevalence of the table for None."""
-        if isinstance(eta, pl.DataFrame | pl.LazyFrame):
-            raise PrcError("a report has the same prevalences for all groups; pass eta= as numbers")
-        etas = read_eta_list(eta)
-        if None not in etas:
-            return sorted(value for value in etas if value is not None)
-        areas = self.methods.summary(metrics="roc_auc", **self.group_arguments)
-        own = areas["eta"].drop_nulls().unique()
-        if len(own) != 1:
-            raise PrcError(
-                "eta=None of a report is the own prevalence of the table, and its groups have "
-                f"{len(own) or 'none'}; pass eta= as numbers"
-            )
-        return sorted({own.item() if value is None else value for value in etas})
+    def find_next_scores(self, points: pl.DataFrame) -> list[Any]:
+        """Return the greatest score below the threshold of each row of operating points, or null."""
+        if not self.has_counts:
+            return [None] * points.height
+        groups, score = self.group_columns, COUNT_COLUMNS[0]
+        wanted = points.select(*groups, "threshold").with_row_index(ROW)
+        counts = self.hashed_table.lazy().select(*groups, pl.col(score).alias(NEXT))
+        how: dict[str, Any] = {"on": groups, "nulls_equal": True} if groups else {"how": "cross"}
+        below = wanted.lazy().join(counts, **how).filter(pl.col(NEXT) < pl.col("threshold"))
+        found = run_query(below.group_by(ROW).agg(pl.col(NEXT).max()))
+        return wanted.join(found, on=ROW, how="left", maintain_order="left")[NEXT].to_list()
+
+
+def collect_frame(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """Return a user's frame as a DataFrame."""
+    return run_query(frame.lazy())
 
 
 def read_source(
@@ -148,18 +145,37 @@ def read_source(
         sweep = run_query(query.sweep(by=groups, **given))
         points = sweep.select(*sweep.columns[: -len(SWEEP_COLUMNS)], tpr="recall", fpr="fpr")
         arguments: dict[str, Any] = {"rates": ("tpr", "fpr")}
-        return ReportSource(open_table(points), arguments, points.columns[:-2], model, points)
+        rates = open_table(points)
+        return ReportSource(rates, arguments, points.columns[:-2], model, points, rates)
     count_table = run_query(query.counts(by=groups, **given))
     if "weight" in given:
         count_table = count_table.drop(SQUARE_COLUMNS)  # intervals are of the rows themselves
     names, arguments = count_table.columns[: -len(COUNT_COLUMNS)], {"counts": COUNT_COLUMNS[1:]}
+    counts, merged = open_table(count_table), open_table(_merge_negatives(count_table))
     if "weight" not in given and not list_columns("id=", id):
-        return ReportSource(open_table(count_table), arguments, names, model, count_table)
+        return ReportSource(counts, arguments, names, model, count_table, merged)
     # From here on groups go by name, so expressions in by= become columns.
     named = frame.lazy().with_columns(column for column in by if isinstance(column, pl.Expr))
     rows = open_table(run_query(named))
     paired = (rows, {**given, "id": id}) if list_columns("id=", id) else None
     if "weight" in given:
         # Intervals of weighted rows need the weight of each row, which sums do not tell.
-        return ReportSource(rows, given, names, model, count_table, paired)
-    return ReportSource(open_table(count_table), arguments, names, model, count_table, paired)
+        return ReportSource(rows, given, names, model, count_table, rows, paired)
+    return ReportSource(counts, arguments, names, model, count_table, merged, paired)
+
+
+def _merge_negatives(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return counts in which each run of scores of negatives alone is one row, at its lowest score.
+
+    On such a run recall stays, so curves keep their shape, and areas and their errors are the same.
+    """
+    *groups, score = counts.columns[: -len(COUNT_COLUMNS[1:])]
+    has_pos, n_pos, n_neg = pl.col("n_pos") > 0, pl.col("n_pos"), pl.col("n_neg")
+    run = pl.struct(*(pl.col(name) for name in groups), has_pos.alias(f"{score} has positives"))
+    place = pl.when(has_pos).then(pl.int_range(pl.len())).otherwise(-1)
+    ordered = counts.sort(*groups, score, descending=[*(False for _ in groups), True])
+    runs = pl.struct(run, place).rle_id().alias(RUN)
+    merged = ordered.group_by(*groups, runs, maintain_order=True).agg(
+        pl.col(score).last(), n_pos.sum(), n_neg.sum()
+    )
+    return merged.drop(RUN)

@@ -15,6 +15,7 @@ import math
 import textwrap
 import zlib
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -43,6 +44,9 @@ _NO_DATA: Any = alt.InlineData(values=[])
 _NO_HEADER: Any = alt.Header(labelExpr="''", labelFontSize=1, labelPadding=0)
 PANEL_GAP = 34
 BARE_VIEW: Any = alt.ViewBackground(stroke=None)
+PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
+"""The width in pixels of the page that a report draws for; None for the sizes that charts have."""
+_AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
 MAX_GHOST_PANELS = 24
 """Panels, at most, in which all other curves stand behind in grey."""
 
@@ -122,6 +126,8 @@ def build_chart(
 ) -> Chart:
     """Return the chart of these records, in panels if there is a facet."""
     size = arrange_panels(channels.facet, spec)
+    if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
+        spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
     text = _name_panels(text, channels)
     layered, records = build_panel(spec, data, channels, size, words)
     ghosts = [row for row in records if row["part"] == "ghost"]
@@ -345,6 +351,9 @@ class _Painter:
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
+    room = PAGE_ROOM.get()
+    if room is not None:
+        return _fit_room(facet, spec, room)
     if facet is None:
         width = round(540 * spec.width)
         return PanelSize(1, width, round(width * spec.height))
@@ -358,6 +367,18 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
         width = 250 if n == 4 else 165 if n <= 16 else 110
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
+
+
+def _fit_room(facet: Channel | None, spec: ChartSpec, room: int) -> PanelSize:
+    """Return the panels that fill a page of this width."""
+    inside, is_narrow = room - _AXIS_ROOM, room < _NARROW
+    if facet is None:
+        width = inside - (_NAMES_ROOM if spec.names == "ends" and not is_narrow else 0)
+        return PanelSize(1, width, round(width * (0.85 if is_narrow else 0.54)))
+    n = len(facet.labels)
+    columns = min(n, (1 if n <= 3 else 2) if is_narrow else (2 if n == 4 else n if n <= 3 else 4))
+    width = (inside - PANEL_GAP * (columns - 1)) // columns
+    return PanelSize(columns, width, round(width * (0.75 if width > 220 else 0.9)))
 
 
 def name_panel(facet: Channel, label: str) -> str:

@@ -52,7 +52,7 @@ class MarkedPoints:
             return ""
         row = self.rows[0]
         at = format_threshold(row["threshold"])
-        place = "" if at is None else f"At {at} "
+        place = "" if at is None else f"At {at}, "
         right, found = say_share(row["precision"]), say_share(row["recall"])
         return f"{place}{right} of the alerts are right, and {found} of the positives are found"
 

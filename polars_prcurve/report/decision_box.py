@@ -1,0 +1,415 @@
+"""The box at the top of a report: which model, from which score, with how many alerts, how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from polars_prcurve.charts.parts.chart_style import COLORS
+from polars_prcurve.charts.parts.number_formats import format_level, format_value
+from polars_prcurve.number_words import NO_BREAK, glue_numbers, say_count, say_eta, say_share
+from polars_prcurve.report.decisions import Decision, ModelChoice
+from polars_prcurve.report.html_parts import Markup, escape, join_names, wrap_scrolling, write_caption
+from polars_prcurve.report.request import ReportRequest, say_cases, say_number
+
+_Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
+"""The head of a column, whether it is text, and what writes a cell."""
+_MOST_BARS = 6
+_MOST_ROWS = 60
+_FEW_ALERTS = 1.15
+"""By how many times more alerts a model may need before a sentence tells."""
+
+
+def name_value(value: Any) -> str:
+    """Return a group value or a model as text."""
+    return format_value("", value)
+
+
+def say_group(group: Mapping[str, Any]) -> str:
+    """Return the values of a group as text."""
+    return " · ".join(map(name_value, group.values()))
+
+
+def write_decision(
+    decisions: Sequence[Decision],
+    request: ReportRequest,
+    models: Sequence[Any],
+    leaders: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
+) -> Iterator[Markup]:
+    """Yield the box of the decision that heads the report: of one group, or a row for each."""
+    leads = [decision for decision in decisions if decision.is_lead]
+    if len(leads) == 1:
+        lead = leads[0]
+        ranks = leaders.get((*lead.group.values(), lead.eta), ())
+        yield Markup("".join(_write_box(lead, request, models, ranks)))
+    elif leads:
+        yield Markup("".join(_write_table_box(leads, request)))
+
+
+def write_other_decisions(decisions: Sequence[Decision], request: ReportRequest) -> Iterator[Markup]:
+    """Yield a table of all decisions that do not head the report."""
+    others = [decision for decision in decisions if not decision.is_lead]
+    if others:
+        what = "The same decision elsewhere"
+        if len({decision.goal for decision in decisions}) > 1:
+            what = "Other targets and shares of positives"
+        yield Markup(f"<h3>{what}</h3>{write_decision_table(others, request, what)}")
+        yield Markup("".join(_write_promises(others, request)))
+
+
+def _write_box(
+    lead: Decision,
+    request: ReportRequest,
+    models: Sequence[Any],
+    ranks: Sequence[Mapping[str, Any]],
+) -> Iterator[str]:
+    """Yield the box of one decision."""
+    group = f"{say_group(lead.group)}: " if lead.group else ""
+    place = f"{group}where {say_eta(lead.eta)} is positive, {lead.goal.words}"
+    yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
+    yield f'<p class="eyebrow">{escape(place[0].upper() + place[1:])}</p>'
+    yield f'<h2 id="decision-head">{_write_headline(lead, request, models)}</h2>'
+    if lead.best is not None:
+        yield "".join(_write_values(lead.best, request, lead.eta))
+        if len(lead.options) > 1:
+            yield "".join(_write_bars(lead, request, models))
+        for sentence in _describe_decision(lead, ranks):
+            yield f'<p class="but">{escape(sentence)}</p>'
+    for sentence in describe_promise(lead, request):
+        yield f'<p class="promise">{escape(sentence)}</p>'
+    yield "</section>"
+
+
+def _write_headline(lead: Decision, request: ReportRequest, models: Sequence[Any]) -> str:
+    """Return the decision in one line."""
+    best = lead.best
+    if best is None:
+        return (
+            "No score meets this target in the test"
+            if request.guarantee is None
+            else "No score can promise this"
+        )
+    at = "" if best.threshold is None else f"alert at {escape(best.threshold)} or more"
+    if best.model is None and len(models) == 0:
+        return (
+            at[:1].upper() + at[1:]
+            if at
+            else f"{escape(say_share(best.read('precision')))} of the alerts are right"
+        )
+    color = find_color(best.model, models)
+    name = f'<span class="who"{color}>{escape(name_value(best.model))}</span>'
+    return f"Use {name}{', ' if at else ''}{at}"
+
+
+def find_color(model: Any, models: Sequence[Any]) -> str:
+    """Return the style attribute of a model's colour in the charts, or nothing if it has none."""
+    if len(models) > len(COLORS) or model not in models:
+        return ""
+    return f' style="--c:var(--c{list(models).index(model)})"'
+
+
+def _write_values(best: ModelChoice, request: ReportRequest, eta: float) -> Iterator[str]:
+    """Yield the three numbers of a decision."""
+    per, positives = request.per, request.per * eta
+    alerts = say_span(best, "predicted_positive_rate", lambda rate: say_count(per * rate))
+    right = say_span(best, "precision", say_share)
+    found = say_span(best, "recall", say_share)
+    right_and_missed = f"{say_count(best.read('true_alerts'))} + {say_count(best.read('missed'))}"
+    share = best.read("precision")
+    one_in = f"1 in {say_count(1 / share)}" if 0.001 <= share < 0.2 else ""
+    rows = (
+        (f"Alerts {say_cases(per)}", say_count(best.read("alerts")), alerts),
+        ("Right, and missed", right_and_missed, f"of {say_count(positives)} positives"),
+        ("Alerts that are right", say_share(share), "; ".join(filter(None, [right, one_in]))),
+        ("Positives that are found", say_share(best.read("recall")), found),
+    )
+    yield '<dl class="values">'
+    for name, value, more in rows:
+        ends = f"<span>{escape(glue_numbers(more))}</span>" if more else ""
+        yield f"<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b>{ends}</dd></div>"
+    yield "</dl>"
+
+
+def say_span(option: ModelChoice, metric: str, say: Any) -> str:
+    """Return the interval of a metric as `3.3 % to 4.3 %`, or an empty text."""
+    span = option.read_span(metric)
+    return "" if span is None else f"{say(span[0])} to{NO_BREAK}{say(span[1])}"
+
+
+def _write_bars(lead: Decision, request: ReportRequest, models: Sequence[Any]) -> Iterator[str]:
+    """Yield a bar per model: alerts of which the solid part is right, or positives that are found."""
+    per, by_alerts = request.per, lead.goal.criterion == "recall"
+    most = max(option.read("alerts") for option in lead.met[:_MOST_BARS]) if by_alerts else 1.0
+    title = (
+        f"Alerts {say_cases(per)}; solid: the right ones" if by_alerts else "Positives that are found"
+    )
+    yield f'<p class="bars-title" id="bars">{escape(title)}</p><ul class="bars" aria-labelledby="bars">'
+    for option in lead.options[:_MOST_BARS]:
+        name = f"<span>{escape(name_value(option.model))}</span>"
+        if not option.is_met:
+            yield f'<li>{name}<span class="track"></span><span class="num">cannot</span></li>'
+            continue
+        value, metric = ("alerts", "predicted_positive_rate") if by_alerts else ("recall", "recall")
+        say = (lambda rate: say_count(per * rate)) if by_alerts else say_share
+        number = say_count(option.read("alerts")) if by_alerts else say_share(option.read("recall"))
+        span = say_span(option, metric, say)
+        ends = f' <span class="ci">({escape(span)})</span>' if span else ""
+        right = 100 * option.read("precision") if by_alerts else 100
+        width = 100 * option.read(value) / most if most > 0 else 0
+        color = find_color(option.model, models) or ' style="--c:var(--c0)"'
+        yield (
+            f'<li{color}>{name}<span class="track" aria-hidden="true"><span class="all" style="width:'
+            f'{width:.1f}%"><span class="right" style="width:{right:.2f}%"></span></span></span>'
+            f'<span class="num"><b>{escape(number)}</b>{ends}</span></li>'
+        )
+    yield "</ul>"
+    if len(lead.options) > _MOST_BARS:
+        yield f'<p class="note">{len(lead.options) - _MOST_BARS} more are in the numbers below.</p>'
+
+
+# Sentences ------------------------------------------------------------------------------------
+
+
+def _describe_decision(lead: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how sure the order of models is, and whether average precision tells another."""
+    verdict, merit = lead.find_verdict(), lead.goal.merit
+    first = name_value(lead.met[0].model)
+    if verdict == "equal":
+        same = [o for o in lead.met if o.row[merit] == lead.met[0].row[merit]]
+        yield f"{join_names(name_value(o.model) for o in same)} do equally well here."
+    elif verdict == "apart":
+        who = "" if len(lead.met) == 2 else f" of {first} and all others"
+        yield f"The order is clear: the intervals{who} do not overlap."
+    elif verdict == "open":
+        near = [o for o in lead.met[1:] if _is_near(lead.met[0], o, merit)]
+        names = [name_value(o.model) for o in near[:_MOST_BARS]]
+        if len(near) > _MOST_BARS:
+            names = [*names[:-1], f"{len(near) - _MOST_BARS + 1} others"]
+        yield (
+            f"The intervals of {join_names([first, *names])} overlap, so another test may put them in "
+            "another order."
+        )
+    yield from describe_other_order(lead, ranks)
+    row = lead.met[0].row
+    if row.get("eta_low") is not None:
+        yield (
+            f"The share of positives is itself an estimate, {say_eta(row['eta_low'])} to "
+            f"{say_eta(row['eta_high'])}; intervals carry its error."
+        )
+
+
+def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:
+    mine, theirs = first.read_span(merit), other.read_span(merit)
+    return mine is not None and theirs is not None and mine[0] <= theirs[1]
+
+
+def describe_other_order(lead: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence if the model of the highest average precision is not the best at the target."""
+    known = [row for row in ranks if row["value"] is not None]
+    if lead.best is None or not known or known[0]["model"] == lead.best.model:
+        return
+    value_of = {row["model"]: row["value"] for row in known}
+    other = next((o for o in lead.met if o.model == known[0]["model"]), None)
+    if lead.best.model not in value_of or value_of[lead.best.model] == known[0]["value"]:
+        return
+    name = name_value(known[0]["model"])
+    prefers = (
+        f"Average precision, which sums up a whole curve, prefers {name} "
+        f"({known[0]['value']:.3f} against {value_of[lead.best.model]:.3f})"
+    )
+    if other is None:
+        yield f"{prefers}, which cannot meet this target."
+        return
+    if lead.goal.criterion == "recall":
+        ratio = other.read("alerts") / lead.best.read("alerts")
+        cost = f"needs {ratio:.2g} times the alerts {lead.goal.words}" if ratio >= _FEW_ALERTS else ""
+    else:
+        ratio = lead.best.read("recall") / other.read("recall") if other.read("recall") > 0 else 0
+        cost = f"finds {other.read('recall') / lead.best.read('recall'):.2g} times the positives"
+        cost = cost if ratio == 0 or ratio >= _FEW_ALERTS else ""
+    alerts = f" with {other.read('alerts') / lead.best.read('alerts'):.2g} times the alerts"
+    cost += alerts if lead.goal.criterion == "precision" and cost else ""
+    yield f"{prefers}; at this target it {cost or 'does nearly as well'}."
+
+
+def describe_promise(lead: Decision, request: ReportRequest) -> Iterator[str]:
+    """Yield what is promised of the true values, or that nothing is."""
+    goal, best = lead.goal, lead.best
+    if request.guarantee is None:
+        if best is not None and goal.criterion == "precision":
+            yield (
+                "This is no promise: the score was chosen on the test itself, and in about half of all "
+                f"test sets the true precision at a score chosen so is below {say_share(goal.value)}."
+            )
+        return
+    wanted = {
+        "recall": f"at least {say_share(goal.value)} of all positives are found",
+        "precision": f"at least {say_share(goal.value)} of the alerts are right",
+        "alerts": f"there are at most {say_count(goal.value)} alerts {say_cases(goal.per)}",
+    }[goal.criterion]
+    level = format_level(request.guarantee).replace(" ", NO_BREAK)
+    if best is None:
+        need = describe_need(lead)
+        yield f"Asked for with {level} confidence: in truth {wanted}. No score is sure to: {need}."
+        return
+    low, high = (name_value(best.row[name]) for name in ("holds_from", "holds_to"))
+    stretch = "" if low == high else f" It holds at every score from {low} to {high}."
+    yield f"Promised with {level} confidence: in truth {wanted}, not only in the test.{stretch}"
+
+
+def describe_need(decision: Decision) -> str:
+    """Return how many examples a promise takes that no threshold keeps, and how many there are."""
+    for column, what, n in (
+        ("n_pos_needed", "positives", decision.n_pos),
+        ("n_neg_needed", "negatives", decision.n_neg),
+    ):
+        numbers = [option.row.get(column) for option in decision.options]
+        least = min((float(number) for number in numbers if number is not None), default=None)
+        if least is None:
+            continue
+        if least == float("inf"):
+            return "no test set could prove it"
+        if least > n:
+            return (
+                f"even perfect scores would need {say_number(least)} {what} in the test, which has "
+                f"{say_number(n)}"
+            )
+        return (
+            f"the test's {say_number(n)} {what} would be enough for perfect scores ({say_number(least)} "
+            "needed), but not for these: it takes better scores, or a larger test"
+        )
+    return "it takes a larger budget, or a larger test"
+
+
+# Tables of decisions --------------------------------------------------------------------------
+
+
+def _write_table_box(leads: Sequence[Decision], request: ReportRequest) -> Iterator[str]:
+    """Yield the box of several groups, which have a threshold each."""
+    goal, etas = leads[0].goal, {lead.eta for lead in leads}
+    place = f"where {say_eta(leads[0].eta)} is positive, " if len(etas) == 1 else ""
+    eyebrow = f"{place}{goal.words}"
+    names = ", ".join(map(escape, leads[0].group))
+    has_models = len(leads[0].options) > 1 or leads[0].options[0].model is not None
+    what = "Which model, and from which score" if has_models else "Alert from these scores"
+    yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
+    yield f'<p class="eyebrow">{escape(eyebrow[0].upper() + eyebrow[1:])}</p>'
+    yield f'<h2 id="decision-head">{what}, by {names}</h2>'
+    yield write_decision_table(leads, request, f"{what}, by group")
+    yield "".join(_write_promises(leads, request))
+    yield "</section>"
+
+
+def _write_promises(leads: Sequence[Decision], request: ReportRequest) -> Iterator[str]:
+    """Yield one sentence on the thresholds that keep a promise, and what the others would take."""
+    if request.guarantee is None:
+        said = {sentence: None for lead in leads for sentence in describe_promise(lead, request)}
+        yield from (f'<p class="promise">{escape(sentence)}</p>' for sentence in said)
+        return
+    level = format_level(request.guarantee).replace(" ", NO_BREAK)
+    kept = [lead for lead in leads if lead.best is not None]
+    if kept:
+        words = f"Promised with {level} confidence for each row by itself: it holds in truth, too."
+        yield f'<p class="promise">{escape(words)}</p>'
+    unmet = [lead for lead in leads if lead.best is None]
+    for lead in unmet[:_MOST_BARS]:
+        place = say_group(lead.group) or f"{lead.goal.words}, where {say_eta(lead.eta)} is positive"
+        sentence = f"{place[0].upper()}{place[1:]}: no score can promise this; {describe_need(lead)}."
+        yield f'<p class="promise">{escape(sentence)}</p>'
+    if len(unmet) > _MOST_BARS:
+        yield f'<p class="promise">{len(unmet) - _MOST_BARS} more have no such score.</p>'
+
+
+def write_decision_table(decisions: Sequence[Decision], request: ReportRequest, label: str) -> str:
+    """Return a table with a row per decision, for people; what is constant stands above it."""
+    shown = decisions[:_MOST_ROWS]
+    columns = _list_columns(shown, request)
+    heads = "".join(
+        f'<th scope="col"{"" if is_text else _NUMBER}>{escape(name)}</th>'
+        for name, is_text, _ in columns
+    )
+    body = []
+    for decision in shown:
+        cells = [
+            f"<td{'' if is_text else _NUMBER}>{write(decision)}</td>" for _, is_text, write in columns
+        ]
+        cells[0] = f'<th scope="row">{columns[0][2](decision)}</th>'
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    more = (
+        f'<p class="note">{len(decisions) - _MOST_ROWS} more rows are in the tables at the end.</p>'
+        if len(decisions) > _MOST_ROWS
+        else ""
+    )
+    caption = _describe_table(shown, request)
+    table = (
+        f"<table>{write_caption(caption)}<thead><tr>{heads}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )
+    return wrap_scrolling(table, label) + more
+
+
+_NUMBER = ' class="number"'
+
+
+def _describe_table(decisions: Sequence[Decision], request: ReportRequest) -> str:
+    goals, level = {d.goal.words for d in decisions}, request.confidence
+    target = "" if len(goals) > 1 or any(d.is_lead for d in decisions) else f"{goals.pop()}. "
+    ends = "" if level is None else f". In brackets: {format_level(level)} intervals"
+    words = "Right: share of the alerts. Found: share of the positives"
+    return glue_numbers(f"{target[:1].upper()}{target[1:]}{words}{ends}")
+
+
+def _list_columns(decisions: Sequence[Decision], request: ReportRequest) -> list[_Column]:
+    """Return the heads of a table of decisions, whether they are texts, and how to write a cell."""
+    columns = [_build_group_column(name) for name in decisions[0].group]
+    are_leads = any(decision.is_lead for decision in decisions)
+    if len({decision.goal for decision in decisions}) > 1:
+        columns.append(("Target", True, lambda d: write_cell(_say_target(d), say_eta(d.eta))))
+    elif len({decision.eta for decision in decisions}) > 1 or not are_leads:
+        columns.append(("Positive", True, lambda d: escape(say_eta(d.eta))))
+    options = [option for decision in decisions for option in decision.met]
+    if any(option.model is not None for option in options):
+        columns.append(_build_column("Use", lambda o: escape(name_value(o.model)), is_text=True))
+    if any(option.threshold is not None for option in options):
+        columns.append(_build_column("Alert from", lambda o: escape(o.threshold or "–")))
+    per = request.per
+    columns.append(
+        _build_column(
+            f"Alerts {say_cases(per)}",
+            lambda o: write_cell(
+                say_count(o.read("alerts")),
+                say_span(o, "predicted_positive_rate", lambda rate: say_count(per * rate)),
+            ),
+        )
+    )
+    columns.append(_build_column("Right", lambda o: _write_share(o, "precision")))
+    columns.append(_build_column("Found", lambda o: _write_share(o, "recall")))
+    return columns
+
+
+def _build_group_column(name: str) -> _Column:
+    return name, True, lambda decision: escape(name_value(decision.group[name]))
+
+
+def _build_column(name: str, write: Callable[[ModelChoice], str], *, is_text: bool = False) -> _Column:
+    """Return a column on the best model, which has a dash where no model meets the target."""
+    return name, is_text, lambda d: "–" if d.best is None else write(d.best)
+
+
+def _say_target(decision: Decision) -> str:
+    goal = decision.goal
+    return {
+        "recall": f"find {goal.found}",
+        "precision": f"{say_share(goal.value)} right",
+        "alerts": f"{say_count(goal.value)} alerts",
+    }[goal.criterion]
+
+
+def _write_share(option: ModelChoice, metric: str) -> str:
+    return write_cell(say_share(option.read(metric)), say_span(option, metric, say_share))
+
+
+def write_cell(value: str, span: str) -> str:
+    """Return a value with its interval below it, as the content of a cell."""
+    ends = f' <span class="ci">({escape(span)})</span>' if span else ""
+    return escape(value) + ends

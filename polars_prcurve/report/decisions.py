@@ -1,0 +1,167 @@
+"""Decisions: for each target, prevalence and group the models in order, the best first.
+
+operating points -> rank_options    one `Decision` per group, prevalence and target
+                 -> find_verdict    what the intervals say of the order
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any, Literal
+
+import polars as pl
+
+from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.request import Goal, ReportRequest
+
+Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
+_METRICS = ("precision", "recall", "predicted_positive_rate")
+_LEAST_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """What one model does at a target, or that it cannot meet it."""
+
+    model: Any
+    row: Mapping[str, Any]
+    """A row of `operating_points`."""
+    threshold: str | None
+    """The threshold in as few digits as flag the same cases; None of published rates."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether a threshold meets the target."""
+        return self.row["recall"] is not None and self.row["precision"] is not None
+
+    def read(self, name: str) -> float:
+        """Return a number of the row."""
+        return float(self.row[name])
+
+    def read_span(self, name: str) -> tuple[float, float] | None:
+        """Return the interval of a metric, or None if the row has none."""
+        low, high = self.row.get(f"{name}_low"), self.row.get(f"{name}_high")
+        return None if low is None or high is None else (float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One target at one prevalence in one group."""
+
+    group: Mapping[str, Any]
+    eta: float
+    goal: Goal
+    options: Sequence[ModelChoice]
+    """The models, the best first; without models there is one."""
+    n_pos: float
+    n_neg: float
+    is_lead: bool
+    """Whether this is of the first target, at the first prevalence of its group."""
+
+    @property
+    def best(self) -> ModelChoice | None:
+        """The best model that meets the target, or None if no model does."""
+        return self.options[0] if self.options and self.options[0].is_met else None
+
+    @property
+    def met(self) -> list[ModelChoice]:
+        """All models that meet the target, the best first."""
+        return [option for option in self.options if option.is_met]
+
+    def find_verdict(self) -> Verdict:
+        """Return what the intervals say of the first against the others."""
+        if len(self.met) < 2:
+            return "alone"
+        first, second = self.met[:2]
+        merit = self.goal.merit
+        if first.row[merit] == second.row[merit]:
+            return "equal"
+        mine = first.read_span(merit)
+        theirs = [option.read_span(merit) for option in self.met[1:]]
+        if mine is None or any(span is None for span in theirs):
+            return "unknown"
+        return "apart" if all(span is not None and mine[0] > span[1] for span in theirs) else "open"
+
+
+def collect_points(source: ReportSource, request: ReportRequest) -> pl.DataFrame:
+    """Return the operating points of all targets; empty without columns if no target is asked for."""
+    if not request.goals:
+        return pl.DataFrame()
+    points: pl.DataFrame = source.methods.operating_points(
+        request.eta.given,
+        metrics=_METRICS,
+        **request.targets,
+        per=request.per,
+        guarantee=request.guarantee,
+        confidence=request.confidence,
+        **source.group_arguments,
+    )
+    return points
+
+
+def rank_options(
+    source: ReportSource, request: ReportRequest, points: pl.DataFrame, areas: pl.DataFrame
+) -> list[Decision]:
+    """Return the decisions of a table of operating points: first those that head the report."""
+    if points.is_empty():
+        return []
+    thresholds = zip(points["threshold"].to_list(), source.find_next_scores(points), strict=True)
+    shown = [shorten_threshold(*pair) for pair in thresholds]
+    marked = points.with_row_index("_prc_row")
+    leads = set(request.eta.select_lead(marked)["_prc_row"].to_list())
+    first = request.goals[0]
+    decisions, sizes = [], _count_classes(source, areas)
+    keys = [*source.by_columns, "eta", "criterion", "target"]
+    for rows in marked.partition_by(keys, maintain_order=True):
+        top = rows.row(0, named=True)
+        goal = Goal(top["criterion"], top["target"], request.per)
+        options = [
+            ModelChoice(row.get(source.model or ""), row, shown[row["_prc_row"]])
+            for row in rows.iter_rows(named=True)
+        ]
+        options.sort(key=lambda option: _rank_key(option, goal))
+        is_lead = top["_prc_row"] in leads and (goal.criterion, goal.value) == (
+            first.criterion,
+            first.value,
+        )
+        group = {name: top[name] for name in source.by_columns}
+        n_pos, n_neg = sizes.get(tuple(group.values()), (0, 0))
+        decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_lead))
+    return sorted(decisions, key=lambda decision: not decision.is_lead)
+
+
+def _count_classes(
+    source: ReportSource, areas: pl.DataFrame
+) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Return the positives and negatives of each group, of models with different examples the most."""
+    if not {"n_pos", "n_neg"} <= set(areas.columns):
+        return {}
+    return {
+        tuple(row[name] for name in source.by_columns): (row["n_pos"] or 0, row["n_neg"] or 0)
+        for row in areas.sort("n_pos", "n_neg", nulls_last=False).iter_rows(named=True)
+    }
+
+
+def _rank_key(option: ModelChoice, goal: Goal) -> tuple[float, float]:
+    """Return what sorts models: those that meet the target first, then by merit; ties stay in order."""
+    if not option.is_met:
+        return math.inf, 0.0
+    other = "precision" if goal.merit == "recall" else "recall"
+    return -option.read(goal.merit), -option.read(other)
+
+
+def shorten_threshold(threshold: Any, next_score: Any) -> str | None:
+    """Return a threshold in words: rounded down, to so many digits that no other score reaches it."""
+    if threshold is None:
+        return None
+    if not isinstance(threshold, float) or not math.isfinite(threshold):
+        return str(threshold)
+    exact = Decimal(repr(threshold))
+    for digits in range(_LEAST_DIGITS, 18):
+        rounded = Context(prec=digits, rounding=ROUND_FLOOR).plus(exact)
+        if next_score is None or float(rounded) > next_score:
+            return f"{rounded.normalize():f}" if 1e-6 <= abs(rounded) < 1e15 else f"{float(rounded)!r}"
+    return repr(threshold)

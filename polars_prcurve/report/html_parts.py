@@ -1,0 +1,37 @@
+"""HTML from text: the one place where names of users become part of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape as escape_html
+
+from polars_prcurve.visible_text import make_visible
+
+
+@dataclass(frozen=True)
+class Markup:
+    """A piece of a page that is HTML already: all names in it went through `escape`."""
+
+    html: str
+
+
+def escape(text: str) -> str:
+    """Return the user's text as HTML."""
+    return escape_html(make_visible(text, keep_blanks=True))
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return names as a list in words: `a`, `a and b`, or `a, b and c`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def wrap_scrolling(table: str, label: str) -> str:
+    """Return a table that scrolls sideways by itself, and by keyboard, where the page is narrow."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
+
+
+def write_caption(text: str) -> str:
+    """Return the caption of a table, which is no wider than the page even if the table is."""
+    return f"<caption><span>{escape(text)}</span></caption>"

@@ -1,0 +1,379 @@
+"""What the data of a report cannot say, and what would settle it.
+
+A sentence here never contradicts a test that is decisive: it reads `resolved`, and then the interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.number_words import format_count, glue_numbers, say_eta, say_share
+from polars_prcurve.report.decision_box import name_value, say_group
+from polars_prcurve.report.decisions import Decision, ModelChoice
+from polars_prcurve.report.html_parts import Markup, escape, join_names, wrap_scrolling, write_caption
+from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.request import ReportRequest, say_number
+
+_MOST = 4
+"""Open questions of one kind, at most, that a report tells."""
+_MOST_NAMES = 5
+_FEW_FALSE_ALERTS = 5
+_WIDE = 0.2
+"""The width of an interval of recall above which a sentence tells how little is known of it."""
+
+
+@dataclass(frozen=True)
+class ReportTables:
+    """The tables that a report both shows and tells in words."""
+
+    areas: pl.DataFrame
+    """The table of `summary`."""
+    ranks: pl.DataFrame | None
+    """The table of `ranking`, or None without models."""
+    curves: pl.DataFrame
+    """The table of `curve` at the first prevalence."""
+    decisions: Sequence[Decision]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An open question, what is known of it, and what would settle it."""
+
+    question: str
+    known: str
+    remedy: str = ""
+
+
+def write_open_questions(
+    source: ReportSource, request: ReportRequest, tables: ReportTables
+) -> Iterator[Markup]:
+    """Yield the sections on what the data cannot say, and on what would settle it."""
+    doubts = list(list_doubts(source, request, tables))
+    lines = (
+        f"<li><b>{escape(glue_numbers(doubt.question))}</b> {escape(glue_numbers(doubt.known))}</li>"
+        for doubt in doubts
+    )
+    yield Markup(f'<h2 id="open">What the data cannot say</h2><ul>{"".join(lines)}</ul>')
+    remedies = list(dict.fromkeys(doubt.remedy for doubt in doubts if doubt.remedy))
+    sizes = _write_sizes(source, request, tables.decisions)
+    if remedies or sizes:
+        items = "".join(f"<li>{escape(glue_numbers(remedy))}</li>" for remedy in remedies)
+        yield Markup(
+            f'<h2 id="settle">What would settle it</h2>{f"<ul>{items}</ul>" if items else ""}{sizes}'
+        )
+
+
+def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield all open questions, the gravest first."""
+    kinds = (
+        _doubt_single_class(source, tables),
+        _doubt_everything(source, request),
+        _doubt_targets(source, tables),
+        _doubt_orders(source, request, tables),
+        _doubt_found(source, tables),
+        _doubt_first_alerts(source, request, tables),
+    )
+    for kind in kinds:
+        doubts = list(kind)
+        yield from doubts[:_MOST]
+        if len(doubts) > _MOST:
+            yield Doubt(
+                f"And {len(doubts) - _MOST} more of this kind.", "Their intervals are in the tables."
+            )
+    yield Doubt(
+        "What else the field changes.",
+        "All this holds as far as positives and negatives there are like those of the test, and only "
+        "their numbers differ.",
+    )
+
+
+def _doubt_single_class(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield the groups that lack a class."""
+    if not source.has_counts:
+        return
+    by = source.by_columns
+    sizes = tables.areas.select(*by, "n_pos", "n_neg")
+    largest = (
+        sizes.group_by(by, maintain_order=True).agg(pl.col("n_pos", "n_neg").max())
+        if by
+        else (sizes.select(pl.col("n_pos", "n_neg").max()))
+    )
+    for row in largest.drop_nulls().iter_rows(named=True):
+        if min(row["n_pos"], row["n_neg"]) > 0:
+            continue
+        absent = "positives" if row["n_pos"] == 0 else "negatives"
+        place = say_group({name: row[name] for name in by}) or "This test"
+        yield Doubt(
+            f"Anything on precision: {place}.",
+            f"The test has no {absent} here.",
+            f"{place}: {absent} in the test.",
+        )
+
+
+def _doubt_everything(source: ReportSource, request: ReportRequest) -> Iterator[Doubt]:
+    """Yield why there are no intervals at all."""
+    if not source.has_counts:
+        yield Doubt(
+            "How sure any of this is.",
+            "The rates come without numbers of examples, so nothing has an interval.",
+            "The numbers of positives and negatives behind the rates.",
+        )
+    elif request.confidence is None:
+        yield Doubt("How sure any of this is.", "This report was made without intervals.")
+
+
+def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield the decisions in which the intervals of the first two models overlap."""
+    for decision in tables.decisions:
+        if not decision.is_lead or decision.find_verdict() != "open":
+            continue
+        first, second = decision.met[:2]
+        merit, place = decision.goal.merit, _place(decision.group, decision.eta)
+        question = f"Which model {_say_contest(decision)}, {place}."
+        yield Doubt(question, f"{_say_value(first, merit)} and {_say_value(second, merit)} overlap.")
+
+
+def _say_contest(decision: Decision) -> str:
+    """Return in which way models compete at a target."""
+    goal = decision.goal
+    if goal.criterion == "recall":
+        return f"is right more often when {goal.found} of the positives are found"
+    if goal.criterion == "precision":
+        return f"finds more while {say_share(goal.value)} of the alerts are right"
+    return f"finds more {goal.words}"
+
+
+def _say_value(option: ModelChoice, metric: str) -> str:
+    span = option.read_span(metric)
+    low, high = span if span is not None else (math.nan, math.nan)
+    name, value = name_value(option.model), say_share(option.read(metric))
+    return f"{name} with {value} ({say_share(low)} to {say_share(high)})"
+
+
+def _place(group: Mapping[str, Any], eta: float) -> str:
+    prefix = f"{say_group(group)}, " if group else ""
+    return f"{prefix}where {say_eta(eta)} is positive"
+
+
+# Who leads by average precision ---------------------------------------------------------------
+
+
+def _doubt_orders(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield where the order by average precision is not resolved."""
+    if tables.ranks is None or "resolved" not in tables.ranks.columns:
+        return
+    leads = request.eta.select_lead(tables.ranks)  # what heads the report comes first, here too
+    ranks = pl.concat([leads, tables.ranks]).unique(maintain_order=True)
+    for rows in ranks.partition_by([*source.by_columns, "eta"], maintain_order=True):
+        known = [row for row in rows.iter_rows(named=True) if row["value"] is not None]
+        near = [row for row in known[1:] if row["resolved"] is False and row["behind"] is not None]
+        if near:
+            yield _doubt_order(source, known[0], near)
+
+
+def _doubt_order(
+    source: ReportSource, leader: Mapping[str, Any], near: Sequence[Mapping[str, Any]]
+) -> Doubt:
+    """Return the doubt on one lead: whether there is one, or only how large it is."""
+    place = _place({name: leader[name] for name in source.by_columns}, leader["eta"])
+    question = f"Which model has the higher {source.metric_words} {place}."
+    first, names = name_value(leader["model"]), [name_value(row["model"]) for row in near]
+    remedy = _say_factor(source, near[0], place)
+    if len(near) > 1:
+        few = names[:_MOST_NAMES]
+        others = join_names([*few, f"{len(names) - len(few)} more"] if len(names) > len(few) else few)
+        known = (
+            f"In the test {first} comes first ({leader['value']:.3f}), but {others} cannot be told "
+            "apart from it."
+        )
+        return Doubt(question, known, remedy)
+    row = near[0]
+    if row["behind"] == 0:
+        return Doubt(question, f"In the test {first} and {names[0]} are equal.")
+    if row["low"] is None:
+        return Doubt(question, f"In the test {first} is ahead by {row['behind']:.3f}.")
+    ends = f"{row['low']:.3f} to {row['high']:.3f}".replace("-", "\u2212")
+    interval = f"{row['behind']:.3f} ({ends})"
+    lead = f"In the test {first} is ahead of {names[0]} by {interval}"
+    if row["low"] <= 0 <= row["high"]:
+        return Doubt(
+            question, f"{lead}: the interval holds 0, so it may be the other way round.", remedy
+        )
+    question = f"How far {first} is ahead in {source.metric_words} {place}."
+    known = (
+        f"{lead}. That leaves out 0, so a lead is likely; but such intervals are known to be too "
+        "narrow here."
+    )
+    return Doubt(question, known, remedy)
+
+
+def _say_factor(source: ReportSource, row: Mapping[str, Any], place: str) -> str:
+    """Return how many times the examples would tell two models apart, if their difference stays."""
+    if not row["behind"] or row["low"] is None or row["high"] is None:
+        return ""
+    start = f"{place[0].upper()}{place[1:]}"
+    factor = ((row["behind"] - row["low"]) / row["behind"]) ** 2
+    if not row["reliable"] or not 1 <= factor < 1000:
+        return f"For {source.metric_words}: more negatives that score as high as positives."
+    return (
+        f"{start}: a test about {max(factor, 1.1):.2g} times as large tells the first two apart by "
+        f"{source.metric_words}, if their difference stays as it is."
+    )
+
+
+# What is known of single scores ---------------------------------------------------------------
+
+
+def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield decisions whose recall, or whose precision, rests on few examples."""
+    for decision in tables.decisions:
+        best = decision.best
+        if not decision.is_lead or best is None:
+            continue
+        span, fp = best.read_span("recall"), best.row["fp"]
+        name = " · ".join(
+            filter(
+                None, [say_group(decision.group), "" if best.model is None else name_value(best.model)]
+            )
+        )
+        whose = f", {name}" if name else ""
+        if span is not None and span[1] - span[0] > _WIDE:
+            n = format_count(decision.n_pos)
+            yield Doubt(
+                f"How many of the positives are found{whose}.",
+                f"With {n} positives in the test, {say_share(best.read('recall'))} found means anything "
+                f"from {say_share(span[0])} to {say_share(span[1])} in truth.",
+                "More positives: there are too few to know the share that is found.",
+            )
+        span = best.read_span("precision")
+        if span is not None and isinstance(fp, int) and fp < _FEW_FALSE_ALERTS:
+            few = "no false alert" if fp == 0 else f"only {fp} false alert{'' if fp == 1 else 's'}"
+            yield Doubt(
+                f"How often the alerts are right{whose}.",
+                f"In the test {few} came at this score or above, so precision may be anything from "
+                f"{say_share(span[0])} to {say_share(span[1])}.",
+                "More negatives: too few of them score as high as the scores above.",
+            )
+
+
+def _doubt_first_alerts(
+    source: ReportSource, request: ReportRequest, tables: ReportTables
+) -> Iterator[Doubt]:
+    """Yield up to which recall fewer than five false positives decide about precision."""
+    curves = tables.curves
+    if curves.is_empty() or not curves.schema["fp"].is_integer() or request.confidence is None:
+        return
+    few = curves.filter(pl.col("fp") < _FEW_FALSE_ALERTS, pl.col("recall") > 0)
+    groups = source.group_columns
+    last = (
+        few.group_by(groups, maintain_order=True).agg(pl.col("recall").max())
+        if groups
+        else (few.select(pl.col("recall").max()))
+    )
+    rows = last.drop_nulls().sort("recall", descending=True, maintain_order=True).to_dicts()
+    if not rows:
+        return
+    shown = [
+        say_share(row["recall"])
+        + (f" ({' · '.join(name_value(row[n]) for n in groups)})" if groups else "")
+        for row in rows[:_MOST_NAMES]
+    ]
+    shown += [f"less in {len(rows) - _MOST_NAMES} others"] if len(rows) > _MOST_NAMES else []
+    known = (
+        f"Up to a recall of {join_names(shown)}, fewer than {_FEW_FALSE_ALERTS} negatives of the test "
+        "raised an alert."
+    )
+    clean = few.filter(pl.col("fp") == 0, pl.col("precision_low").is_not_null())
+    if not clean.is_empty() and len(rows) <= 2:
+        top = clean.sort("recall").row(-1, named=True)
+        who = f" of {' · '.join(name_value(top[name]) for name in groups)}" if groups else ""
+        known += (
+            f" At the first {say_share(top['recall'])}{who} none did, so precision may be anything "
+            f"from {say_share(top['precision_low'])} to {say_share(top['precision_high'])}."
+        )
+    yield Doubt("How often the very first alerts are right.", known)
+
+
+# What would settle it -------------------------------------------------------------------------
+
+
+def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequence[Decision]) -> str:
+    """Return a table of how many examples make precision known at the scores of the report."""
+    leads = [decision for decision in decisions if decision.is_lead]
+    rows = [
+        {
+            **decision.group,
+            **({} if source.model is None else {source.model: option.model}),
+            "threshold": option.row["threshold"],
+        }
+        for decision in leads
+        for option in decision.options
+    ]
+    if request.confidence is None or all(row["threshold"] is None for row in rows):
+        return ""
+    schema = source.hashed_table.schema
+    asked = {name: schema[name] for name in source.group_columns}
+    given = pl.DataFrame(rows, schema={**asked, "threshold": schema["score"]}, strict=False)
+    given = given.unique(source.group_columns or None, keep="first", maintain_order=True)
+    sizes = source.methods.sample_size(
+        0.1, threshold=given, confidence=request.confidence, **source.group_arguments
+    )
+    return _write_size_table(source, sizes.drop_nulls("threshold"), request.confidence)
+
+
+def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: float) -> str:
+    """Return the table of sizes, with what the test has beside what it takes."""
+    if sizes.is_empty():
+        return ""
+    level = format_level(confidence)
+    enough = pl.all_horizontal(
+        pl.col("n_pos") >= pl.col("n_pos_needed"), pl.col("n_neg") >= pl.col("n_neg_needed")
+    )
+    if sizes.select(enough.fill_null(False).all()).item():
+        words = (
+            "Precision at the scores above needs no larger test: at any share of positives its "
+            f"{level} interval is narrower than 10 points."
+        )
+        return f"<p>{escape(glue_numbers(words))}</p>"
+    heads = ("Positives: in the test", "needed", "Negatives: in the test", "needed")
+    columns = ("n_pos", "n_pos_needed", "n_neg", "n_neg_needed")
+    body = []
+    for row in sizes.head(24).iter_rows(named=True):
+        name = " · ".join(name_value(row[name]) for name in source.group_columns) or "this test"
+        cells = "".join(_write_size(row, column) for column in columns)
+        body.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+    head = "".join(f'<th scope="col" class="number">{name}</th>' for name in heads)
+    corner = escape(" · ".join(source.group_columns))
+    caption = glue_numbers(
+        f"Examples for precision within 10 points, from low to high end of its {level} interval, at the "
+        "scores above and at any share of positives. Bold: more than the test has"
+    )
+    note = (
+        '<p class="note">– No false alert or no positive is found at this score, so the number cannot '
+        "be told.</p>"
+        if sizes["n_neg_needed"].null_count() or sizes["n_pos_needed"].null_count()
+        else ""
+    )
+    table = (
+        f'<table class="sizes">{write_caption(caption)}<thead><tr><th scope="col">{corner}</th>'
+        f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    )
+    return wrap_scrolling(table, "Examples needed") + note
+
+
+def _write_size(row: Mapping[str, Any], column: str) -> str:
+    """Return a number of examples as a cell, in bold if the test has fewer than it takes."""
+    has = row[column.removesuffix("_needed")]
+    number = escape(_say_size(row[column]))
+    is_short = column.endswith("_needed") and row[column] is not None and row[column] > has
+    return f'<td class="number">{f"<b>{number}</b>" if is_short else number}</td>'
+
+
+def _say_size(number: float | None) -> str:
+    return "–" if number is None else say_number(float(number)) if math.isfinite(number) else "∞"

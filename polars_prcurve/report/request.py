@@ -1,0 +1,158 @@
+"""What a report is asked for: prevalences, targets, a number of cases, a promise, a level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import glue_numbers, say_count, say_share
+from polars_prcurve.prevalence.eta_values import read_eta_list
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.report.reduced_table import ReportSource, collect_frame
+
+EtaValues: TypeAlias = "list[float] | pl.DataFrame"
+MILLION = 1_000_000.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A target in words: recall 0.5 is `to find half of the positives`."""
+
+    criterion: str
+    value: float
+    per: float
+
+    @property
+    def words(self) -> str:
+        """What is wanted, as the end of a sentence."""
+        if self.criterion == "recall":
+            return f"to find {self.found} of the positives"
+        if self.criterion == "precision":
+            return f"so that {say_share(self.value)} of the alerts are right"
+        return f"with at most {say_count(self.value)} alerts {say_cases(self.per)}"
+
+    @property
+    def found(self) -> str:
+        """The share of positives that is to be found."""
+        return {0.5: "half", 1.0: "all", 0.25: "a quarter"}.get(self.value, say_share(self.value))
+
+    @property
+    def merit(self) -> str:
+        """The column by which models are compared at this target: greater is better."""
+        return "precision" if self.criterion == "recall" else "recall"
+
+
+def say_cases(per: float) -> str:
+    """Return a number of cases as `per million cases`, `per 1 000 cases` or `among 2 500 cases`."""
+    if per == MILLION:
+        return "per million cases"
+    is_round = str(int(per)).rstrip("0") == "1" and per == int(per)
+    return glue_numbers(f"{'per' if is_round else 'among'} {say_number(per)} cases")
+
+
+def say_number(number: float) -> str:
+    """Return all digits of a number, in groups of three."""
+    whole = f"{number:,.0f}" if number == round(number) else f"{number:,.6g}"
+    return glue_numbers(whole.replace(",", " "))
+
+
+@dataclass(frozen=True)
+class ReportEta:
+    """The prevalences of a report: some numbers for all groups, or a frame with those of each group."""
+
+    given: EtaValues
+    keys: tuple[str, ...] = ()
+    """The group columns of a frame."""
+
+    @property
+    def exact(self) -> EtaValues:
+        """The prevalences without their own intervals, for methods that do not carry these."""
+        if isinstance(self.given, list):
+            return self.given
+        return self.given.drop(UNCERTAIN_ETA_COLUMNS, strict=False)
+
+    @property
+    def lead(self) -> EtaValues:
+        """The first prevalence of each group, which heads the report."""
+        if isinstance(self.given, list):
+            return self.given[:1]
+        subset = list(self.keys)
+        return (
+            self.given.unique(subset, keep="first", maintain_order=True)
+            if subset
+            else self.given.head(1)
+        )
+
+    @property
+    def exact_lead(self) -> EtaValues:
+        """The first prevalence of each group, without its own interval."""
+        return ReportEta(self.lead, self.keys).exact
+
+    @property
+    def has_one_each(self) -> bool:
+        """Whether each group has one prevalence."""
+        return len(self.lead) == len(self.given)
+
+    def select_lead(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of a table that are at the first prevalence of their group."""
+        if isinstance(self.given, list):
+            return table.filter(pl.col("eta") == self.given[0])
+        lead = self.exact_lead
+        assert isinstance(lead, pl.DataFrame)
+        keys = lead.select(*self.keys, pl.col("eta").cast(pl.Float64))
+        kept = table.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
+        return kept if self.keys or kept.height else table.filter(pl.col("eta") == pl.col("eta").min())
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What a report is asked for."""
+
+    eta: ReportEta
+    targets: Mapping[str, list[float]]
+    """The values of recall, precision and alerts that were asked for, in this order."""
+    per: float
+    """The number of cases among which alerts are counted."""
+    confidence: float | None
+    guarantee: float | None
+
+    @property
+    def goals(self) -> list[Goal]:
+        """The targets one by one."""
+        return [Goal(name, value, self.per) for name, values in self.targets.items() for value in values]
+
+
+def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
+    """Return the prevalences; None is that of the table, or of each group if groups differ."""
+    if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        frame = collect_frame(eta)
+        keys = tuple(name for name in source.by_columns if name in frame.columns)
+        if source.model is not None and source.model in frame.columns:
+            raise PrcError(
+                f"models are compared at one prevalence; leave the column {source.model!r} out of eta="
+            )
+        return ReportEta(frame, keys)
+    etas = read_eta_list(eta)
+    if None not in etas:
+        return ReportEta([value for value in dict.fromkeys(etas) if value is not None])
+    groups = source.merged.summary(metrics="roc_auc", **source.group_arguments)
+    groups = groups.drop_nulls("eta").select(*source.by_columns, "eta").unique(maintain_order=True)
+    own = groups["eta"].unique()
+    if len(own) == 1:
+        values = (own.item() if value is None else value for value in etas)
+        return ReportEta(list(dict.fromkeys(values)))
+    if len(etas) == 1 and source.by_columns and groups.n_unique(source.by_columns) == groups.height > 0:
+        return ReportEta(groups, tuple(source.by_columns))
+    raise PrcError(
+        "eta=None of a report is the own prevalence of the table, and its groups have "
+        f"{len(own) or 'none'}; pass eta= as numbers"
+    )
+
+
+def list_etas(areas: pl.DataFrame) -> list[float]:
+    """Return all prevalences of a report, rising, from its table of areas."""
+    return areas["eta"].drop_nulls().unique().sort().to_list()
