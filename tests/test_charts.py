@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.number_words import say_eta, say_share
-from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores
+from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
 pytestmark = pytest.mark.extras
 vl_convert = pytest.importorskip("vl_convert")
@@ -1023,6 +1023,7 @@ FIELDS = {
     "rank",
     *("part", "curve", "order", "run", "doubt", "copy", "grey", "facet", "color", "recall", "x", "y"),
     *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference"),
+    *("threshold_probability", "net_benefit", "net_benefit_low", "net_benefit_high"),
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("text", "note", *(f"s{slot}" for slot in range(8))),
     *(f"{name}_label" for name in ("precision", "recall", "alerts")),
@@ -1487,6 +1488,77 @@ def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
     [mark] = records(chart, "mark")
     assert mark["recall"] == pytest.approx(tenth, rel=1e-9)
     assert heading(chart) == plain(f"A tenth of the cases holds {say_share(tenth)} of the positives")
+
+
+def test_decision_curve_draws_net_benefit_beside_that_of_treating_all_and_none():
+    frame = make_posteriors(draw_groups("ab", neg=240, digits=3))
+    risks = [k / 50 for k in range(1, 40)]
+    table = frame.prc.decision_curve(probabilities=risks, confidence=0.95, by="model")
+    chart = charts.decision_curve(table.sample(fraction=1, shuffle=True, seed=1), confidence=0.95)
+    low, _ = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
+    names = ("net_benefit", "net_benefit_low", "net_benefit_high")
+    for model in "ab":
+        exact = table.filter(model=model)
+        drawn = {
+            row["threshold_probability"]: tuple(row[name] for name in names)
+            for row in records(chart)
+            if row["color"].startswith(model) and "net_benefit" in row
+        }
+        assert list(drawn) == sorted(drawn)
+        for risk, value, *ends in exact.select("threshold_probability", *names).iter_rows():
+            if value >= 0:
+                shown = (value, *(max(end, low) for end in ends))
+                assert drawn[risk] == pytest.approx(shown, rel=1e-4, abs=1e-6)
+    lines = records(chart, "reference")
+    assert min(row.get("net_benefit", low) for row in [*lines, *records(chart)]) >= low
+    etas = table["eta"].unique().to_list()
+    for row in lines:
+        if row["ref"] != "none":
+            [eta] = [eta for eta in etas if row["ref"] == f"all {eta:.6g}"]
+            odds = row["threshold_probability"] / (1 - row["threshold_probability"])
+            assert row["net_benefit"] == pytest.approx(eta - (1 - eta) * odds, abs=1e-4)
+    assert {row["net_benefit"] for row in lines if row["ref"] == "none"} == {0}
+    assert (
+        plot(frame).decision_curve(probabilities=risks, confidence=0.95, by="model").to_dict()
+        == charts.decision_curve(table, confidence=0.95).to_dict()
+    )
+
+
+def test_decision_curve_says_where_acting_is_surely_better():
+    one = make_posteriors(draw_scores(pos=400, neg=1_600, digits=3))
+    table = one.prc.decision_curve(confidence=0.95)
+    sure = table.filter(pl.col("net_benefit_low") > pl.max_horizontal(0, "treat_all"))
+    low, high = (sure["threshold_probability"][k] for k in (0, -1))
+    assert sure.height == round(100 * (high - low)) + 1
+    said = f"Acting on the model is better than treating all or none at risks from {say_share(low)} to"
+    assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
+    without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
+    assert re.match(r"At a risk of \d+ %, acting on the model nets \d+ true cases", heading(without))
+    useless = one.with_columns(score=pl.lit(0.2))
+    said = "At no risk shown is acting on the model better than treating all or none"
+    assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3])) == said
+
+
+def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_log_axis():
+    one = make_posteriors(draw_scores(pos=200, neg=800, digits=3))
+    risks = [0, *np.geomspace(1e-5, 0.5, 30).tolist()]
+    chart = plot(one).decision_curve([0.1, 1e-4], eta_train=0.2, probabilities=risks)
+    spec = read_spec(chart)
+    panels = spec["vconcat"][0]
+    assert panels["resolve"] == {"scale": {"y": "independent"}}
+    x = next(layer["encoding"]["x"] for layer in panels["spec"]["layer"] if "x" in layer["encoding"])
+    assert x["scale"]["type"] == "log"
+    assert "Not drawn: a risk of 0" in subtitle(chart)
+    assert "true cases per million cases" in subtitle(chart)
+    lowest = {}
+    for row in [*records(chart), *records(chart, "reference")]:
+        if "net_benefit" in row:
+            lowest[row["facet"]] = min(row["net_benefit"], lowest.get(row["facet"], 0))
+    assert lowest["1\xa0in\xa010\xa0000"] > -0.41 * 1.05 * 1e-4
+    twice = one.prc.decision_curve().with_columns(group=1)
+    both = pl.concat([twice, twice.with_columns(net_benefit=0.5 * pl.col("net_benefit"))])
+    with pytest.raises(PrcError, match="several values at one risk"):
+        charts.decision_curve(both.drop("group"))
 
 
 # How it looks ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
 from polars_prcurve.charts.by_threshold import threshold_curve
+from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
@@ -27,6 +28,7 @@ from polars_prcurve.charts.subsample_ribbon import ribbon
 
 __all__ = [
     "Chart",
+    "decision_curve",
     "difference",
     "gain_curve",
     "live",

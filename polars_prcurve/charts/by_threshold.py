@@ -24,7 +24,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     make_key,
     name_panel,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, choose_events
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     describe_etas,
@@ -47,8 +47,6 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_share
 
-_RARE = 0.001
-"""Where positives are as rare as this or rarer, alerts are counted among a million events."""
 _MOST_COLUMNS = 4
 
 
@@ -102,7 +100,7 @@ def threshold_curve(
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
     lines = split_by_doubt(drawn, "step-after")
-    specs = _build_specs(finite, _count_events(curves))
+    specs = _build_specs(finite, choose_events(curves.per_curve["eta"]))
     stack = _Stack(curves, channels, specs, lines, _mark_thresholds(marked, curves, channels), finite)
     not_drawn = ["Not drawn: infinite thresholds"] if finite.height < rows.height else []
     note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
@@ -127,12 +125,6 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     return pick_out(channels, dict(means.rows()), curves)
 
 
-def _count_events(curves: ChartCurves) -> int:
-    """Return the number of events that alerts are counted among: 1 000, or a million."""
-    etas = curves.per_curve["eta"].drop_nulls()
-    return 1_000_000 if len(etas) and (etas.filter(etas > 0) <= _RARE).any() else 1_000
-
-
 def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
     """Add `x`, the threshold as a float, and `alerts`, null in place of 0, which no log axis shows."""
     if len(rows) and rows["threshold"].null_count():
@@ -142,7 +134,7 @@ def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
         )
     rows = rows.join(curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left")
     rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    alerts = pl.when(rate > 0).then(_count_events(curves) * rate)
+    alerts = pl.when(rate > 0).then(choose_events(curves.per_curve["eta"]) * rate)
     return rows.with_columns(x=pl.col("threshold").cast(pl.Float64), alerts=alerts, made=False)
 
 
@@ -173,7 +165,7 @@ def _mark_thresholds(
     marked: MarkedPoints, curves: ChartCurves, channels: Channels
 ) -> list[dict[str, Any]]:
     """Return the records of marked points at their threshold, with their height in each chart."""
-    events = _count_events(curves)
+    events = choose_events(curves.per_curve["eta"])
     etas = dict(curves.per_curve.select("curve", "eta").rows())
 
     def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:

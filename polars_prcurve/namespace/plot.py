@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
+from polars_prcurve.curves.decision_curves import PROBABILITIES
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics
@@ -42,6 +43,7 @@ class QueryMethods(Protocol):
     def ranking(self, *values: Any, **options: Any) -> Any: ...
     def compare(self, *values: Any, **options: Any) -> Any: ...
     def crossings(self, *values: Any, **options: Any) -> Any: ...
+    def decision_curve(self, *values: Any, **options: Any) -> Any: ...
     def subsample_negatives(self, *values: Any, **options: Any) -> Any: ...
 
 
@@ -306,6 +308,73 @@ class PlotPrc(MethodListing, path="prc.plot"):
             missing=missing,
         )
         return charts.gain_curve(run_query(query), color=color, facet=facet, title=title)
+
+    def decision_curve(
+        self,
+        eta: Eta = None,
+        *,
+        probabilities: Sequence[float] = PROBABILITIES,
+        eta_train: float | None = None,
+        confidence: float | None = None,
+        log_x: bool | None = None,
+        color: str | None = None,
+        facet: str | None = None,
+        title: Title = None,
+        by: Columns = None,
+        score: Column = "score",
+        label: Column = "label",
+        pos_label: Any = None,
+        weight: Column | None = None,
+        counts: tuple[Column, Column] | None = None,
+        missing: Missing = "raise",
+    ) -> Chart:
+        """Collect net benefit at each risk, and draw it beside that of treating all and none.
+
+        Parameters
+        ----------
+        eta, probabilities, eta_train, confidence
+            As in `decision_curve`.
+        log_x, color, facet, title
+            As in `charts.decision_curve`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.decision_curve`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
+        >>> chart = df.prc.plot.decision_curve(probabilities=[0.1, 0.2, 0.4], title="Four rows")
+        >>> chart.to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        check_texts(color=color, facet=facet)
+        check_title(title)
+        if log_x is not None:
+            read_flag("log_x=", log_x)
+        from polars_prcurve import charts
+
+        query = self._methods.decision_curve(
+            eta,
+            probabilities=probabilities,
+            eta_train=eta_train,
+            confidence=confidence,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            counts=counts,
+            missing=missing,
+        )
+        return charts.decision_curve(
+            run_query(query),
+            confidence=confidence,
+            log_x=log_x,
+            color=color,
+            facet=facet,
+            title=title,
+        )
 
     def difference(
         self,

@@ -15,7 +15,7 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import charts, metrics, prc
-from tests.support.plain_calls import DF, PLAIN
+from tests.support.plain_calls import DF, PLAIN, RISKS
 
 
 class Call(NamedTuple):
@@ -43,6 +43,7 @@ EXPRESSIONS: dict[str, dict[str, Any]] = {
 }
 PLOTS: dict[str, dict[str, Any]] = {
     **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve", "gain_curve")},
+    "decision_curve": {"probabilities": [0.2, 0.5]},
     "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
     "ribbon": {"eta": 0.6, "n_repeats": 2},
@@ -136,7 +137,11 @@ def list_calls() -> dict[str, Call]:
         for name, (table, plain) in PLAIN.items()
     }
     calls |= {
-        f"plot.{name}": Call(DF, lambda table, name=name: getattr(prc(table).plot, name), plain)
+        f"plot.{name}": Call(
+            RISKS if name == "decision_curve" else DF,
+            lambda table, name=name: getattr(prc(table).plot, name),
+            plain,
+        )
         for name, plain in PLOTS.items()
     }
     calls |= {
@@ -163,6 +168,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
     p = prc(DF)
     pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc")
     tables = {
+        "decision_curve": prc(RISKS).decision_curve(),
         "difference": pairs,
         "gain_curve": p.curve(0.1),
         "live": p.sweep(),

@@ -30,6 +30,11 @@ def draw_groups(values: Iterable[Any], name: str = "model", **options: Any) -> p
     return pl.concat(parts, how="vertical_relaxed")
 
 
+def make_posteriors(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with scores that are posteriors of its normal classes, 1.5 apart."""
+    return frame.with_columns(score=1 / (1 + (1.125 - 1.5 * pl.col("score")).exp()))
+
+
 DRAW: dict[str, Draw] = {
     "pr_curve": lambda frame, by: charts.pr_curve(frame.prc.curve(0.1, by=by)),
     "metric_by_eta": lambda frame, by: charts.metric_by_eta(
@@ -43,6 +48,9 @@ DRAW: dict[str, Draw] = {
     "ribbon": lambda frame, by: charts.ribbon(
         frame.prc.subsample_negatives(0.75, n_repeats=5, seed=1, by=by)
     ),
+    "decision_curve": lambda frame, by: charts.decision_curve(
+        make_posteriors(frame).prc.decision_curve(confidence=0.95, by=by)
+    ),
     "gain_curve": lambda frame, by: charts.gain_curve(frame.prc.curve(0.1, by=by)),
     "roc_curve": lambda frame, by: charts.roc_curve(frame.prc.sweep(by=by), eta=0.1, log_x=True),
 }
@@ -50,4 +58,4 @@ DRAW: dict[str, Draw] = {
 DRAWN_APART = {"difference", "live", "normal_quantiles", "ranking"}
 """Charts of another shape, which have their own tests of hostile names, many groups and no rows."""
 
-__all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores"]
+__all__ = ["DRAW", "DRAWN_APART", "GRID", "draw_groups", "draw_scores", "make_posteriors"]

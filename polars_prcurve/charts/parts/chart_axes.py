@@ -18,6 +18,7 @@ from polars_prcurve.charts.parts.number_formats import round_digits
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _PERCENT = "format(100 * datum.value, '.3~g') + '\u00a0%'"
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
+_ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
 _LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
@@ -25,9 +26,15 @@ _LABELS = {
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
     "format(abs(100 * datum.value), '.3~g')",
+    "thousandths": _ROUNDED.format("1000"),
+    "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
 }
-AxisWords = Literal["percent", "one in", "share", "count", "points", "plain"]
+AxisWords = Literal[
+    "percent", "one in", "share", "count", "points", "thousandths", "millionths", "plain"
+]
+_RARE = 0.001
+"""Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,12 @@ class ChartAxis:
         if ticks is None:
             return style | {"tickCount": max(3, pixels // 50)}
         return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
+
+
+def choose_events(etas: pl.Series) -> int:
+    """Return the number of events that alerts are counted among: 1 000, or a million."""
+    known = etas.drop_nulls()
+    return 1_000_000 if (known.filter(known > 0) <= _RARE).any() else 1_000
 
 
 def fit_shares(values: pl.Series) -> tuple[float, float]:

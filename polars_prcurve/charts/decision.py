@@ -1,0 +1,388 @@
+"""The decision curve: net benefit by the risk at which users act."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_flag
+from polars_prcurve.charts.parts.chart_assembly import (
+    Chart,
+    ChartSpec,
+    ChartText,
+    add_ghosts,
+    build_chart,
+)
+from polars_prcurve.charts.parts.chart_axes import AxisWords, ChartAxis, choose_events
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    build_chart_curves,
+    check_table,
+    describe_etas,
+    describe_sizes,
+    name_group_fields,
+    number_curves,
+)
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
+from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
+from polars_prcurve.charts.parts.number_formats import (
+    format_level,
+    format_threshold,
+    say_count,
+    say_share,
+)
+from polars_prcurve.charts.parts.points_to_draw import (
+    build_records,
+    describe_doubt,
+    find_few_false_alerts,
+    split_by_doubt,
+)
+from polars_prcurve.charts.parts.references import QUIET, draw_line
+from polars_prcurve.column_names import SWEEP_COLUMNS
+from polars_prcurve.errors import PrcError
+
+_RISK, _VALUE = "threshold_probability", "net_benefit"
+_BAND = ("net_benefit_low", "net_benefit_high")
+_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")
+_BELOW_ZERO = 0.07
+"""Room below 0, as a share of the height above it, where no line of a model goes below 0."""
+_MOST_BELOW_ZERO = 0.4
+"""Room below 0, at most: a model of risks far too high would press all others flat."""
+_UNEVEN = 3.0
+"""Prevalences further apart than this factor have panels of their own scale."""
+
+
+def decision_curve(
+    table: pl.DataFrame,
+    *,
+    confidence: float | None = None,
+    log_x: bool | None = None,
+    color: str | None = None,
+    facet: str | None = None,
+    title: Title = None,
+) -> Chart:
+    """Decision curves from the table of `decision_curve`, in any row order: net benefit by risk.
+
+    A line is what acting on the model is worth, in true cases after false alarms are paid for, at each
+    risk at which a user would act. The grey lines are treating everybody and treating nobody. A model
+    is worth using where its line is above both. The shade is the table's interval. A line is dotted
+    where fewer than five false positives are behind it.
+
+    Parameters
+    ----------
+    table
+        What `decision_curve` returns, with or without intervals.
+    confidence
+        The level of the table's intervals, for the note, since the table does not hold it.
+    log_x
+        A log axis for the risk. By default where risks begin below 1 % and span a factor of 30 or more.
+    color, facet
+        A `by` column or `"eta"`. By default the first `by` column is colour, and the others are panels,
+        as is eta if a group has several.
+    title
+        Replaces the chart's own title; False leaves out title, subtitle and note.
+
+    Returns
+    -------
+    A layered Altair chart, or panels above a note.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
+    >>> chart = decision_curve(df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4]))
+    >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
+    At a risk of 20 %, acting on the model nets 440 true cases per 1 000
+    """
+    check_texts(color=color, facet=facet)
+    check_title(title)
+    curves = _read_decisions(table)
+    if color is None and facet is None and _is_uneven(curves):
+        facet = "eta"
+    channels = read_channels(curves, color, facet)
+    axes = _build_axes(curves, channels, log_x)
+    means = dict(curves.rows.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
+    channels, picked = pick_out(sort_panels(channels, means, curves), means, curves)
+    band = _BAND if _BAND[0] in curves.rows.columns else ()
+    spec = ChartSpec(*axes, "linear", bands=(_BAND,) if band else ())
+    scale = _Scale(curves, axes)
+    points = split_by_doubt(scale.cut_below(find_few_false_alerts(curves.rows), band), "linear")
+    grey, words = _draw_alternatives(scale, channels)
+    lines = build_records(curves, channels, points, [_RISK, _VALUE, *band])
+    data = [*grey, *add_ghosts(lines, channels, axes[0]), *_read_along(curves, channels, axes)]
+    level = (
+        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    )
+    note = (
+        "A false alarm costs p / (1 - p) of a true case at the risk p",
+        *(["Grey lines: treating all, and none"] if channels.facet is not None else []),
+        picked,
+        *([f"Shaded: {level}"] if band else []),
+        *describe_doubt(points),
+        *scale.describe_cut(),
+        *describe_sizes(curves),
+    )
+    text = ChartText(
+        title,
+        f"Net benefit: true cases per {_say_events(curves)} cases, after false alarms are paid for, "
+        f"{describe_etas(curves)}".rstrip(" ,"),
+        note,
+        _find_title(curves, channels) or "What acting on the model is worth, by risk",
+    )
+    return build_chart(spec, data, channels, text, words)
+
+
+def _read_decisions(table: object) -> ChartCurves:
+    """Return a line per group and prevalence; raise if one has two rows at a risk."""
+    frame = check_table("the chart decision_curve", table, "the method decision_curve", _NEEDED)
+    names = name_group_fields(frame.columns[: frame.columns.index("eta")]) | {"eta": "eta"}
+    values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
+    read = pl.DataFrame(
+        [frame.get_column(name).alias(field) for field, name in names.items()]
+        + [frame.get_column(name) for name in (*SWEEP_COLUMNS, *values)]
+    )
+    number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
+    read = read.with_columns(pl.when(number.is_finite()).then(number))
+    read = read.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+    read = number_curves(read.sort(*names, _RISK), list(names))
+    read = read.unique(["curve", _RISK, _VALUE], keep="first", maintain_order=True)
+    if read.select(pl.struct("curve", _RISK).is_duplicated().any()).item():
+        raise PrcError(
+            "some lines have several values at one risk; keep the group columns of the table, and keep "
+            "them before eta"
+        )
+    return build_chart_curves(
+        read, names, pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
+    )
+
+
+# Axes -----------------------------------------------------------------------------------------
+
+
+def _is_uneven(curves: ChartCurves) -> bool:
+    """Return whether the lines of one group are at prevalences far apart, which no axis shows well."""
+    spans = curves.per_curve.group_by(curves.group_fields or pl.lit(0)).agg(
+        wide=pl.col("eta").max() > _UNEVEN * pl.col("eta").min()
+    )
+    return bool(spans["wide"].any())
+
+
+def _build_axes(
+    curves: ChartCurves, channels: Channels, log_x: bool | None
+) -> tuple[ChartAxis, ChartAxis]:
+    """Return the axis of risks, linear or log, and that of net benefit."""
+    facet = channels.facet
+    risks = curves.rows[_RISK].unique().sort()
+    positive = risks.filter(risks > 0).to_list() or [0.01]
+    low, high = positive[0], positive[-1]
+    is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
+    if high < 1.01 * low:  # one risk
+        low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
+    x = ChartAxis(
+        _RISK,
+        "Risk at which you act" if facet else "Risk at which you act (threshold probability)",
+        low if is_log else 0.0,
+        high,
+        "share" if is_log else "percent",
+        is_log=is_log,
+    )
+    etas = curves.per_curve["eta"]
+    is_free = facet is not None and "eta" in facet.fields and _is_uneven(curves)
+    top, bottom = _find_ends(curves.rows, x)
+    words: AxisWords = "thousandths" if choose_events(etas) == 1_000 else "millionths"
+    title = f"Net benefit per {_say_events(curves)}"
+    return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=is_free)
+
+
+def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
+    """Return the highest and the lowest net benefit that an axis shows."""
+    within = rows.filter(pl.col(_RISK) >= x.low)
+    names = [name for name in (_VALUE, "treat_all", _BAND[1]) if name in rows.columns]
+    values = [value for name in names for value in within[name].drop_nulls().to_list()]
+    top = 1.05 * max(values, default=0.0)
+    top = top if top > 0 else 0.1
+    least = min(within[_VALUE].drop_nulls().to_list(), default=0.0)
+    return top, max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top)
+
+
+def _say_events(curves: ChartCurves) -> str:
+    return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """The ends of the axes; where panels have scales of their own, the ends of each prevalence."""
+
+    curves: ChartCurves
+    axes: tuple[ChartAxis, ChartAxis]
+
+    def find_bottom(self, eta: float) -> float:
+        """Return the lowest net benefit that is drawn at a prevalence."""
+        if not self.axes[1].is_free:
+            return self.axes[1].low
+        same = self.curves.per_curve.filter(pl.col("eta") == eta)["curve"]
+        return _find_ends(self.curves.rows.filter(pl.col("curve").is_in(same.implode())), self.axes[0])[
+            1
+        ]
+
+    def cut_below(self, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
+        """Return the points in order; lines end where they leave the axes, and a null is a gap."""
+        per_curve = self.curves.per_curve
+        numbers = pl.Series("bottom", map(self.find_bottom, per_curve["eta"]), dtype=pl.Float64)
+        bottoms = per_curve.select("curve").with_columns(numbers)
+        risk, value = pl.col(_RISK), pl.col(_VALUE)
+        points = rows.filter(risk >= self.axes[0].low).join(bottoms, on="curve", maintain_order="left")
+        before = (value - pl.col("bottom")).shift(1).over("curve")
+        after = value - pl.col("bottom")
+        share = before / (before - after)
+        crosses = points.with_columns(
+            (risk.shift(1).over("curve") + share * risk.diff().over("curve")).alias("at")
+        ).filter((before < 0) != (after < 0))
+        crosses = crosses.with_columns(pl.col("at").alias(_RISK), pl.col("bottom").alias(_VALUE))
+        ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
+        above = points.with_columns(pl.when(value >= pl.col("bottom")).then(value), *ends)
+        above = above.with_columns(
+            pl.when(pl.col(_VALUE).is_not_null()).then(pl.col(name)).alias(name) for name in band
+        )
+        cut = crosses.drop("at").with_columns(*ends)
+        return pl.concat([above, cut]).sort("curve", _RISK, maintain_order=True)
+
+    def describe_cut(self) -> list[str]:
+        """Return sentences for the note on rows that the axes do not show."""
+        rows = self.curves.rows
+        is_below = any(
+            (rows.filter(pl.col("curve") == row["curve"])[_VALUE] < self.find_bottom(row["eta"])).any()
+            for row in self.curves.per_curve.iter_rows(named=True)
+        )
+        said = ["Below the axis: risks at which a model does much harm"] if is_below else []
+        has_zero = self.axes[0].is_log and (rows[_RISK] < self.axes[0].low).any()
+        return [*said, *(["Not drawn: a risk of 0"] if has_zero else [])]
+
+    def list_treat_all(self, eta: float) -> Iterator[tuple[float, float]]:
+        """Yield points of the line of treating all, down to where it leaves the chart."""
+        x = self.axes[0]
+        odds = (eta - self.find_bottom(eta)) / (1 - eta) if eta < 1 else math.inf
+        end = min(odds / (1 + odds) if math.isfinite(odds) else 1.0, x.high)
+        if end <= x.low:
+            return
+        last = x.place(end)
+        for k in range(61):
+            risk = min(x.read(last * k / 60), end)
+            yield risk, eta - (1 - eta) * risk / (1 - risk)
+
+
+def _draw_alternatives(scale: _Scale, channels: Channels) -> tuple[list[dict[str, Any]], list[Word]]:
+    """Return the lines of treating all and treating none, and their names if one panel has one each."""
+    x, y = scale.axes
+    records: list[dict[str, Any]] = []
+    shown = set(channels.color.shown_labels) if channels.color else None
+    etas = scale.curves.per_curve["eta"].to_list()
+    if shown is not None and channels.color and channels.facet is None:
+        # Grey lines of models that are grey themselves would hide all others.
+        labels = channels.color.label_by_curve
+        etas = [eta for eta, label in zip(etas, labels, strict=True) if label in shown]
+    found = list(channels.repeat_in_panels("reference", etas))
+    for eta, place in found:
+        records += draw_line(scale.list_treat_all(eta), (x, y), f"all {eta:.6g}", place)
+        records += draw_line([(x.low, 0.0), (x.high, 0.0)], (x, y), "none", place)
+    if len(found) != 1 or channels.facet is not None or not records:
+        return records, []
+    none = Word(text="treat none", x=x.high, y=0.0, dy=4, baseline="top", align="right", **QUIET)
+    line = [point for point in scale.list_treat_all(found[0][0]) if point[1] >= 0.3 * y.high]
+    if not line or x.place(line[-1][0]) > 0.8:
+        return records, [none]
+    return records, [none, Word(text="treat all", x=line[-1][0], y=line[-1][1], dx=6, **QUIET)]
+
+
+# Words ----------------------------------------------------------------------------------------
+
+
+def _say_value(value: float, events: int) -> str:
+    """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
+    number = float(f"{events * value:.2g}")
+    return f"\u2212{say_count(-number)}" if number < 0 else say_count(number)
+
+
+def _find_title(curves: ChartCurves, channels: Channels) -> str:
+    """Return the finding of one line or two: where acting is surely worth it, or what it nets."""
+    is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
+    if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= 2:
+        return ""
+    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
+    rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)
+    if not (rows["lead"] > 0).any():
+        return "At no risk shown is acting on the model better than treating all or none"
+    sure = _find_sure_range(rows) if len(curves.per_curve) == 1 else ""
+    return sure or _say_values(rows, curves, channels)
+
+
+def _find_sure_range(rows: pl.DataFrame) -> str:
+    """Return between which risks the interval of one line is above treating all and none."""
+    if _BAND[0] not in rows.columns:
+        return ""
+    is_sure = (pl.col(_BAND[0]) > pl.max_horizontal(pl.lit(0.0), "treat_all")).fill_null(False)
+    marked = rows.sort(_RISK).select(_RISK, sure=is_sure, run=is_sure.rle_id())
+    sure = marked.filter("sure")
+    if sure.is_empty():
+        return "At no risk shown is acting surely better than treating all or none"
+    if sure["run"].n_unique() > 1 or len(sure) == 1:
+        return ""
+    low, high = (say_share(sure[_RISK][k]) for k in (0, -1))
+    return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
+
+
+def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
+    """Return what each line nets at the risk where one of them leads treating all and none by most.
+
+    Risks at which few false alarms are behind a line are passed over, if there are others.
+    """
+    known = find_few_false_alerts(rows).filter(~pl.col("doubt").fill_null(False), pl.col("lead") > 0)
+    rows = rows if known.is_empty() else known
+    risk = rows.sort("lead", _RISK, descending=[True, False])[_RISK][0]
+    at_risk = curves.rows.filter(pl.col(_RISK) == risk)
+    here = dict(at_risk.select("curve", _VALUE).rows())
+    events = choose_events(curves.per_curve["eta"])
+    place, said = f"At a risk of {say_share(risk)}", _say_events(curves)
+    values = {
+        curve: _say_value(here[curve], events) for curve in curves.per_curve["curve"] if curve in here
+    }
+    if len(values) < len(curves.per_curve):
+        return ""
+    if channels.color is None:
+        ends = at_risk.select(_BAND).row(0) if _BAND[0] in at_risk.columns else (None, None)
+        within = "" if None in ends else f" ({' to '.join(_say_value(end, events) for end in ends)})"
+        value = next(iter(values.values()))
+        return f"{place}, acting on the model nets {value}{within} true cases per {said}"
+    names = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
+    first, *others = sorted(values, key=lambda curve: -here[curve])
+    text = f"{place}, {names[first]} nets {values[first]} true cases per {said}"
+    return text + "".join(f", {names[curve]} {values[curve]}" for curve in others)
+
+
+def _read_along(
+    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
+) -> list[dict[str, Any]]:
+    """Return what the pointer reads at each risk of the table."""
+    events = choose_events(curves.per_curve["eta"])
+
+    def say(row: dict[str, Any]) -> tuple[str, str]:
+        ends = [row.get(name) for name in _BAND]
+        within = "" if None in ends else f" ({' to '.join(_say_value(end, events) for end in ends)})"  # type: ignore[arg-type]
+        threshold = format_threshold(row["threshold"])
+        at = "" if threshold is None else f", threshold {threshold}"
+        return say_share(row[_RISK]), f"{_say_value(row[_VALUE], events)}{within}{at}"
+
+    rows = curves.rows
+    if not axes[1].is_free:
+        rows = rows.with_columns(pl.col(_VALUE).clip(lower_bound=axes[1].low))
+    places = thin_places(rows[_RISK].filter(rows[_RISK] >= axes[0].low), len(curves.per_curve))
+    return build_hover_records(curves, channels, rows, axes, places, strategy="nearest", say=say)
