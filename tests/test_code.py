@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,26 @@ def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
     assert set(written) == {f"{name}.png" for name in {*charts.__all__, "pr_band"} - elsewhere}
     assert all((ROOT / "docs" / "images" / name).exists() for name in written)
     assert max(written.values()) < 60_000
+
+
+@pytest.mark.extras
+def test_the_picture_of_the_readme_is_of_its_numbers(tmp_path: Path) -> None:
+    claim = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = "import hero; print(*[round(100 * p['precision'], 1) for p in hero.compute_points()])"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "examples"), str(ROOT)])}
+    for source in (["-c", code], [str(ROOT / "examples" / "hero.py"), str(tmp_path / "hero.png")]):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", *source],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stderr
+        if source[0] == "-c":
+            field, lab = map(float, done.stdout.split())
+            assert f"{lab} % of its alerts are right in the lab, {field:.0f} % in screening" in claim
+    assert 20_000 < (tmp_path / "hero.png").stat().st_size < 80_000
 
 
 @pytest.mark.extras

@@ -141,7 +141,7 @@ def test_every_lazy_method_has_a_query() -> None:
 
 
 def test_the_readme_lists_every_frame_method() -> None:
-    table = page("README.md").partition("## What you can compute")[2].partition("As expressions")[0]
+    table = page("README.md").partition("## What you can compute")[2].partition("These expressions")[0]
     first = " ".join(re.findall(r"^\| ([^|]*) \|", table, flags=re.M))
     listed = set(re.findall(r"`(\w+)`", first)) - {"method"}
     remedy = "add it to the table of methods in README.md, under 'What you can compute'"
