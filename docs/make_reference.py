@@ -20,6 +20,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+sys.path.insert(0, str(Path(__file__).parent))
+from make_live import write_live
+
 import polars_prcurve
 from polars_prcurve import charts, engines, metrics
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
@@ -85,6 +88,7 @@ def main() -> None:
     for name, parts in pages().items():
         text = "\n\n".join(part.strip("\n") for part in parts)
         (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    write_live(folder)
 
 
 def pages() -> dict[str, Iterable[str]]:

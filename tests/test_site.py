@@ -6,8 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -131,3 +134,70 @@ def test_pages_fit_and_ask_for_nothing(browser: Any, site: Path, width: int) -> 
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert said == []
     context.close()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a word."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Yield the address of the site on this machine: a browser copies and searches only with one."""
+    with ThreadingHTTPServer(("localhost", 0), partial(QuietHandler, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_live_chart_of_the_front_page_works_without_a_network(
+    browser: Any, site: Path, width: int
+) -> None:
+    context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
+    tab, said = context.new_page(), []
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto((site / "index.html").as_uri())
+    tab.wait_for_selector("#live.drawn svg")
+    words = "[...document.querySelectorAll('#live svg text')].map(text => text.textContent)"
+    assert "Where 1\u00a0in\u00a020 is positive" in tab.evaluate(words)
+    tab.select_option("#live select", label="1\u00a0in\u00a01\u00a0000")
+    tab.wait_for_function(f"{words}.includes('Where 1\\u00a0in\\u00a01\\u00a0000 is positive')")
+    drawn = tab.locator("#live svg").bounding_box()
+    assert drawn["x"] >= 0
+    assert drawn["x"] + drawn["width"] <= width
+    assert said == []
+    context.close()
+
+
+def test_a_copy_of_code_is_what_one_types(browser: Any, address: str) -> None:
+    context = browser.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(f"{address}/index.html")
+    tab.locator(".highlight").first.hover()
+    tab.locator(".highlight button").first.click()
+    tab.wait_for_timeout(200)
+    copied = tab.evaluate("navigator.clipboard.readText()").splitlines()
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert copied == [line[4:] for line in page.splitlines() if line.startswith((">>> ", "... "))]
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("confidence interval", "uncertainty.html"), ("decision curve", "decision")],
+)
+def test_a_search_finds_the_page(browser: Any, address: str, words: str, found: str) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}/index.html")
+    tab.keyboard.press("/")
+    tab.wait_for_timeout(300)
+    tab.keyboard.type(words)
+    first = tab.locator("a[href*='?h=']").first  # the list of results comes when the index is read
+    first.wait_for()
+    tab.wait_for_timeout(300)
+    assert found in first.get_attribute("href")
+    tab.close()
