@@ -1,9 +1,9 @@
-"""Make the images of docs/charts.md from the code on that page.
+"""Make the images of the docs from the code on their pages.
 
     python examples/gallery.py docs/images/
     python examples/gallery.py --only ranking
 
-The examples run in the order of the page, and `chart` is what the example before an image has drawn.
+The examples of a page run in order, and `chart` is what the example before an image has drawn.
 """
 
 from __future__ import annotations
@@ -17,26 +17,47 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
+PAGES = (
+    "charts",
+    "tutorial",
+    "which-model",
+    "which-threshold",
+    "uncertainty",
+    "decision-curves",
+)
+"""Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the images of docs/charts.md.")
-    page = (DOCS / "charts.md").read_text(encoding="utf-8")
+    parser = argparse.ArgumentParser(description="Make the images of the docs.")
+    texts = [(DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES]
+    names = [name for text in texts for name in IMAGE.findall(text)]
     parser.add_argument("folder", nargs="?", default=DOCS / "images", type=Path)
-    parser.add_argument("--only", choices=IMAGE.findall(page), help="draw only this image")
+    parser.add_argument("--only", choices=names, help="draw only this image")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    variables: dict[str, Any] = {}
-    for part in doctest.DocTestParser().parse(page):
+    for text in texts:
+        wanted = [name for name in IMAGE.findall(text) if args.only in (None, name)]
+        if wanted:
+            draw_page(text, wanted, args.folder)
+
+
+def draw_page(text: str, wanted: list[str], folder: Path) -> None:
+    """Run the examples of a page up to its last image that is wanted, and save these images."""
+    variables: dict[str, Any] = {"__name__": "a page"}
+    left = set(wanted)
+    for part in doctest.DocTestParser().parse(text):
         if isinstance(part, doctest.Example):
-            exec(compile(part.source, "docs/charts.md", "exec"), variables)
+            if part.exc_msg is None:
+                exec(compile(part.source, "a page", "exec"), variables)
             continue
         for name in IMAGE.findall(part):
-            if args.only in (None, name):
-                save_image(variables["chart"], args.folder / f"{name}.png")
-            if args.only == name:
-                return
+            if name in left:
+                save_image(variables["chart"], folder / f"{name}.png")
+                left.remove(name)
+        if not left:
+            return
 
 
 def save_image(chart: Any, path: Path) -> None:

@@ -27,8 +27,8 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, choose_events
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_etas,
     describe_sizes,
+    join_etas,
     read_sweep,
 )
 from polars_prcurve.charts.parts.chart_words import Word
@@ -106,7 +106,7 @@ def threshold_curve(
     note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
     text = ChartText(
         title,
-        f"What each threshold does {describe_etas(curves)}, read straight down".replace(" ,", ","),
+        f"{join_etas('What each threshold does', curves)}, read straight down",
         note,
         marked.find_title() or "Precision, recall and alerts by threshold",
         describe_thinning(finite, drawn),

@@ -326,7 +326,10 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
 
 
 def _find_sure_range(rows: pl.DataFrame) -> str:
-    """Return between which risks the interval of one line is above treating all and none."""
+    """Return between which risks the interval of one line is above treating all and none.
+
+    Of several stretches the longest is told, unless the others make up more.
+    """
     if _BAND[0] not in rows.columns:
         return ""
     is_sure = (pl.col(_BAND[0]) > pl.max_horizontal(pl.lit(0.0), "treat_all")).fill_null(False)
@@ -334,8 +337,10 @@ def _find_sure_range(rows: pl.DataFrame) -> str:
     sure = marked.filter("sure")
     if sure.is_empty():
         return "At no risk shown is acting surely better than treating all or none"
-    if sure["run"].n_unique() > 1 or len(sure) == 1:
+    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
+    if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
         return ""
+    sure = longest
     low, high = (say_share(sure[_RISK][k]) for k in (0, -1))
     return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
 

@@ -18,8 +18,8 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_etas,
     describe_sizes,
+    join_etas,
     read_sweep,
 )
 from polars_prcurve.charts.parts.colors_and_panels import (
@@ -98,7 +98,7 @@ def gain_curve(
     note = [picked, *(["Dots: a tenth of the cases"] if dots else []), *describe_sizes(curves)]
     text = ChartText(
         title,
-        f"Share of positives that are found, by cases looked at {describe_etas(curves)}".rstrip(),
+        join_etas("Share of positives that are found, by cases looked at", curves),
         tuple(note),
         _find_title(curves, channels, tenths),
         describe_thinning(kept, drawn),

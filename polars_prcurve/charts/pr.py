@@ -19,8 +19,8 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_etas,
     describe_sizes,
+    join_etas,
     read_sweep,
 )
 from polars_prcurve.charts.parts.colors_and_panels import (
@@ -144,7 +144,7 @@ def pr_curve(
             picked=picked,
             marked=marked.describe(),
         ),
-        marked.find_title() or f"{_TITLES[y]} {describe_etas(curves)}".rstrip(),
+        marked.find_title() or join_etas(_TITLES[y], curves),
         describe_thinning(steps, drawn),
     )
     return build_chart(spec, data, channels, text, words)

@@ -18,8 +18,8 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_etas,
     describe_sizes,
+    join_etas,
     read_sweep,
 )
 from polars_prcurve.charts.parts.colors_and_panels import (
@@ -102,7 +102,7 @@ def prg_curve(
         *describe_doubt(drawn),
         *describe_sizes(curves),
     )
-    own_title = f"Precision gain and recall gain {describe_etas(curves)}".rstrip()
+    own_title = join_etas("Precision gain and recall gain", curves)
     subtitle = "Precision and recall on the scale on which F-scores average"
     text = ChartText(title, subtitle, note, own_title, describe_thinning(points, drawn))
     return build_chart(spec, data, channels, text)

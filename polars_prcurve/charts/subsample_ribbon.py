@@ -17,8 +17,8 @@ from polars_prcurve.charts.parts.chart_assembly import (
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
-    describe_etas,
     describe_sizes,
+    join_etas,
     read_sweep,
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
@@ -92,7 +92,7 @@ def ribbon(
     note = ("Line: all negatives. Pale: all samples; darker: their middle half",) if len(sizes) else ()
     text = ChartText(
         title,
-        f"Precision by recall {describe_etas(curves)}{samples}".rstrip(),
+        f"{join_etas('Precision by recall', curves)}{samples}",
         (*note, picked, *describe_sizes(curves)),
         "What a test with fewer negatives would have found",
         describe_thinning(steps, drawn),

@@ -191,6 +191,12 @@ def describe_etas(curves: ChartCurves) -> str:
     return say_etas(etas)
 
 
+def join_etas(text: str, curves: ChartCurves) -> str:
+    """Return the text and where the curves run, as one phrase."""
+    where = describe_etas(curves)
+    return f"{text}, {where}" if where.startswith("each") else f"{text} {where}".rstrip()
+
+
 def describe_sizes(curves: ChartCurves) -> list[str]:
     """Return sentences on the test set, and on the groups that have no curve."""
     lines: list[str] = []

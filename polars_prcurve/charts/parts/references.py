@@ -42,12 +42,15 @@ def draw_level(
     x, y = axes
     records: list[dict[str, Any]] = []
     words: list[Word] = []
-    first = channels.facet.labels[0] if channels.facet else None
-    for level, place in channels.repeat_in_panels("reference", levels):
-        if level is None or not y.low <= level <= y.high:
-            continue
+    drawn = [
+        (level, place)
+        for level, place in channels.repeat_in_panels("reference", levels)
+        if level is not None and y.low <= level <= y.high
+    ]
+    highest = max((level for level, _ in drawn), default=None)  # the others would strike the name out
+    for level, place in drawn:
         records += draw_line([(x.low, level), (x.high, level)], axes, f"{level:.6g}", place)
-        if not words and place.get("facet") == first and channels.facet is None:
+        if not words and level == highest and channels.facet is None:
             above = y.place(level) < 0.93
             words.append(
                 Word(
