@@ -9,9 +9,11 @@ does not hold these pages.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 import textwrap
+import typing
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -36,11 +38,48 @@ TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "size
 WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
+GROUPS = {
+    "Measure": ("counts", "sweep", "curve", "summary", "binormal"),
+    "Decide": ("operating_points", "decision_curve", "report"),
+    "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance", "roc_crossings"),
+    "Plan a test": ("sample_size", "resolution", "sampling_plan", "subsample_negatives"),
+    "Meet another prevalence": ("estimate_prevalence", "reweight"),
+    "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
+}
+"""The frame methods by what one wants, each of which has a page."""
+TYPES = {
+    "Any": "any value",
+    "None": "None",
+    "Part": "part",
+    "Column": "column",
+    "Columns": "column, several, or None",
+    "Eta": "number, several, frame or None",
+    "TargetValues": "number, several, or None",
+    "Thresholds": "number, several, frame or None",
+    "Cells": "four columns",
+    "Sizes": "two columns or numbers",
+    "Title": "text, False or None",
+    "CurveMetric": "metric",
+    "PointMetric": "metric",
+    "tuple[Column, Column]": "two columns",
+    "tuple[float, float]": "two numbers",
+    "os.PathLike[str]": "path",
+    "pl.DataFrame": "DataFrame",
+    "pl.LazyFrame": "LazyFrame",
+    "float": "number",
+    "bool": "True or False",
+    "int": "whole number",
+    "str": "text",
+}
+"""What the table of parameters calls the types of the code."""
+
 FRAMES = """
 Methods of `df.prc`, where `df` is a DataFrame or a LazyFrame; `prc(df)` is the same for type checkers.
 A DataFrame gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is
-collected. Charts are [methods of `df.prc.plot`](plots.md).
+collected. Each has a page with its parameters, its columns and an example. Charts are
+[methods of `df.prc.plot`](plots.md).
 """
+TABLE_HEADING = "## What the table holds"
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
 PLOTS = """
 Methods of `df.prc.plot`, which make a table and draw it. [Charts](../charts.md) shows them.
@@ -50,7 +89,7 @@ Functions of `polars_prcurve.charts`, which draw a table that a method has made.
 shows them.
 """
 PARTS = """
-From `polars_prcurve.report`, for the argument `parts` of [`report`](frames.md#report).
+From `polars_prcurve.report`, for the argument `parts` of [`report`](frames/report.md).
 """
 FUNCTIONS = "All of `polars_prcurve` but the namespace `.prc`."
 ENGINES = """
@@ -87,8 +126,19 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, parts in pages().items():
         text = "\n\n".join(part.strip("\n") for part in parts)
-        (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        path = folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(make_relative(text, Path(name).parent) + "\n", encoding="utf-8")
     write_live(folder)
+
+
+def make_relative(text: str, folder: Path) -> str:
+    """Return the text of a page in this folder of the reference, with its links led from there."""
+    return re.sub(
+        r"\]\(((?:\.\./)*[\w/-]+\.md)",
+        lambda m: f"]({os.path.relpath(m[1], folder).replace(os.sep, '/')}",
+        text,
+    )
 
 
 def pages() -> dict[str, Iterable[str]]:
@@ -99,22 +149,25 @@ def pages() -> dict[str, Iterable[str]]:
     of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
     of_curves = [m for m in with_parameter if m not in of_points]
     return {
-        "frames": ["# Frame methods", FRAMES, *described(FramePrc), setup(), *methods(FramePrc)],
-        "expressions": ["# Expressions", EXPRESSIONS, *described(ExprPrc), setup(), *methods(ExprPrc)],
+        "frames": ["# Frame methods", FRAMES, *groups(), TABLE_HEADING, *described(FramePrc), setup()],
+        **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
+        "expressions": [
+            *["# Expressions", EXPRESSIONS, overview(ExprPrc, list_methods(ExprPrc))],
+            *[*described(ExprPrc), setup(), *entries(ExprPrc, list_methods(ExprPrc))],
+        ],
         "plots": [
-            "# Charts of a score table",
-            PLOTS,
-            *described(PlotPrc),
-            setup(),
-            *entries(PlotPrc, drawn),
+            *["# Charts of a score table", PLOTS, overview(PlotPrc, drawn)],
+            *[*described(PlotPrc), setup(), *entries(PlotPrc, drawn)],
         ],
         "charts": [
-            *["# Charts of a finished table", CHARTS, setup(*imports("polars_prcurve.charts", drawn))],
+            *["# Charts of a finished table", CHARTS, overview(charts, drawn)],
+            setup(*imports("polars_prcurve.charts", drawn)),
             *entries(charts, drawn),
             *["## Parts of a report", PARTS, *entries(page, ["Table", "Figure"], "###")],
         ],
         "functions": [
-            *["# Functions", FUNCTIONS, setup(*imports("polars_prcurve", functions))],
+            *["# Functions", FUNCTIONS, overview(polars_prcurve, functions)],
+            setup(*imports("polars_prcurve", functions)),
             *entries(polars_prcurve, functions),
             *["## On an engine", ENGINES, *entries(engines, ["counts"], "###")],
         ],
@@ -156,10 +209,38 @@ def described(kind: type) -> Iterator[str]:
     yield markdown((inspect.getdoc(kind) or "").partition("\n\n")[2])
 
 
-def methods(kind: type) -> Iterator[str]:
-    for name, value in vars(kind).items():
-        if not name.startswith("_") and name != "plot":
-            yield from entry(name, value, "##")
+def list_methods(kind: type) -> list[str]:
+    """Return the public methods of a class, in order."""
+    return [name for name in vars(kind) if not name.startswith("_") and name != "plot"]
+
+
+def groups() -> Iterator[str]:
+    """Yield a table of methods per group; raise if a method is in none."""
+    listed = [name for names in GROUPS.values() for name in names]
+    if sorted(listed) != sorted(list_methods(FramePrc)):
+        different = set(listed) ^ set(list_methods(FramePrc))
+        raise SystemExit(f"GROUPS in docs/make_reference.py must list each method once: {different}")
+    for title, names in GROUPS.items():
+        rows = [[f"[`{name}`](frames/{name}.md)", first_line(getattr(FramePrc, name))] for name in names]
+        yield f"## {title}\n\n" + grid(["method", "what you get"], rows)
+
+
+def method_page(name: str) -> list[str]:
+    """Return the page of one frame method; its examples run on their own."""
+    _, text, *rest = entry(name, getattr(FramePrc, name), "#")
+    body = "\n\n".join(rest)
+    before, fence, after = body.partition("```python\n>>>")
+    return [f"# `{name}`", text, before, *([f"{setup()}\n\n{fence}{after}"] if fence else [])]
+
+
+def overview(module: Any, names: list[str]) -> str:
+    """Return a table of one line each, with links to the entries below."""
+    rows = [[f"[`{name}`](#{name.lower()})", first_line(getattr(module, name))] for name in names]
+    return grid(["name", "what it is"], rows)
+
+
+def first_line(value: Any) -> str:
+    return prose((inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " "))
 
 
 def entries(module: Any, names: list[str], heading: str = "##") -> Iterator[str]:
@@ -170,8 +251,8 @@ def entries(module: Any, names: list[str], heading: str = "##") -> Iterator[str]
 def entry(name: str, value: Any, heading: str) -> Iterator[str]:
     yield f"{heading} `{name}`"
     if callable(value) and not (isinstance(value, type) and issubclass(value, Exception)):
-        yield f"```python\n{signature(name, value)}\n```"
-    yield markdown(inspect.getdoc(value) or "")
+        yield f"```py\n{signature(name, value)}\n```"
+    yield markdown(inspect.getdoc(value) or "", value)
 
 
 def signature(name: str, value: Callable[..., Any]) -> str:
@@ -202,14 +283,17 @@ def shown(argument: inspect.Parameter) -> str:
 # Docstrings -------------------------------------------------------------------------------------
 
 
-def markdown(docstring: str) -> str:
-    """The sections of a docstring, of which examples are code already."""
+def markdown(docstring: str, value: Any = None) -> str:
+    """The sections of a docstring. Examples are code already; parameters of a call are a table."""
     first, *sections = re.split(
         r"^(Parameters|Attributes|Returns|Examples)\n-+\n", docstring, flags=re.M
     )
     parts = [paragraphs(first)]
     for title, body in zip(sections[::2], sections[1::2], strict=True):
-        parts += [f"**{title}**", listed(body) if title[0] in "PA" else paragraphs(body)]
+        if title == "Parameters" and callable(value) and not isinstance(value, type):
+            parts += [f"**{title}**", parameters(body, value)]
+        else:
+            parts += [f"**{title}**", listed(body) if title[0] in "PA" else paragraphs(body)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -221,6 +305,83 @@ def listed(body: str) -> str:
         for names, text in zip(items[::2], items[1::2], strict=True)
     ]
     return "\n".join(textwrap.fill(prose(line), 112, subsequent_indent="  ", **WHOLE) for line in lines)
+
+
+def read_parameters(docstring: str) -> dict[str, str]:
+    """Return the text on each parameter, or on several at once, by their names."""
+    section = re.split(r"^(?:Parameters|Returns|Examples)\n-+\n", docstring, flags=re.M)
+    return read_items(section[1]) if re.search(r"^Parameters\n-", docstring, flags=re.M) else {}
+
+
+def read_items(body: str) -> dict[str, str]:
+    items = re.split(r"^(\S.*)\n", body, flags=re.M)[1:]
+    return {names: " ".join(text.split()) for names, text in zip(items[::2], items[1::2], strict=True)}
+
+
+def parameters(body: str, value: Callable[..., Any]) -> str:
+    """Return the table of parameters, and a line on those that all methods share."""
+    known = inspect.signature(value).parameters
+    rows, told = [], set()
+    for names, text in read_items(body).items():
+        own = [name for name in names.split(", ") if name in known]
+        told |= set(own)
+        looks = {(name_type(known[n].annotation), show_default(known[n]), look_up(n, text)) for n in own}
+        for together in [own] if len(looks) == 1 else [[name] for name in own]:
+            first = known[together[0]]
+            cells = (name_type(first.annotation), show_default(first), prose(look_up(first.name, text)))
+            said = ", ".join(f"`{name}`" for name in together)
+            rows.append([said, *(cell.replace("|", "\\|") for cell in cells)])
+    table = grid(["parameter", "type", "default", "meaning"], rows)
+    table = f'<div class="parameters"></div>\n\n{table}'
+    shared = [f"`{name}`" for name in TABLE if name in known and name not in told]
+    where = "[what the table holds](frames.md#what-the-table-holds)"
+    return f"{table}\n\nAlso {where}: {', '.join(shared)}." if shared else table
+
+
+def look_up(names: str, text: str) -> str:
+    """Return the text on a parameter, with that of another method in place of a plain `as in`."""
+    found = re.match(r"As in `(charts\.)?(\w+)`([.;]) ?(.*)", text)
+    if not found:
+        return text
+    module, name, _, rest = found.groups()
+    other = getattr(charts if module else FramePrc, name, None)
+    texts = read_parameters(inspect.getdoc(other) or "")
+    said = [t for n, t in texts.items() if set(names.split(", ")) & set(n.split(", "))]
+    if len(said) != 1 or said[0] == text:
+        return text
+    return f"{look_up(names, said[0])} {rest[:1].upper()}{rest[1:]}".strip()
+
+
+def name_type(annotation: Any) -> str:
+    """Return the type of a parameter in words."""
+    parts = re.split(r" \| (?![^\[]*\])", str(annotation))
+    words = dict.fromkeys(name_one_type(part) for part in parts)
+    return " or ".join(words).replace("or None or None", "or None")
+
+
+def name_one_type(name: str) -> str:
+    if name in TYPES:
+        return TYPES[name]
+    values = re.match(r"Literal\[(.*)\]", name)
+    if values:
+        return " or ".join(f"`{value.strip()}`" for value in values[1].split(","))
+    for module in list(sys.modules.values()):
+        alias = (
+            getattr(module, name, None) if "polars_prcurve" in getattr(module, "__name__", "") else None
+        )
+        if typing.get_origin(alias) is typing.Literal:
+            return " or ".join(f'`"{value}"`' for value in typing.get_args(alias))
+    if re.match(r"(?:Sequence|Iterable)\[", name):
+        return "several"
+    pair = re.match(r"Mapping\[", name)
+    return "mapping" if pair else f"`{name}`" if name.isidentifier() else "see below"
+
+
+def show_default(parameter: inspect.Parameter) -> str:
+    if parameter.default is parameter.empty:
+        return "required"
+    text = repr(parameter.default).replace("'", '"')
+    return f"`{text}`" if len(text) < 30 else "see above"
 
 
 def paragraphs(text: str) -> str:
@@ -251,7 +412,7 @@ def place(name: str, module: str | None, kind: str) -> str:
     if module:
         return f"charts.md#{name}"
     if name in vars(FramePrc) and kind.lower() != "function":
-        return f"frames.md#{name}"
+        return f"frames/{name}.md"
     return f"functions.md#{name}" if name in polars_prcurve.__all__ else ""
 
 
