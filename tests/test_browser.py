@@ -139,6 +139,35 @@ def test_the_slider_of_a_live_chart(browser: Any, tmp_path: Path, width: int) ->
     page.close()
 
 
+@pytest.mark.parametrize("renderer", ["svg", "canvas"])
+def test_a_click_on_a_name_brings_out_its_line(browser: Any, tmp_path: Path, renderer: str) -> None:
+    frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    page = open_chart(browser, tmp_path / "svg.html", chart)
+    name = page.locator("svg.marks text", has_text=re.compile("^broad$")).last.bounding_box()
+    if renderer == "canvas":
+        page.close()
+        chart.save(tmp_path / "canvas.html", inline=True, embed_options={"renderer": "canvas"})
+        page = browser.new_page(viewport={"width": 900, "height": 900})
+        page.goto((tmp_path / "canvas.html").as_uri())
+        page.wait_for_selector("canvas")
+    before = page.screenshot()
+    page.mouse.click(name["x"] + name["width"] / 2, name["y"] + name["height"] / 2)
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(300)
+    chosen = page.screenshot()
+    assert chosen != before
+    if renderer == "svg":
+        strokes = "[...document.querySelectorAll('svg.marks path[stroke=\"#D55E00\"]')]"
+        faint = page.evaluate(f"{strokes}.map(line => line.getAttribute('opacity'))")
+        assert "0.12" in faint
+    page.mouse.click(name["x"] + name["width"] / 2, name["y"] + name["height"] / 2)
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(300)
+    assert page.screenshot() == before
+    page.close()
+
+
 def test_the_pointer_reads_all_lines(browser: Any, tmp_path: Path) -> None:
     frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))

@@ -1452,6 +1452,42 @@ def test_points_of_other_curves_are_refused_or_told():
     assert "2 points not drawn: no such curve" in subtitle(charts.pr_curve(table, points=elsewhere))
 
 
+def test_charts_take_tables_that_others_have_counted():
+    frame = draw_groups("ab", neg=60)
+    names = ("tp", "fp", "fn", "tn")
+    cells = frame.prc.sweep(by="model").select("model", *names, score="threshold")
+    rates = frame.prc.sweep(by="model").select("model", tpr="recall", fpr="fpr")
+    sizes = {"rates": ("tpr", "fpr"), "sizes": (20, 60)}
+    for name, options in {
+        "pr_curve": {"eta": 0.1, "confidence": 0.9},
+        "roc_curve": {},
+        "prg_curve": {"eta": 0.1},
+        "gain_curve": {"eta": 0.1},
+        "threshold_curve": {"eta": 0.1},
+        "live": {"eta": 0.1},
+        "p3_curve": {"recall": 0.5, "eta": [0.1, 0.5]},
+    }.items():
+        drawn = getattr(plot(cells), name)(by="model", cells=names, **options).to_dict()
+        assert drawn == getattr(plot(frame), name)(by="model", **options).to_dict(), name
+    one = rates.filter(model="a")
+    chart = plot(one).pr_curve(0.1, confidence=0.9, **sizes)
+    assert "precision_low" in records(chart)[0]
+    assert "20 positives, 60 negatives" in subtitle(chart)
+
+
+def test_prevalences_that_differ_only_in_their_interval_have_a_band_each():
+    frame = draw_scores()
+    etas = pl.DataFrame({"eta": [0.1, 0.1], "eta_low": [0.09, 0.02], "eta_high": [0.11, 0.3]})
+    chart = plot(frame).pr_curve(etas, confidence=0.9)
+    table = frame.prc.curve(etas, confidence=0.9, drop_intermediate=True)
+    assert labels(chart, "color") == ["1 in 11 to 1 in 9.1", "1 in 50 to 1 in 3.3"]
+    assert channels(chart)[0] == "interval of the share of positives"
+    lows = {round(row["precision_low"], 5) for row in records(chart) if "precision_low" in row}
+    for _, part in table.group_by("eta_low"):
+        known = part.filter(pl.col("precision_low").is_not_null(), pl.col("recall") > 0)
+        assert round(known["precision_low"][-1], 5) in lows
+
+
 # Differences and gains ------------------------------------------------------------------------
 
 

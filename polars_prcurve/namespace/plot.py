@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from polars_prcurve.charts import Chart
     from polars_prcurve.curves.targets import TargetValues
     from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
+    from polars_prcurve.inputs.point_columns import Cells, Sizes
     from polars_prcurve.intervals.bands import BandKind
     from polars_prcurve.intervals.rates import RateMethod
     from polars_prcurve.metrics.point_metric import PointMetric
@@ -78,6 +79,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the curve at each prevalence, and draw precision by recall.
@@ -125,6 +128,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         options: dict[str, Any] = {
@@ -153,6 +158,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the sweep, and draw recall by fpr.
@@ -190,6 +197,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.roc_curve(
@@ -217,6 +226,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the curve at each prevalence, and draw precision gain by recall gain.
@@ -252,6 +263,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.prg_curve(run_query(query), color=color, facet=facet, title=title)
@@ -270,6 +283,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the curve at each prevalence, and draw recall by the share of cases alerted.
@@ -305,6 +320,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.gain_curve(run_query(query), color=color, facet=facet, title=title)
@@ -448,6 +465,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         pos_label: Any = None,
         weight: Column | None = None,
         counts: Counts | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the curve at every distinct score, and draw metrics by threshold.
@@ -482,6 +500,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             pos_label=pos_label,
             weight=weight,
             counts=counts,
+            cells=cells,
             missing=missing,
         )
         return charts.threshold_curve(
@@ -561,6 +580,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the ranking at each prevalence, and draw ranks by prevalence.
@@ -602,6 +623,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.ranking(
@@ -622,6 +645,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the sweep, and draw PR curves under a slider for prevalence.
@@ -658,6 +683,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.live(run_query(query), eta, width=width, color=color, title=title)
@@ -722,6 +749,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect the summary at each prevalence, and draw metrics by prevalence.
@@ -766,6 +795,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             "weight": weight,
             "counts": counts,
             "rates": rates,
+            "sizes": sizes,
+            "cells": cells,
             "missing": missing,
         }
         query = self._methods.summary(
@@ -828,6 +859,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect operating points at each prevalence, and draw their precision by prevalence.
@@ -874,6 +907,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
             weight=weight,
             counts=counts,
             rates=rates,
+            sizes=sizes,
+            cells=cells,
             missing=missing,
         )
         return charts.p3_curve(

@@ -20,6 +20,7 @@ from polars_prcurve.column_names import SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_sizes
 
+SPAN = "interval of the share of positives"
 _MAX_NAMES = 5  # of groups without a curve
 
 
@@ -44,7 +45,8 @@ class ChartCurves:
     @property
     def other_fields(self) -> list[str]:
         """Further fields in which curves of one group can differ."""
-        return [field for field in ("eta", "target", "metric") if field in self.field_names]
+        others = ("eta", "span", "target", "metric")
+        return [field for field in others if field in self.field_names]
 
     def count_distinct(self, fields: Sequence[str]) -> int:
         """Return how many different values these fields have among the curves."""
@@ -121,10 +123,32 @@ def read_sweep(
             raise PrcError(f"{chart} draws the column {name!r}, which the table lacks; {remedy}")
     names = _name_fields(table.columns, with_eta=by_eta)
     groups = [field for field in names if field.startswith("group")]
-    frame = _sort_points(table, names, [*groups, *(["eta"] if by_eta else [])], [*values, *more])
+    if by_eta:
+        table, names = _name_spans(table, names)
+    keys = [*groups, *(name for name in ("eta", "span") if name in names)]
+    frame = _sort_points(table, names, keys, [*values, *more])
     defined = ["recall", *(values or ["fpr"])]
     _check_curves(frame.drop_nulls(defined))
     return build_chart_curves(frame, names, pl.all_horizontal(pl.col(defined).is_not_null()))
+
+
+def _name_spans(table: pl.DataFrame, names: dict[str, str]) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Tell curves of one prevalence apart by its interval, where several are equal but for that."""
+    ends = ["eta_low", "eta_high"]
+    if not set(ends) <= set(names.values()):
+        return table, names
+    own = [name for field, name in names.items() if not field.startswith("carried")]
+    if (
+        table.select(pl.struct(own).n_unique()).item()
+        == table.select(pl.struct(*own, *ends).n_unique()).item()
+    ):
+        return table, names
+    said = [
+        "exact" if None in pair else f"{say_eta(pair[0])} to {say_eta(pair[1])}"
+        for pair in table.select(ends).iter_rows()
+    ]
+    spans = pl.Series(SPAN, said, dtype=pl.String)
+    return table.with_columns(spans), names | {"span": SPAN}
 
 
 def _sort_points(

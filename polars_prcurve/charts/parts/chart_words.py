@@ -127,6 +127,8 @@ def build_name_layer(
         records.append(record | ({} if name.facet is None else {"facet": name.facet}))
     layer = _build_text(replace(names[0], weight="bold"), "name", x, y, 540)
     layer.mark.cursor = "pointer"
+    # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
+    layer = layer.encode(tooltip=alt.value(None))
     if channels.color and not is_neutral:
         layer = layer.encode(channels.color.encode())
     return layer
