@@ -1488,6 +1488,21 @@ def test_prevalences_that_differ_only_in_their_interval_have_a_band_each():
         assert round(known["precision_low"][-1], 5) in lows
 
 
+@pytest.mark.parametrize("name", ["pr_curve", "metric_by_eta", "decision_curve"])
+def test_screen_readers_hear_no_names_of_fields(name):
+    frame = draw_groups("ab")
+    svg = vl_convert.vegalite_to_svg(DRAW[name](frame, "model").to_dict())
+    said = re.findall(r'aria-label="([^"]*)"', svg)
+    assert said
+    assert not [text for text in said if re.search(r"\b(curve|order|run|part): ", text)]
+
+
+def test_a_few_positives_are_no_finding():
+    frame = draw_scores(pos=5, neg=395)
+    assert heading(plot(frame).gain_curve(0.1)) == "Positives found by cases looked at"
+    assert heading(plot(frame).p3_curve(recall=0.5)) == "Precision by prevalence"
+
+
 # Differences and gains ------------------------------------------------------------------------
 
 

@@ -39,7 +39,11 @@ from polars_prcurve.charts.parts.number_formats import (
     format_value,
     round_digits,
 )
-from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
+from polars_prcurve.charts.parts.points_to_draw import (
+    MIN_FALSE_ALERTS,
+    build_records,
+    split_by_doubt,
+)
 from polars_prcurve.charts.parts.references import draw_own_etas
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_share
@@ -242,6 +246,9 @@ class _LineChart:
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
         halves = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))["half"]
+        counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
+        if any((count < MIN_FALSE_ALERTS).any() for count in counts):
+            return ""
         if len(halves) < len(self.curves.per_curve) or halves.is_empty():
             return ""
         return f"Half of the alerts are right down to {' or '.join(map(say_eta, halves.sort()))}"

@@ -43,6 +43,8 @@ from polars_prcurve.number_words import say_share
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
+_FEW = 20
+"""Positives below which a share of them is no finding."""
 
 
 def gain_curve(
@@ -148,6 +150,8 @@ def _mark_tenths(
 
 def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float]) -> str:
     """Return the finding for one curve or two, and otherwise the name of the chart."""
+    if (curves.per_curve["n_pos"] < _FEW).any():
+        return "Positives found by cases looked at"
     values = [tenths.get(curve) for curve in curves.per_curve["curve"].to_list()]
     if channels.facet is None and 1 <= len(values) <= 2 and None not in values:
         shares = [say_share(value) for value in sorted(filter(None, values), reverse=True)]

@@ -303,6 +303,10 @@ class _Painter:
         line = alt.Chart().mark_line(
             interpolate=self.spec.interpolate, strokeJoin="round", **self.look, **kind
         )
+        if self.channels.color is not None:
+            line = line.encode(alt.Description("color:N"))  # or screen readers say all fields
+        else:
+            line.mark.aria = False  # the chart says what it is
         detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
         return keep_part(line.encode(self.x, self.y, order, detail, *self.color, **self.faint), "curve")
 
@@ -339,8 +343,8 @@ class _Painter:
             "span": chart.mark_rule(strokeWidth=1.4, **self.look).encode(
                 x, y, alt.X2("to"), *self.color
             ),
-            "dot": chart.mark_point(**rim, size=28, **self.look).encode(x, y, *self.color),
-            "mark": mark.encode(x, y, *self.color, tooltip=said),
+            "dot": chart.mark_point(**rim, size=28, aria=False, **self.look).encode(x, y, *self.color),
+            "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=said),
             "ring": ring.encode(x, y, tooltip=trades),
         }
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
