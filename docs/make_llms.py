@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -40,13 +41,14 @@ def read_navigation(text: str) -> Iterator[tuple[str, str]]:
 
 def describe_page(text: str) -> tuple[str, str]:
     """Return the heading of a page and the first sentence under it, without links and marks."""
+    text = unescape(re.sub(r"^<h1[^>]*>(.*)</h1>$", r"# \1", text, flags=re.M)).replace("\u00a0", " ")
     heading = re.search(r"^# (.+)$", text, flags=re.M)
     if heading is None:
         raise ValueError("a page without a heading")
     blocks = re.split(r"\n\s*\n", text[heading.end() :].strip())
     prose = next((b for b in blocks if not re.match(r"[#`|<!>*-]|\d\.|---", b)), "")
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(prose.split()))
-    return heading[1], re.split(r"(?<=[.?!])\s", plain, maxsplit=1)[0]
+    return re.sub(r"<[^>]+>", "", heading[1]), re.split(r"(?<=[.?!])\s", plain, maxsplit=1)[0]
 
 
 def write_llms(docs: Path, navigation: str) -> None:
