@@ -79,7 +79,7 @@ def draw_hero(lab: dict[str, Any], field: dict[str, Any]) -> alt.HConcatChart:
     return whole.properties(padding={"left": 28, "right": 28, "top": 26, "bottom": 28})
 
 
-def draw_panel(point: dict[str, Any], place: str, share: str) -> alt.LayerChart:
+def draw_panel(point: dict[str, Any], place: str, share: str) -> Any:
     """Return 200 alerts as dots, with the precision in large type above."""
     precision = point["precision"]
     right = round(DOTS * precision)
