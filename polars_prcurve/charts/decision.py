@@ -38,8 +38,6 @@ from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_threshold,
-    say_count,
-    say_share,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
@@ -50,6 +48,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.column_names import SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_count, say_share
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = ("net_benefit_low", "net_benefit_high")

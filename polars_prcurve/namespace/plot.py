@@ -342,7 +342,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
-        counts: tuple[Column, Column] | None = None,
+        counts: Counts | None = None,
         missing: Missing = "raise",
     ) -> Chart:
         """Collect net benefit at each risk, and draw it beside that of treating all and none.
