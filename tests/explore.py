@@ -32,6 +32,8 @@ from tests.support.random_tables import RATES, Batch, Key, Rng, draw_batch
 Row = dict[str, Any]
 
 COUNTS = ["score", "n_pos", "n_neg"]
+LEAST_FLOAT = Fraction(1, 2**1074)
+SQUARES = ("n_pos_squares", "n_neg_squares")
 SWEEP = ["threshold", "tp", "fp", "fn", "tn", "recall", "fpr"]
 SUMMARY = ["eta", "n_pos", "n_neg", "metric", "value"]
 POINT = ["eta", "criterion", "target", *SWEEP]
@@ -214,16 +216,45 @@ def ask_counts(rng: Rng, batch: Batch) -> Question:
     if batch.form == RATES:
         return ask_sweep(rng, batch)
 
+    squares = list(SQUARES) if "weight" in batch.columns else []
+
     def expected(table: Table, key: Key) -> list[Row]:
         tp = fp = Fraction(0)
         rows = []
         for point in table.sweep:
             gained = {"n_pos": point["tp"] - tp, "n_neg": point["fp"] - fp}
-            rows.append({"score": point["threshold"], **gained})
+            rows.append({"score": point["threshold"], **gained, **add_squares(table, point, squares)})
             tp, fp = point["tp"], point["fp"]
         return rows
 
-    return Question("counts", {}, COUNTS, expected, is_same_row, draw_way(rng))
+    return Question("counts", {}, [*COUNTS, *squares], expected, is_same_counts, draw_way(rng))
+
+
+def add_squares(table: Table, point: Row, names: Sequence[str]) -> Row:
+    """Return the sums of squared weights at a score, by name, and by how much they may be cut."""
+    if table.evidence is None or not names:
+        return {}
+    rows = table.evidence.rows
+    at_score = [row for row in rows if row[0] == point["threshold"]]
+    sums = {name: sum(Fraction(row[n]) ** 2 for row in at_score) for n, name in enumerate(names, 1)}
+    # Next to weights of another size, the squares of the smallest are cut.
+    largest = {name: max(Fraction(row[n]) for row in rows) for n, name in enumerate(names, 1)}
+    return sums | {"cut": {name: weight**2 / 2**70 for name, weight in largest.items()}}
+
+
+def is_same_counts(found: Row, expected: Row) -> bool:
+    cut = expected.get("cut", {})
+    counts = {name: value for name, value in expected.items() if name not in (*cut, "cut")}
+    return is_same_row(found, counts) and all(
+        abs(to_fraction(found[name]) - expected[name])
+        <= most + abs(expected[name]) / 10**12 + LEAST_FLOAT
+        for name, most in cut.items()
+    )
+
+
+def to_fraction(value: float) -> Fraction:
+    """Return a float as a fraction; what is beyond the largest float is at least twice as large."""
+    return Fraction(value) if math.isfinite(value) else Fraction(2) ** 2200
 
 
 TOLD_APART = ("", "small integers", "integers", "small counts", "narrow counts")
