@@ -388,6 +388,7 @@ def test_points_are_the_rows_that_targets_choose() -> None:
                 assert at.filter(model=model)["f1"].item() == pytest.approx(score)
 
 
+@pytest.mark.slow
 def test_a_metric_of_your_own_is_scanned() -> None:
     f1 = metrics.point("mine", lambda tp, fn, fp, tn: 2 * tp / (2 * tp + fn + fp))
     loss = metrics.point(

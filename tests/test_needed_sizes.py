@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, prc, rate_interval, sample_size
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
+from tests.support.tiers import slow_unless
 
 METHODS = ["wilson", "hoeffding", "clopper_pearson", "jeffreys"]
 
@@ -173,7 +174,7 @@ def test_what_needs_nothing_and_what_cannot_be_planned() -> None:
     assert one_class["n_neg_needed"].to_list() == [None]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", slow_unless(lambda method: method == "wilson", METHODS))
 def test_tables_of_sizes(method: Any) -> None:
     rng = np.random.default_rng(8)
     df = pl.DataFrame({"score": rng.normal(size=400), "label": rng.random(400) < 0.2})

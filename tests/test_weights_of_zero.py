@@ -75,7 +75,9 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
 
 
 WEIGHTED = [
-    name for name, (frame, call) in QUERIES.items() if frame is not POINTS and takes_weight(call)
+    name
+    for name, (frame, call) in QUERIES.items()
+    if frame is not POINTS and takes_weight(call) and "within" not in name  # which weighs by itself
 ]
 
 
