@@ -22,7 +22,9 @@ from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
-_NUMBER, _ROW, _FARTHEST = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))
+_NUMBER, _ROW, _DISTANCE, _FARTHEST = (
+    f"{RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
+)
 _LEADS = f"{RESERVED}leads"
 
 
@@ -81,9 +83,11 @@ def _choose_farthest(
         pl.int_range(pl.len()).over(*by, *pair).alias(_NUMBER),
         (lead >= 0).fill_null(True).alias(_LEADS),
     )
-    distance = difference.abs().fill_null(-1.0)
-    farthest_first = pl.col(_ROW).sort_by(distance, _ROW, descending=[True, False])
-    numbered = numbered.with_columns(farthest_first.first().over(*by, _NUMBER).alias(_FARTHEST))
+    # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.
+    numbered = numbered.with_columns(difference.abs().fill_null(-1.0).alias(_DISTANCE))
+    farthest = pl.col(_DISTANCE) == pl.col(_DISTANCE).max().over(*by, _NUMBER)
+    numbered = numbered.with_columns(pl.when(farthest).then(_ROW).alias(_FARTHEST))
+    numbered = numbered.with_columns(pl.col(_FARTHEST).min().over(*by, _NUMBER))
     chosen = numbered.filter(pl.col(_ROW) == pl.col(_FARTHEST)).sort(_ROW)
     turned = {
         "model_a": pl.col("model_b"),
@@ -93,4 +97,4 @@ def _choose_farthest(
         "high": -pl.col("low"),
     }
     leads = (pl.when(_LEADS).then(name).otherwise(other).alias(name) for name, other in turned.items())
-    return chosen.with_columns(leads).drop(_ROW, _NUMBER, _LEADS, _FARTHEST)
+    return chosen.with_columns(leads).drop(_ROW, _NUMBER, _LEADS, _DISTANCE, _FARTHEST)
