@@ -413,6 +413,7 @@ def test_a_model_against_itself_by_bootstrap() -> None:
     assert found["p_value"].null_count() == 2
 
 
+@pytest.mark.slow
 def test_every_metric_by_bootstrap() -> None:
     df = pairs(80)
     found = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL_CURVE_METRICS, **AGAIN)
@@ -464,7 +465,7 @@ TARGETS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))
+@pytest.mark.parametrize("target", slow_unless(lambda target: "threshold" in target, TARGETS))
 @pytest.mark.parametrize("adjust", [None, "holm"])
 def test_point_metrics_of_groups_add_distances_in_quadrature(
     target: dict[str, Any], adjust: Any
@@ -504,6 +505,7 @@ def test_counts_are_compared_as_their_examples() -> None:
         assert_same(found, df.prc.compare(**how, **more))
 
 
+@pytest.mark.slow
 def test_the_best_and_the_worst_group_have_the_adjusted_interval() -> None:
     df = pairs(300, 4, gain=0.4)
     how: dict[str, Any] = {"model": "g", "paired": False, "eta": [0.1, 0.4], "score": "a"}

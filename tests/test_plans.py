@@ -33,7 +33,7 @@ def test_both_engines_and_both_doors_give_the_same_table(name: str, tmp_path: Pa
     assert not any(column.startswith("_prc_") for column in eager.columns)
 
 
-@every_query
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[1::3], QUERIES))
 def test_an_empty_table_gives_an_empty_table_of_the_same_schema(name: str) -> None:
     df, call = QUERIES[name]
     full = call(df.lazy().prc).collect_schema()

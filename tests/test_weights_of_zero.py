@@ -120,6 +120,7 @@ def test_rows_of_weight_0_draw_no_replicate() -> None:
     assert plain.height == 6 * 3
 
 
+@pytest.mark.slow
 def test_a_table_of_weight_0_alone_gives_tables_without_rows() -> None:
     for name in WEIGHTED:
         frame, call = QUERIES[name]
