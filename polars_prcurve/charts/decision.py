@@ -363,8 +363,8 @@ def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> 
         return ""
     if channels.color is None:
         ends = at_risk.select(_BAND).row(0) if _BAND[0] in at_risk.columns else ()
-        known = [_say_value(end, events) for end in ends if end is not None]
-        within = f" ({' to '.join(known)})" if len(known) == 2 else ""
+        said_ends = [_say_value(end, events) for end in ends if end is not None]
+        within = f" ({' to '.join(said_ends)})" if len(said_ends) == 2 else ""
         value = next(iter(values.values()))
         return f"{place}, acting on the model nets {value}{within} true cases per {said}"
     names = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
