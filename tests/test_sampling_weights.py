@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -128,6 +128,10 @@ def test_neither_order_nor_engine_matters(engine: Any) -> None:
 @given(tables(weights=["small integers", "floats"], labels=False), etas, st.booleans())
 def test_counts_that_are_merged_are_their_rows(table: Table, eta: Any, lazy: bool) -> None:
     given_rows = {"by": table.by or None, "label": table.positive, "weight": "w"}
+    # A float that holds the square of 1e5 has no digits left for that of 0.1 beside it.
+    weights = table.frame.select(pl.col("w").cast(pl.Float64)).to_series()
+    positive = weights.filter(weights > 0)
+    assume(positive.is_empty() or positive.max() <= 1e3 * positive.min())
     days = [table.frame[::2], table.frame[1::2]]
     merged: Any = pl.concat([prc(day).counts(**given_rows) for day in days])
     given_sums: Any = {"by": table.by or None, "counts": SUMS}
@@ -147,6 +151,7 @@ def test_counts_that_are_merged_are_their_rows(table: Table, eta: Any, lazy: boo
                 same = one == other or (one is None and other is None)
                 both = isinstance(one, float) and isinstance(other, float)
                 close = both and math.isclose(one, other, rel_tol=1e-7, abs_tol=1e-9)
+                close = close or (both and math.isnan(one) and math.isnan(other))  # a group
                 assert same or close, (method, name, one, other)
 
 
