@@ -9,6 +9,7 @@ import polars as pl
 
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
     P_VALUE,
     PointComparison,
@@ -79,8 +80,7 @@ def _choose_farthest(
     difference = pl.col("difference")
     lead = pl.when(pl.col("metric").is_in(falling)).then(-difference).otherwise(difference)
     numbered = differences.with_row_index(_ROW).with_columns(
-        # Several rows of an eta frame may have one prevalence.
-        pl.int_range(pl.len()).over(*by, *pair).alias(_NUMBER),
+        number_within([*by, *pair]).alias(_NUMBER),
         (lead >= 0).fill_null(True).alias(_LEADS),
     )
     # Polars 2.0 streams no `sort_by` within groups, so the first of the farthest pairs takes two steps.

@@ -51,3 +51,8 @@ def join_models(
         for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
     )
     return join_groups(a, b, {**by, ETA_NUMBER: pl.UInt32()}).filter(is_ordered_pair())
+
+
+def number_within(keys: Sequence[str]) -> pl.Expr:
+    """Return the numbers of rows with equal keys, from 0 up: several rows may have one prevalence."""
+    return pl.int_range(pl.len()).over(keys)

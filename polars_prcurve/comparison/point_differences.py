@@ -22,14 +22,21 @@ import polars as pl
 from polars_prcurve.column_names import GROUP, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Examples
 from polars_prcurve.comparison.model_checks import two_models_check
-from polars_prcurve.comparison.model_pairs import BASE_GROUP, SIDES, read_side, side_name
-from polars_prcurve.comparison.verdicts import Adjust, Level
+from polars_prcurve.comparison.model_pairs import (
+    BASE_GROUP,
+    SIDES,
+    is_ordered_pair,
+    number_within,
+    read_side,
+    side_name,
+)
+from polars_prcurve.comparison.verdicts import Adjust, Level, is_resolved
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.intervals.bands import BandOptions, find_corners
+from polars_prcurve.intervals.bands import BandOptions, combine_distances, find_corners
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
@@ -118,7 +125,7 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
         table, grid, [comparison.target], comparison.metrics, bands=bands, long=True
     )
     rows = points.with_row_index(GROUP).with_columns(
-        pl.int_range(pl.len()).over(*by, MODEL).alias(_PLACE),
+        number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
         _is_reliable(comparison.target).alias("reliable"),
@@ -132,7 +139,7 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
         for side, also in zip(SIDES, (of_both, []), strict=True)
     )
     keys = {**by, _PLACE: pl.Int64(), "eta": pl.Float64()}
-    pairs = join_groups(a, b, keys).filter(read_side("a", GROUP) < read_side("b", GROUP))
+    pairs = join_groups(a, b, keys).filter(is_ordered_pair())
     return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
 
 
@@ -146,8 +153,8 @@ def _is_reliable(target: Target) -> pl.Expr:
 def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
     """Add `difference`, `low`, `high`, P_VALUE, `reliable` and `resolved` to rows of both models."""
     value, low, high = ({s: read_side(s, name) for s in SIDES} for name in ("value", "low", "high"))
-    below = ((value["a"] - low["a"]) ** 2 + (high["b"] - value["b"]) ** 2).sqrt()
-    above = ((high["a"] - value["a"]) ** 2 + (value["b"] - low["b"]) ** 2).sqrt()
+    below = combine_distances([value["a"] - low["a"], high["b"] - value["b"]])
+    above = combine_distances([high["a"] - value["a"], value["b"] - low["b"]])
     pairs = pairs.with_columns(
         (value["a"] - value["b"]).alias("difference"), below.alias(_BELOW), above.alias(_ABOVE)
     )
@@ -163,9 +170,8 @@ def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
         **{P_VALUE: pl.when(towards_0 > 0).then(2 * normal_cdf(-errors))},
     )
     known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
-    outside = (pl.col("low") > 0) | (pl.col("high") < 0)
     decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
+    resolved = is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
     return pairs.with_columns(
-        reliable=pl.when(known).then("reliable"),
-        resolved=pl.when(known).then((outside & pl.col("reliable")) | decisive),
+        reliable=pl.when(known).then("reliable"), resolved=pl.when(known).then(resolved)
     )

@@ -24,6 +24,7 @@ import polars as pl
 
 from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
     P_VALUE,
     PointComparison,
@@ -100,7 +101,7 @@ def _with_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.Lazy
     `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
     otherwise -1.
     """
-    values = values.with_columns(_number_within([*table.group_columns, MODEL, "eta"]))
+    values = values.with_columns(number_within([*table.group_columns, MODEL, "eta"]).alias(_ETA_NUMBER))
     keys = _ranking_keys(table)
     rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
     values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
@@ -117,11 +118,6 @@ def _ranking_keys(table: InputTable) -> list[str]:
     return [*table.group_columns, "eta", _ETA_NUMBER]
 
 
-def _number_within(keys: list[str]) -> pl.Expr:
-    """Return the numbers of rows with equal keys, from 0 up."""
-    return pl.int_range(pl.len()).over(keys).alias(_ETA_NUMBER)
-
-
 def _with_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float, confidence: float
 ) -> pl.LazyFrame:
@@ -132,7 +128,7 @@ def _with_lead(
     ranks = ranks.with_columns(leader.alias(_LEADER), behind=(value - pl.col("value")) * sign)
     ranks = ranks.with_row_index(_ROW_NUMBER)
     differences = differences.with_columns(
-        _number_within([*table.group_columns, "model_a", "model_b", "eta"])
+        number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
     )
     low, high = pl.col("low"), pl.col("high")
     # A pair is listed once, and either model may lead: turned around, the difference changes sign.

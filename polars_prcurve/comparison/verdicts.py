@@ -101,22 +101,27 @@ def add_limits(
 def add_flags(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Add `<name>_resolved`: whether the sign of a difference is certain; flags are null without errors.
-
-    A sign is resolved if 0 is outside of an interval that is reliable, or if the difference has twice
-    as many standard errors as that takes: where no interval is reliable, that happened in fewer than
-    0.3 % of test sets of equally good models.
-    """
+    """Add `<name>_resolved`: whether a sign is certain. Both flags are null where no error is known."""
     flags = {}
     for name, metric in metrics.items():
         error = pl.col(f"{name}_standard_error")
-        outside = (pl.col(f"{name}_low") > 0) | (pl.col(f"{name}_high") < 0)
-        decisive = (_find_nearer(name, metric).abs() >= 2 * level.deviations * error) & (error > 0)
         known = error.is_not_null() & pl.col(f"{name}_difference").is_not_null()
         reliable = pl.col(f"{name}_reliable")
         flags[f"{name}_reliable"] = pl.when(known).then(reliable)
-        flags[f"{name}_resolved"] = pl.when(known).then((outside & reliable) | decisive)
+        decisive = (_find_nearer(name, metric).abs() >= 2 * level.deviations * error) & (error > 0)
+        limits = pl.col(f"{name}_low"), pl.col(f"{name}_high")
+        flags[f"{name}_resolved"] = pl.when(known).then(is_resolved(*limits, reliable, decisive))
     return differences.with_columns(**flags)
+
+
+def is_resolved(low: pl.Expr, high: pl.Expr, reliable: pl.Expr, decisive: pl.Expr) -> pl.Expr:
+    """Return whether the sign of a difference is certain.
+
+    It is if 0 is outside of an interval that is reliable. It is, too, if the difference is `decisive`:
+    twice as far from 0 as the interval reaches. Where no interval is reliable, that happened in fewer
+    than 0.3 % of test sets of equally good models.
+    """
+    return (((low > 0) | (high < 0)) & reliable) | decisive
 
 
 def adjust_p_values(p_value: pl.Expr, family: Sequence[str]) -> pl.Expr:
