@@ -642,6 +642,12 @@ def test_a_promise_that_no_threshold_keeps(here: Path, capsys: pytest.CaptureFix
     ]
     table(f"{asked} --alerts 1/100 --metrics f1 npv", "points.csv")
     assert capsys.readouterr().err.endswith("take a larger budget, or a larger test set\n")
+    table(f"{asked} --precision 0.9 --recall 0.9 --together", "points.csv")
+    assert capsys.readouterr().err == (
+        "polars-prcurve: eta 0.1: no threshold keeps recall & precision with a guarantee of 0.95; even "
+        "perfect scores need 36 positives and 589 negatives (n_pos_needed, n_neg_needed); if the table "
+        "has as many, it is the scores\n"
+    )
     groups = pl.concat([few.with_columns(g=pl.lit(n)) for n in range(7)])
     groups.write_csv("few.csv")
     table(f"{asked} --by g --npv 0.99", "points.csv")

@@ -36,7 +36,7 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
     unmet = points.filter(pl.col("threshold").is_null()).unique(keys, keep="first", maintain_order=True)
     for row in unmet.head(_SHOWN).to_dicts():
         where = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
-        target = f"{row['criterion']} {row['target']:g}"
+        target = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
         need = _describe_need(row["n_pos_needed"], row["n_neg_needed"])
         level = f"with a guarantee of {row['guarantee']:g}"
         yield f"{where}: no threshold keeps {target} {level}; {need}"
@@ -46,16 +46,14 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
 
 def _describe_need(n_pos: float | None, n_neg: float | None) -> str:
     """Return what even perfect scores need, and what it means if the table has it."""
-    number, what = (n_pos, "positives") if n_neg is None else (n_neg, "negatives")
-    if number is None:
+    needed = {what: n for what, n in (("positives", n_pos), ("negatives", n_neg)) if n is not None}
+    if not needed:
         return "take a larger budget, or a larger test set"
-    if math.isinf(number):
+    if math.inf in needed.values():
         return "no test set could prove it"
-    text = f"{number:,.0f}".replace(",", " ")
-    return (
-        f"even perfect scores need {text} {what} (n_{what[:3]}_needed); if the table has as many, "
-        "it is the scores"
-    )
+    numbers = " and ".join(f"{n:,.0f} {what}".replace(",", " ") for what, n in needed.items())
+    columns = ", ".join(f"n_{what[:3]}_needed" for what in needed)
+    return f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
 
 
 # Estimates that a test refutes -------------------------------------------------------------------
