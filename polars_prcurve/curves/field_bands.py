@@ -25,10 +25,12 @@ from polars_prcurve.intervals.bands import (
     BandOptions,
     add_ends,
     choose_ends,
+    evaluate_metric,
     find_corners,
     measure_eta_distances,
     scale_bounds,
     to_unbounded,
+    with_rate_limits,
 )
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
@@ -91,24 +93,8 @@ def _with_limits(parts: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> 
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     rates = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
     parts = parts.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
-    if bands.needs_numbers:
-        rows = table.collect(parts, bands.needs_numbers)
-        limits = (
-            pl.Series(name, end).fill_nan(None)
-            for rate, value in _RATES.items()
-            for name, end in bands.limits_by_name(
-                rate, rows[value].fill_null(float("nan")).to_numpy(), rows[_SIZES[rate]].to_numpy()
-            )
-        )
-        return rows.with_columns(*limits).lazy()
-    return parts.with_columns(
-        end.fill_nan(None).alias(name)
-        for rate, value in _RATES.items()
-        # A column of the size, not one number, by whose reciprocal Polars would multiply.
-        for name, end in bands.limits_by_name(
-            rate, pl.col(value), pl.col(_SIZES[rate]) + pl.col(value) * 0.0
-        )
-    )
+    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
+    return with_rate_limits(parts, columns, bands, table)
 
 
 def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
@@ -149,12 +135,12 @@ def _with_distances(
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return the parts with a metric on the unbounded scale, and sums of squared distances."""
     bounds = scale_bounds(metric)
-    values = {ESTIMATE: _evaluate(metric, "recall", "fpr", "eta")}
+    values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
     for side, (t, f) in enumerate(find_corners(metric)):
-        values[f"{RESERVED}side_{side}_t"] = _evaluate(metric, _MOVED["recall"][t], "fpr", "eta")
-        values[f"{RESERVED}side_{side}_f"] = _evaluate(metric, "recall", _MOVED["fpr"][f], "eta")
+        values[f"{RESERVED}side_{side}_t"] = evaluate_metric(metric, _MOVED["recall"][t], "fpr", "eta")
+        values[f"{RESERVED}side_{side}_f"] = evaluate_metric(metric, "recall", _MOVED["fpr"][f], "eta")
     for end, at_eta in enumerate(_AT_ETAS if uncertain else ()):
-        values[f"{RESERVED}scaled_at_eta_{end}"] = _evaluate(metric, *at_eta)
+        values[f"{RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
     parts = parts.with_columns(value.alias(name) for name, value in values.items())
     parts = parts.with_columns(to_unbounded(pl.col(name), bounds).alias(name) for name in values)
@@ -229,11 +215,11 @@ def _with_corner_rates(rows: pl.LazyFrame, n_etas: int) -> pl.LazyFrame:
 
 def _with_corners(rows: pl.LazyFrame, metric: PointMetric, n_etas: int) -> pl.LazyFrame:
     """Add a metric as ESTIMATE, and its value with all parts at the same ends of their intervals."""
-    corners = {ESTIMATE: _evaluate(metric, "recall", "fpr", "eta")}
+    corners = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
     choices = zip(_CORNERS, (pl.min_horizontal, pl.max_horizontal), find_corners(metric), strict=True)
     for name, choose, (t, f) in choices:
         corners[name] = choose(
-            _evaluate(
+            evaluate_metric(
                 metric,
                 _name_corner(place, "recall", t),
                 _name_corner(place, "fpr", f),
@@ -242,8 +228,3 @@ def _with_corners(rows: pl.LazyFrame, metric: PointMetric, n_etas: int) -> pl.La
             for place in range(n_etas)
         )
     return rows.with_columns(value.alias(name) for name, value in corners.items())
-
-
-def _evaluate(metric: PointMetric, recall: str, fpr: str, eta: str) -> pl.Expr:
-    """Return a metric at the rates and the prevalence of these columns."""
-    return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))

@@ -29,7 +29,7 @@ Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -160,23 +160,9 @@ def with_bands(
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
         raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
-    if bands.needs_numbers:
-        rows = table.collect(frame, bands.needs_numbers)
-        for rate, size in _SIZE_COLUMNS.items():
-            # A rate is the same at every prevalence, and at every threshold between two of its examples.
-            once = rows.select(rate, size).unique()
-            ends = bands.limits_by_name(rate, once[rate].to_numpy(), once[size].to_numpy())
-            once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
-            rows = rows.join(once, on=[rate, size], how="left", nulls_equal=True, maintain_order="left")
-        frame = rows.lazy()
-    else:
-        frame = frame.with_columns(
-            end.fill_nan(None).alias(name)
-            for rate, size in _SIZE_COLUMNS.items()
-            # Adding 0 times a column makes a column of the size even in a table of one group. Otherwise
-            # Polars may hold it as one number, and would multiply by its reciprocal.
-            for name, end in bands.limits_by_name(rate, pl.col(rate), pl.col(size) + pl.col(rate) * 0.0)
-        )
+    frame = with_rate_limits(
+        frame, {rate: (rate, size) for rate, size in _SIZE_COLUMNS.items()}, bands, table
+    )
     if bands.uncertain_eta:
         frame = with_eta_limits(frame)
     for number, metric in enumerate(metrics):
@@ -184,6 +170,33 @@ def with_bands(
         if bands.corrected:
             frame = _with_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
     return frame
+
+
+def with_rate_limits(
+    frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
+) -> pl.LazyFrame:
+    """Add LIMIT_COLUMNS, the ends of the intervals of both rates; undefined is null.
+
+    `columns` are those of the value and of the class size of each rate.
+    """
+    if not bands.needs_numbers:
+        return frame.with_columns(
+            end.fill_nan(None).alias(name)
+            for rate, (value, size) in columns.items()
+            # Adding 0 times a column makes a column of the size even in a table of one group. Otherwise
+            # Polars may hold it as one number, and would multiply by its reciprocal.
+            for name, end in bands.limits_by_name(
+                rate, pl.col(value), pl.col(size) + pl.col(value) * 0.0
+            )
+        )
+    rows = table.collect(frame, bands.needs_numbers)
+    for rate, (value, size) in columns.items():
+        # A rate is the same at every prevalence, and at every threshold between two of its examples.
+        once = rows.select(value, size).unique()
+        ends = bands.limits_by_name(rate, once[value].to_numpy(), once[size].to_numpy())
+        once = once.with_columns(pl.Series(name, end).fill_nan(None) for name, end in ends)
+        rows = rows.join(once, on=[value, size], how="left", nulls_equal=True, maintain_order="left")
+    return rows.lazy()
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -237,7 +250,7 @@ def add_ends(frame: pl.LazyFrame, name: str, both: Iterable[pl.Expr]) -> pl.Lazy
     )
 
 
-def _evaluate(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
+def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
     """Return a metric at the rates and the prevalence of these columns."""
     return metric.from_columns(pl.col(recall), pl.col(fpr), pl.col(eta))
 
@@ -251,7 +264,7 @@ def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
     """Return the least and the greatest value over all ends of the rates, and of `etas` if given."""
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     least, greatest = (
-        [_evaluate(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
+        [evaluate_metric(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
         for t, f in find_corners(metric)
     )
     return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
@@ -262,11 +275,11 @@ def _with_scaled_ends(
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
-    parts = {ESTIMATE: _evaluate(metric, "recall", "fpr")}
+    parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
-        parts[f"{RESERVED}{side}_t"] = _evaluate(metric, recalls[t], "fpr")
-        parts[f"{RESERVED}{side}_f"] = _evaluate(metric, "recall", fprs[f])
-    at_etas = {f"{RESERVED}at{eta}": _evaluate(metric, "recall", "fpr", eta) for eta in etas}
+        parts[f"{RESERVED}{side}_t"] = evaluate_metric(metric, recalls[t], "fpr")
+        parts[f"{RESERVED}{side}_f"] = evaluate_metric(metric, "recall", fprs[f])
+    at_etas = {f"{RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame = frame.with_columns(
         to_unbounded(part, scale_bounds(metric)).alias(name) for name, part in (parts | at_etas).items()
