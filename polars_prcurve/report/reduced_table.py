@@ -151,7 +151,9 @@ def read_source(
     if "weight" in given:
         count_table = count_table.drop(SQUARE_COLUMNS)  # intervals are of the rows themselves
     names, arguments = count_table.columns[: -len(COUNT_COLUMNS)], {"counts": COUNT_COLUMNS[1:]}
-    counts, merged = open_table(count_table), open_table(_merge_negatives(count_table))
+    counts = open_table(count_table)
+    # Weighted rows serve all charts and tables themselves, so no shorter table is made of them.
+    merged = counts if "weight" in given else open_table(_merge_negatives(count_table))
     if "weight" not in given and not list_columns("id=", id):
         return ReportSource(counts, arguments, names, model, count_table, merged)
     # From here on groups go by name, so expressions in by= become columns.
