@@ -685,6 +685,14 @@ def test_what_has_no_two_models_is_refused(options: Any) -> None:
     assert set(found.prc.compare(by="half", **names)["half"]) == {1}
 
 
+def test_a_name_that_looks_like_a_pattern_is_that_column() -> None:
+    named = two_scores().rename({"other": "^score$"})
+    found = named.prc.compare(["score", "^score$"], 0.1)
+    expected = two_scores().prc.compare(["score", "other"], 0.1)
+    assert set(found["model_b"]) == {"^score$"}
+    assert found.drop("model_b").equals(expected.drop("model_b"))
+
+
 def test_scores_are_names() -> None:
     with pytest.raises(PrcError, match="takes column names"):
         two_scores().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]

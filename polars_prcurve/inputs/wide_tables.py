@@ -46,8 +46,15 @@ def pair_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tu
     score = " or ".join(scores)
     if drop:
         frame = frame.filter(~pl.any_horizontal(is_missing(select_column(n), schema[n]) for n in scores))
-    frame = unpivot_scores(frame, scores, name=MODEL, score=score, row=EXAMPLE)
-    return frame.with_columns(pl.col(MODEL).cast(pl.Enum(scores))), score
+    others = _find_other_columns(schema, scores, [MODEL, score, EXAMPLE])
+    # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
+    long = _number_rows(frame, EXAMPLE).unpivot(
+        list(map(select_column, scores)),
+        index=[EXAMPLE, *map(select_column, others)],
+        variable_name=MODEL,
+        value_name=score,
+    )
+    return long.with_columns(pl.col(MODEL).cast(pl.Enum(scores))), score
 
 
 class ModelTable(NamedTuple):
@@ -211,11 +218,16 @@ def _stack_columns(
     `listed` holds for each new column the columns that it takes its values from, one per name.
     """
     if row is not None:
-        frame = frame.with_row_index(row).with_columns(select_column(row).cast(pl.Int64))
+        frame = _number_rows(frame, row)
     name = pl.lit(names.implode()).first().alias(names.name)
     values = [pl.concat_list(*map(select_column, columns)).alias(new) for new, columns in listed.items()]
     kept = map(select_column, [*_optional_name(row), *others])
     return frame.select(*kept, name, *values).explode(selectors.by_name(names.name, *listed))
+
+
+def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    """Add the numbers of rows, from 0 up, as a column `name`."""
+    return frame.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
 
 
 def _optional_name(row: str | None) -> list[str]:
