@@ -86,6 +86,9 @@ def build_eta_sweep(
         rows, groups, design = build_points(cast("RateTable", table))
     if drop_intermediate:
         rows = drop_inner_negatives(rows)
+    if steps is not None:  # before they are repeated at each prevalence, which does not change them
+        counted = _join_counts(table, rows, groups)
+        rows = keep_recall_steps(counted, steps).select(rows.collect_schema().names())
     if grid is None:
         frame = rows.join(groups, on=GROUP, maintain_order="left")
     else:
@@ -96,8 +99,7 @@ def build_eta_sweep(
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
     frame = add_counts(table, frame) if isinstance(table, ScoreTable) else frame
-    frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
-    return frame if steps is None else keep_recall_steps(frame, steps)
+    return with_design_sizes(cast("ScoreTable", table), frame) if design else frame
 
 
 def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool = False) -> SweepTables:
@@ -114,9 +116,7 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
     else:
         rows, groups, design = build_points(cast("RateTable", table), checked=False)
     groups = groups.cache()
-    frame = rows.join(groups, on=GROUP, maintain_order="left")
-    if isinstance(table, ScoreTable):
-        frame = add_counts(table, frame)
+    frame = _join_counts(table, rows, groups)
     if design:
         scores = cast("ScoreTable", table)
         frame = with_design_shares(scores, with_design_sizes(scores, frame))
@@ -145,6 +145,12 @@ def count_scores(table: InputTable, columns: Sequence[str] = COUNT_COLUMNS) -> p
         values |= dict(zip(SQUARE_COLUMNS, sums, strict=True))
         columns = (*columns, *SQUARE_COLUMNS)
     return frame.select(*table.by, *(values[name].alias(name) for name in columns))
+
+
+def _join_counts(table: InputTable, rows: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of a sweep beside their groups, with counts and rates."""
+    frame = rows.join(groups, on=GROUP, maintain_order="left")
+    return add_counts(table, frame) if isinstance(table, ScoreTable) else frame
 
 
 def add_counts(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
