@@ -289,15 +289,13 @@ def _choose_rows(
     if eta_free:
         found = _find_extremes(rows, GROUP, eta_free, table)
         requests = requests.join(found, on=GROUP, how="left")
-    if at_each_eta:
-        of_pairs = pairs.collect_schema().names()
-        promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
-        at_eta = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised)
-        eta_rows = rows.join(at_eta, on=GROUP)
-        if set(PROMISE_COLUMNS) <= set(of_pairs) and _has_rates(targets):
-            eta_rows = with_upper_limits(eta_rows, None, table)
-        found = _find_extremes(eta_rows, PAIR, at_each_eta, table)
-        requests = requests.join(found, on=PAIR, how="left")
+    best = {n: target for n, target in at_each_eta.items() if target.is_best_where_recall_rises}
+    others = {n: target for n, target in at_each_eta.items() if n not in best}
+    for of_rows, found_in in ((best, _keep_rises(rows)), (others, rows)):
+        if of_rows:
+            eta_rows = _repeat_at_each_eta(found_in, pairs, targets, table)
+            found = _find_extremes(eta_rows, PAIR, of_rows, table)
+            requests = requests.join(found, on=PAIR, how="left")
     for n, target in of_groups.items():
         asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         reached = rows.join(asked, on=GROUP)
@@ -307,6 +305,24 @@ def _choose_rows(
     return requests.with_columns(
         pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
+
+
+def _keep_rises(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out rows that add negatives alone: the row before them is at least as good."""
+    group, recall = pl.col(GROUP), pl.col("recall")
+    return rows.filter(group.ne_missing(group.shift(1)) | recall.ne_missing(recall.shift(1)))
+
+
+def _repeat_at_each_eta(
+    rows: pl.LazyFrame, pairs: pl.LazyFrame, targets: Iterable[Target], table: InputTable
+) -> pl.LazyFrame:
+    """Return the rows of each group at each of its prevalences, with what its promises are tested by."""
+    of_pairs = pairs.collect_schema().names()
+    promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
+    eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised), on=GROUP)
+    if set(PROMISE_COLUMNS) <= set(of_pairs) and _has_rates(targets):
+        return with_upper_limits(eta_rows, None, table)
+    return eta_rows
 
 
 def _with_end_scores(

@@ -107,6 +107,11 @@ class Target:
     promise: Promise | None = None
     """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
+    @property
+    def is_best_where_recall_rises(self) -> bool:
+        """Whether no row that adds negatives alone is better than the row before it."""
+        return self.maximized is not None and self.maximized.falls_with_fpr
+
 
 def read_targets(
     table: InputTable | None,
