@@ -49,8 +49,8 @@ def pair_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tu
     others = _find_other_columns(schema, scores, [MODEL, score, EXAMPLE])
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     long = _number_rows(frame, EXAMPLE).unpivot(
-        list(map(select_column, scores)),
-        index=[EXAMPLE, *map(select_column, others)],
+        selectors.by_name(scores),
+        index=selectors.by_name(EXAMPLE, *others),
         variable_name=MODEL,
         value_name=score,
     )
