@@ -325,7 +325,13 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Searc
 
     search = _run_down(run) if guarantee.start is None else _run_down_from(guarantee.start, run)
     return search, Promise(
-        guarantee.level, guarantee.alpha, end, True, run_start=START, n_neg_needed=run.count_needed
+        guarantee.level,
+        guarantee.alpha,
+        end,
+        True,
+        run_start=START,
+        in_field=guarantee.in_field,
+        n_neg_needed=run.count_needed,
     )
 
 
@@ -469,7 +475,7 @@ def _run_down_from(start: pl.Expr, run: _Tests) -> Search:
         # The start row and, in the low bit, whether it passes.
         head = number * 2 + run.passes(rows).cast(pl.Int64)
         return {
-            "head": Extreme(pl.when(~below).then(head)),
+            "head": Extreme(pl.when(~below).then(head), row_of=lambda found: found // 2),
             "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
             "last": Extreme(number),
         }

@@ -101,7 +101,8 @@ def _join_promises(promises: Sequence[Promise]) -> Promise:
     n_pos = _join_counts([promise.n_pos_needed for promise in promises])
     n_neg = _join_counts([promise.n_neg_needed for promise in promises])
     level, alpha = promises[0].level, promises[0].alpha
-    return Promise(level, alpha, None, True, n_pos_needed=n_pos, n_neg_needed=n_neg)
+    in_field = any(promise.in_field for promise in promises)
+    return Promise(level, alpha, None, True, in_field=in_field, n_pos_needed=n_pos, n_neg_needed=n_neg)
 
 
 _Needed = Callable[[pl.Expr, pl.Expr], pl.Expr]

@@ -10,8 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 import polars as pl
@@ -23,16 +22,13 @@ from polars_prcurve.column_names import (
     N_NEG_EFFECTIVE,
     N_POS,
     N_POS_EFFECTIVE,
-    NEG_FACTOR,
     PAIR,
-    POS_FACTOR,
     RESERVED,
     SCORE,
     SWEEP_COLUMNS,
     WEIGHT_UNIT,
 )
 from polars_prcurve.curves.curve_table import (
-    build_metric_rows,
     check_metric_names,
     list_metric_columns,
     metric_values,
@@ -43,12 +39,16 @@ from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, G
 from polars_prcurve.curves.guarantees import (
     END,
     GUARANTEE_COLUMNS,
-    PROMISE_COLUMNS,
     eta_level_checks,
     guarantee_columns,
-    list_extremes,
     with_promised_etas,
     with_upper_limits,
+)
+from polars_prcurve.curves.row_search import (
+    find_extremes,
+    find_extremes_at_eta,
+    name_extreme,
+    read_extreme,
 )
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, read_events
@@ -287,50 +287,28 @@ def _choose_rows(
     eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
     at_each_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
     if eta_free:
-        found = _find_extremes(rows, GROUP, eta_free, table)
+        found = find_extremes(rows, GROUP, eta_free, table)
         requests = requests.join(found, on=GROUP, how="left")
-    best = {n: target for n, target in at_each_eta.items() if target.is_best_where_recall_rises}
-    others = {n: target for n, target in at_each_eta.items() if n not in best}
-    for of_rows, found_in in ((best, _keep_rises(rows)), (others, rows)):
-        if of_rows:
-            eta_rows = _repeat_at_each_eta(found_in, pairs, targets, table)
-            found = _find_extremes(eta_rows, PAIR, of_rows, table)
-            requests = requests.join(found, on=PAIR, how="left")
+    if at_each_eta:
+        found = find_extremes_at_eta(rows, pairs, at_each_eta, table)
+        requests = requests.join(found, on=PAIR, how="left")
     for n, target in of_groups.items():
         asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         reached = rows.join(asked, on=GROUP)
-        found = _find_extremes(reached, _REQUEST, {n: target}, table)
+        found = find_extremes(reached, _REQUEST, {n: target}, table)
         requests = requests.join(found, on=_REQUEST, how="left")
-    numbers = (target.search.row(_read_extreme(n)) for n, target in numbered.items())
+    numbers = (target.search.row(read_extreme(n)) for n, target in numbered.items())
     return requests.with_columns(
         pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
-
-
-def _keep_rises(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Leave out rows that add negatives alone: the row before them is at least as good."""
-    group, recall = pl.col(GROUP), pl.col("recall")
-    return rows.filter(group.ne_missing(group.shift(1)) | recall.ne_missing(recall.shift(1)))
-
-
-def _repeat_at_each_eta(
-    rows: pl.LazyFrame, pairs: pl.LazyFrame, targets: Iterable[Target], table: InputTable
-) -> pl.LazyFrame:
-    """Return the rows of each group at each of its prevalences, with what its promises are tested by."""
-    of_pairs = pairs.collect_schema().names()
-    promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
-    eta_rows = rows.join(pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised), on=GROUP)
-    if set(PROMISE_COLUMNS) <= set(of_pairs) and _has_rates(targets):
-        return with_upper_limits(eta_rows, None, table)
-    return eta_rows
 
 
 def _with_end_scores(
     chosen: pl.LazyFrame, rows: pl.LazyFrame, end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
 ) -> pl.LazyFrame:
     """Add the score at the other end of the stretch of the only target, as its extreme END."""
-    numbered = chosen.with_columns(end_row(_read_extreme(0)).alias(_END_ROW))
-    ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), pl.col(SCORE).alias(_name_extreme(0, END)))
+    numbered = chosen.with_columns(end_row(read_extreme(0)).alias(_END_ROW))
+    ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), pl.col(SCORE).alias(name_extreme(0, END)))
     return numbered.join(ends, on=_END_ROW, how="left")
 
 
@@ -349,37 +327,11 @@ def _has_rates(targets: Iterable[Target]) -> bool:
     return any(target.rate is not None for target in targets)
 
 
-def _find_extremes(
-    rows: pl.LazyFrame, key: str, targets: Mapping[int, Target], table: InputTable
-) -> pl.LazyFrame:
-    """Return, per value of `key`, the extremes that tell the row of each target, by its number."""
-    metric_rows = build_metric_rows(table)
-    extremes = {
-        _name_extreme(number, name): extreme
-        for number, target in targets.items()
-        for name, extreme in list_extremes(target, metric_rows).items()
-    }
-    for step in zip_longest(*(target.search.steps for target in targets.values())):
-        rows = rows.with_columns(**{k: v for add in step if add for k, v in add(metric_rows).items()})
-    values = {name: extreme.value for name, extreme in extremes.items()}
-    reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
-    return rows.select(key, **values).group_by(key).agg(reduced)
-
-
-def _name_extreme(number: int, name: str) -> str:
-    return f"{RESERVED}{name}_{number}"
-
-
-def _read_extreme(number: int) -> Callable[[str], pl.Expr]:
-    """Return the function from the name of an extreme of a target to its column."""
-    return lambda name: pl.col(_name_extreme(number, name))
-
-
 def _promise_columns(targets: Sequence[Target], table: InputTable) -> list[pl.Expr]:
     """Return GUARANTEE_COLUMNS, of points that have their thresholds."""
     n_pos, n_neg = class_counts(table)
     values = [
-        guarantee_columns(target, _read_extreme(number)(END), n_pos, n_neg)
+        guarantee_columns(target, read_extreme(number)(END), n_pos, n_neg)
         for number, target in enumerate(targets)
     ]
     return [

@@ -44,6 +44,9 @@ class Extreme(NamedTuple):
 
     value: pl.Expr
     is_greatest: bool = True
+    row_of: Callable[[pl.Expr], pl.Expr] | None = None
+    """Return the number of the row that has the extreme; None if that is the first or the last row of a
+    block (see `row_search`), or the row of another extreme."""
 
     def reduce(self, column: pl.Expr) -> pl.Expr:
         """Return the greatest or the least value of a column."""
@@ -78,6 +81,8 @@ class Promise(NamedTuple):
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
+    in_field: bool = False
+    """Whether it is promised in a field of several parts."""
     n_pos_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
     """Return the number of positives without which nothing is proven, from negatives and eta."""
     n_neg_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
@@ -108,9 +113,15 @@ class Target:
     """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
     @property
-    def is_best_where_recall_rises(self) -> bool:
-        """Whether no row that adds negatives alone is better than the row before it."""
-        return self.maximized is not None and self.maximized.falls_with_fpr
+    def changes_once_in_block(self) -> bool:
+        """Whether, among rows of equal recall, what the search reads goes one way with fpr.
+
+        So do the tests of all metrics that can be a target, and those of promises, except in a field of
+        several parts, whose limits add up in quadrature.
+        """
+        if self.maximized is not None:
+            return self.maximized.falls_with_fpr
+        return self.promise is None or not self.promise.in_field
 
 
 def read_targets(
@@ -224,7 +235,8 @@ def choose_last(test: RowTest) -> Search:
 
 def number_where(passes: pl.Expr, rows: Rows, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
-    return Extreme(pl.when(passes).then(rows.column(ROW_NUMBER)), greatest)
+    number = pl.when(passes).then(rows.column(ROW_NUMBER))
+    return Extreme(number, greatest, row_of=lambda found: found)
 
 
 _ROW = "row"

@@ -1,0 +1,151 @@
+"""What each method costs at several prevalences beside what it costs at one, and on small tables.
+
+python benchmarks/costs.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
+
+import polars_prcurve  # noqa: F401
+
+NUMBERS = (1, 4, 16, 64)
+"""How many prevalences are asked for."""
+SMALL = 1_000
+
+
+class Tables(NamedTuple):
+    """The same examples with one score each, with two in a row, and with two in rows of their own."""
+
+    one: pl.DataFrame
+    wide: pl.DataFrame
+    long: pl.DataFrame
+
+
+class Job(NamedTuple):
+    """A method at some prevalences, and how many times its cost at one that at 64 may be."""
+
+    run: Callable[[Tables, list[float]], pl.DataFrame]
+    aim: float
+
+
+def make_tables(n: int) -> Tables:
+    rng = np.random.default_rng(1)
+    label = rng.random(n) < 0.01
+    a = rng.normal(size=n) + 1.5 * label
+    b = 0.8 * a + 0.6 * (rng.normal(size=n) + 1.3 * label)
+    wide = pl.DataFrame({"a": a, "b": b, "label": label})
+    long = wide.with_row_index("id").unpivot(
+        ["a", "b"], index=["id", "label"], variable_name="model", value_name="score"
+    )
+    return Tables(pl.DataFrame({"score": a, "label": label}), wide, long)
+
+
+AP = {"metrics": "average_precision"}
+JOBS: dict[str, Job] = {
+    "summary": Job(lambda t, eta: t.one.prc.summary(eta, **AP), 2),
+    "summary, confidence=": Job(lambda t, eta: t.one.prc.summary(eta, **AP, confidence=0.95), 4),
+    "compare": Job(lambda t, eta: t.wide.prc.compare(["a", "b"], eta, **AP), 4),
+    "ranking, id=, confidence=": Job(
+        lambda t, eta: t.long.prc.ranking(eta, model="model", id="id", confidence=0.95), 4
+    ),
+    "curve, thresholds=100": Job(lambda t, eta: t.one.prc.curve(eta, thresholds=100), 3),
+    "curve, band=simultaneous": Job(
+        lambda t, eta: t.one.prc.curve(eta, thresholds=100, confidence=0.95, band="simultaneous"), 4
+    ),
+    "operating_points, precision=": Job(
+        lambda t, eta: t.one.prc.operating_points(eta, precision=0.3), 3
+    ),
+    "operating_points, maximize=": Job(lambda t, eta: t.one.prc.operating_points(eta, maximize="f1"), 3),
+    "operating_points, guarantee=": Job(
+        lambda t, eta: t.one.prc.operating_points(eta, precision=0.3, guarantee=0.95), 4
+    ),
+}
+
+
+def measure(call: Callable[[], Any], repeats: int) -> float:
+    """Return the median of the seconds that calls take, after one that warms up."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def check_each_prevalence(name: str, job: Job, tables: Tables, etas: list[float]) -> None:
+    """Stop unless the rows of the last prevalence are those of that prevalence alone."""
+    alone, among = job.run(tables, etas[-1:]), job.run(tables, etas)
+    assert_frame_equal(among.filter(pl.col("eta") == etas[-1]), alone, check_exact=False, rel_tol=1e-12)
+    if among["eta"].n_unique() != len(etas):
+        raise SystemExit(f"{name} lacks a prevalence")
+
+
+def print_costs_by_prevalences(rows: int, repeats: int) -> None:
+    tables = make_tables(rows)
+    print(f"{rows} examples, 1 in 100 positive: seconds at {NUMBERS} prevalences, and last / first")
+    at_one = {}
+    for name, job in JOBS.items():
+        check_each_prevalence(name, job, tables, list_etas(4))
+        times = [measure(partial(job.run, tables, list_etas(n)), repeats) for n in NUMBERS]
+        print_line(name, times, times[-1] / times[0], job.aim)
+        at_one[name] = times[0]
+    one, both = at_one["summary"], at_one["compare"]
+    print_line("compare / summary of one model, at one", [one, both], both / one, 5)
+
+
+def list_etas(n: int) -> list[float]:
+    return np.geomspace(1e-4, 0.5, n).tolist() if n > 1 else [0.01]
+
+
+def print_costs_of_small_tables(repeats: int) -> None:
+    table = make_tables(SMALL).one
+    label, score = table["label"].to_numpy(), table["score"].to_numpy()
+    weight = np.where(label, 0.01 / label.mean(), 0.99 / (1 - label.mean()))
+    how = {"sample_weight": weight}
+    theirs = {
+        "one metric": lambda: average_precision_score(label, score, **how),
+        "three metrics": lambda: (
+            average_precision_score(label, score, **how),
+            roc_auc_score(label, score, **how),
+            precision_recall_curve(label, score, **how),
+        ),
+    }
+    metrics = {"one metric": AP["metrics"], "three metrics": ["average_precision", "roc_auc", "pr_auc"]}
+    ours = table.prc.summary(0.01, **AP)["value"].item()
+    if not np.isclose(ours, theirs["one metric"](), rtol=1e-9, atol=0):
+        raise SystemExit("average precision differs from that of scikit-learn")
+    print(f"\n{SMALL} rows: seconds of scikit-learn and of summary, and their ratio")
+    for (name, call), aim in zip(theirs.items(), (8, 12), strict=True):
+        own = measure(partial(table.prc.summary, 0.01, metrics=metrics[name]), 10 * repeats)
+        other = measure(call, 10 * repeats)
+        print_line(f"summary of {name}", [other, own], own / other, aim)
+
+
+def print_line(name: str, times: list[float], ratio: float, aim: float) -> None:
+    seconds = "  ".join(f"{t:7.4f}" for t in times)
+    print(f"{name:40s} {seconds:36s}  {ratio:5.1f} x   <= {aim:g}  {'yes' if ratio <= aim else 'no'}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    print_costs_by_prevalences(given.rows, given.repeats)
+    print_costs_of_small_tables(given.repeats)
+
+
+if __name__ == "__main__":
+    main()

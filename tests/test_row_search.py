@@ -1,0 +1,64 @@
+"""The search for rows at each prevalence by blocks finds what a look at every row finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve.curves.targets import Target
+from tests.support.profiles import examples
+
+ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
+RUNS: dict[str, Any] = {"precision": [0.2, 0.8], "npv": [0.5, 0.99], "fdr": 0.4, "lift": [0.5, 3.0]}
+RATES: dict[str, Any] = {"predicted_positive_rate": [0.0, 0.2], "alerts": [5, 300], "per": 1000}
+OWN = metrics.point("own", lambda tp, fn, fp, tn: fp * tn, direction="maximize")
+ASKED: dict[str, dict[str, Any]] = {
+    "targets": {**RUNS, **RATES, "maximize": ["f1", "mcc", "accuracy", "npv", OWN]},
+    "weights": {**RUNS, **RATES, "maximize": ["f1", "cohen_kappa", OWN], "weight": "weight"},
+    "promises": {**RUNS, **RATES, "guarantee": 0.9},
+    "promises from a start": {**RUNS, "guarantee": 0.8, "start": 3},
+    "together": {"precision": 0.3, "alerts": 400, "npv": 0.5, "per": 1000, "together": True},
+    "promised together": {"precision": 0.2, "npv": 0.5, "fpr": 0.5, "together": True, "guarantee": 0.8},
+}
+
+
+@st.composite
+def score_tables(draw: st.DrawFn) -> pl.DataFrame:
+    """Draw up to three groups of scores with ties, whose positives are rare or frequent."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, share = draw(st.sampled_from([1, 8, 60, 400])), draw(st.sampled_from([0.05, 0.5, 0.95]))
+    label = rng.random(n) < share
+    score = rng.integers(0, draw(st.sampled_from([4, 40, 10_000])), n) + 3 * label
+    weight = rng.choice([0.0, 0.25, 1.0, 3.0], n)
+    return pl.DataFrame({"g": rng.integers(0, 3, n), "score": score, "label": label, "weight": weight})
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@given(table=score_tables())
+@examples(80)
+def test_blocks_find_what_all_rows_find(asked: str, table: pl.DataFrame) -> None:
+    how = {"by": "g", **ASKED[asked]}
+    found = table.prc.operating_points(ETAS, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Target, "changes_once_in_block", False)
+        expected = table.prc.operating_points(ETAS, **how)
+    assert_frame_equal(found, expected, check_exact=True)
+
+
+@given(table=score_tables())
+@examples(40)
+def test_blocks_at_prevalences_that_are_estimates(table: pl.DataFrame) -> None:
+    etas = eta_from_sample([1, 10, 40], [400, 100, 50], 0.99)
+    how = {"by": "g", **RUNS, **RATES, "guarantee": 0.9}
+    found = table.prc.operating_points(etas, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Target, "changes_once_in_block", False)
+        expected = table.prc.operating_points(etas, **how)
+    assert_frame_equal(found, expected, check_exact=True)
