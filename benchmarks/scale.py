@@ -3,9 +3,9 @@
     python benchmarks/scale.py [--rows N] [--folder DIR] [--repeats N] [--only JOB ...] [--json FILE]
 
 The table has 10 groups, Int64 keys, Float64 scores that hardly ever repeat, and 10 % positives: of
-N rows, and to see how costs grow, of N / 10 and N / 100. Every job that finds areas has to find the
-same ones, and one that differs stops the run. It needs Linux, 100 million rows some 12 GB of disk,
-and scikit-learn and polarbearings, which the extra "benchmarks" brings.
+N rows, and to see how costs grow, of N / 10, N / 100 and N / 1000. Every job that finds areas has to
+find the same ones, and one that differs stops the run. It needs Linux, 100 million rows some 12 GB of
+disk, and scikit-learn, polarbearings and DuckDB.
 """
 
 from __future__ import annotations
@@ -77,6 +77,29 @@ def areas_by_counts(path: str, out: str) -> Areas:
     return query.collect(engine="streaming")["value"].to_list()
 
 
+def guarantee(path: str, _: str) -> None:
+    import polars_prcurve
+
+    assert polars_prcurve
+    points = pl.scan_parquet(path).prc.operating_points(0.001, precision=0.005, guarantee=0.95, by="g")
+    found = points.collect(engine="streaming")["precision"].drop_nulls()
+    if not (found > 0.005).all():
+        raise SystemExit("an estimate is below what was promised")
+
+
+def duckdb_counts(path: str, out: str) -> None:
+    """The GROUP BY that `engines.counts` asks of DuckDB, with the same budget of memory."""
+    import duckdb
+
+    budget = os.environ.get("POLARS_OOC_MEMORY_BUDGET_MB", "20000")
+    connection = duckdb.connect()
+    connection.execute(f"SET memory_limit = '{budget}MB'; SET temp_directory = '{Path(out).parent}'")
+    connection.execute(
+        f"COPY (SELECT g, score, sum(label::INT) AS n_pos, sum((NOT label)::INT) AS n_neg "
+        f"FROM '{path}' GROUP BY g, score) TO '{out}' (FORMAT parquet)"
+    )
+
+
 def bearings(path: str, out: str) -> None:
     import polarbearings
 
@@ -109,6 +132,11 @@ JOBS: dict[str, Job] = {
     "sweep": sweep,
     "sweep, 1 GB": sweep,
     "counts": counts,
+    "counts, 1 GB": counts,
+    "guarantee": guarantee,
+    "guarantee, 1 GB": guarantee,
+    "DuckDB's GROUP BY": duckdb_counts,
+    "DuckDB's GROUP BY, 1 GB": duckdb_counts,
     "polarbearings": bearings,
     "scikit-learn": scikit_learn,
 }
@@ -117,8 +145,8 @@ BUDGETS = {"1 GB": "1000", "250 MB": "250"}
 BUCKETS = "16000000"
 """Bytes that a sort under a budget aims to have in hand at a time. With the 100 MB or so that Polars 2.1
 takes of 100 million rows, much is read back too early, and written again."""
-SMALLER = ("areas", "sweep")
-"""That run on N / 10 and N / 100 rows, too."""
+SMALLER = ("areas", "areas, 1 GB", "guarantee, 1 GB", "sweep")
+"""That run on N / 10, N / 100 and N / 1000 rows, too."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +279,7 @@ def main() -> None:
 
 def run_all(folder: Path, rows: int, repeats: int, jobs: list[str]) -> dict[str, Took]:
     took: dict[str, Took] = {}
-    for part in (100, 10, 1):
+    for part in (1_000, 100, 10, 1):
         path = folder / f"scores-{rows // part}.parquet"
         write_table(path, rows // part)
         these = {}
