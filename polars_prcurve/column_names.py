@@ -43,6 +43,7 @@ N_NEG_EFFECTIVE = "_prc_n_neg_effective"
 N_POS_LEAST = "_prc_n_pos_least"  # the same, or fewer: positives may weigh as much as any row
 N_NEG_LEAST = "_prc_n_neg_least"
 N_NEG_LOCAL = "_prc_n_neg_local"  # the negatives in weights of the next negative: at a score or below
+HALF_POSITIVE = "_prc_half_positive"  # half the rise in recall of one positive; 0 of weighted ones
 MISSED_FACTOR = "_prc_missed_factor"  # what half a positive that was not sampled leaves of an area
 POS_BEFORE_GROUP = "_prc_pos_before_group"  # positives in all the groups before this one
 NEG_BEFORE_GROUP = "_prc_neg_before_group"

@@ -178,6 +178,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             maximize="f1", confidence=0.9, method="bootstrap", n_resamples=10, seed=0, long=True
         ),
     ),
+    ("summary --eta 0.1 own --coarse", lambda p: p.summary([0.1, None], coarse=True)),
     ("curve --smooth binormal --long", lambda p: p.curve(smooth="binormal", long=True)),
     (
         "decision-curve --eta 0.1 --eta-train 0.5 --probabilities 0.1,0.2 --confidence 0.9 --by model",

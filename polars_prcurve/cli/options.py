@@ -366,6 +366,9 @@ CLUSTER = Option(
     find_need=_need_confidence,
 )
 SMOOTH = _choice("--smooth", ("binormal",), "the fit of a normal distribution to each class")
+COARSE = Option(
+    "--coarse", None, "scores are rounded: the limits of each metric over all orders of equal scores"
+)
 LONG = Option("--long", None, "a row per metric, in place of a column per metric")
 ID = Option(
     "--id",

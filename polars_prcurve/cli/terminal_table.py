@@ -279,7 +279,9 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     if "low" in ends and "reliable" in table.columns:
         both = _mark_doubts(both, table, numbers[0])
         covers.add("reliable")
-    return TextColumn(f"{head} ({show_level(layout.level)})", both, is_number, covers, short)
+    is_limit = name == "value" and layout.level is None  # of coarse scores, which have no level
+    kind = "limits" if is_limit else show_level(layout.level)
+    return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
 
 
 def _mark_doubts(cells: list[str], table: pl.DataFrame, low: list[Any]) -> list[str]:

@@ -26,6 +26,7 @@ from polars_prcurve.column_names import (
     FPR_OR_ZERO,
     FPR_RECALL_RATIO,
     GROUP,
+    HALF_POSITIVE,
     LEAST_FPR,
     MISSED_FACTOR,
     N_NEG,
@@ -273,9 +274,13 @@ def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
     return {name: e for step in steps if step is not None for name, e in step(rows).items()}
 
 
+def _has_weights(table: InputTable) -> bool:
+    """Return whether examples do not count as one each."""
+    return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
+
+
 def _gather_facts(table: InputTable) -> CurveFacts:
-    weights = isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
-    examples = table.has_counts and not weights
+    examples = table.has_counts and not _has_weights(table)
     sizes = (pl.col(name).cast(pl.Float64) if examples else None for name in (N_POS, N_NEG))
     return CurveFacts(
         # A column even if all are one number, by whose reciprocal Polars would multiply.
@@ -318,6 +323,10 @@ def build_segments(
         if with_last:
             kept |= IS_LAST
         frame = frame.filter(kept)
+    if any(metric.recipe.reads_half_positive for metric in metrics):
+        counted = isinstance(table, ScoreTable) and not _has_weights(table)
+        half = 0.5 / pl.col(N_POS) if counted else pl.lit(0.0)
+        frame = frame.with_columns(half.alias(HALF_POSITIVE))
     frame = with_extents(frame, metrics)
     return _with_square_extents(frame) if sweep.design else frame
 

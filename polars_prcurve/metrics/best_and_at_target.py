@@ -15,6 +15,7 @@ from polars_prcurve.float_bits import is_at_least
 from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
     Fitted,
+    Limits,
     Recipe,
     Rows,
     precision_at,
@@ -81,11 +82,17 @@ def precision_at_recall(recall: float) -> CurveMetric:
     if not 0 < recall <= 1:
         raise PrcError(f"recall must lie in (0, 1]; got {recall}")
 
-    def term(rows: Rows) -> Cell:
-        share = minimum((recall - rows.recall_before) / rows.rise, 1.0)
-        fpr = rows.fpr_before + rows.run * share
+    def precision_if_hit(rows: Rows, fpr: Cell) -> Cell:
         hit = is_at_least(rows.recall, recall) & ~is_at_least(rows.recall_before, recall)
         return keep_where(hit, precision_at(recall, fpr, rows.odds))
+
+    def term(rows: Rows) -> Cell:
+        share = minimum((recall - rows.recall_before) / rows.rise, 1.0)
+        return precision_if_hit(rows, rows.fpr_before + rows.run * share)
+
+    def most(rows: Rows) -> Cell:
+        at_0 = rows.odds == math.inf  # precision is 0 there, or undefined
+        return precision_if_hit(rows, choose_where(at_0, rows.fpr, rows.fpr_before))
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
@@ -102,6 +109,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
             total="max",
             at_recall=float(recall),
             fitted=Fitted(term_of_model),
+            limits=Limits(lambda rows: precision_if_hit(rows, rows.fpr), most),
         ),
         source="W 2, DG",
     )

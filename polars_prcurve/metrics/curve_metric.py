@@ -198,6 +198,18 @@ class Fitted(NamedTuple):
     """The steps that are made before the term."""
 
 
+class Limits(NamedTuple):
+    """The contribution of a row to the least and to the greatest value of an area, if examples of equal
+    score have an order that is not known.
+
+    Some order puts all negatives of a score first, and another one all positives. The ROC curve of any
+    order lies between the two: the corners below and above a segment.
+    """
+
+    low: Term
+    high: Term
+
+
 Needs: TypeAlias = Literal["rises", "corners", "all"]
 """The rows that a metric needs; see `Recipe.needs`."""
 
@@ -221,8 +233,8 @@ class Recipe:
     promise is made by default: `needs`, because an area needs just the rows on which recall rises.
 
     *More methods.* You may say how the metric is estimated otherwise: by `influence`, with `helpers` and
-    `least_if_perfect`, or by `at_recall` it gets standard errors and intervals (confidence=), and by
-    `fitted` it is known of a model (smooth=).
+    `least_if_perfect`, or by `at_recall` it gets standard errors and intervals (confidence=), by
+    `fitted` it is known of a model (smooth=), and by `limits` it is bounded (coarse=).
     """
 
     # The formula
@@ -237,6 +249,8 @@ class Recipe:
     """Expressions that are bound to names before the term, one step after another."""
     reads_envelope: bool = False
     """Whether the formula reads `Rows.envelope`."""
+    reads_half_positive: bool = False
+    """Whether the formula reads the column HALF_POSITIVE."""
     on_hull: bool = False
     """Whether the rows are the vertices of the convex hull of the ROC curve."""
     averages: Average | None = None
@@ -268,6 +282,9 @@ class Recipe:
     """The recall, if the metric is precision at one recall."""
     fitted: Fitted | None = None
     """The contribution of a node of a fitted curve."""
+    limits: Limits | None = None
+    """The terms of the least and the greatest value, if scores are coarse. They share `total` and
+    `finish` with the metric, so `finish` must not fall while the total grows."""
 
     def all_steps(self) -> tuple[Step, ...]:
         """Return the steps, the first of which is `once` if there is one."""
@@ -380,6 +397,23 @@ class CurveMetric(Metric):
     def with_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
         return replace(self, recipe=replace(self.recipe, **changes))
+
+    def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
+        """Return the least and the greatest value, over all orders of equal scores, as metrics."""
+        if self.recipe.limits is None:
+            raise PrcError(
+                "coarse=True knows the limits of average_precision, its transforms, pr_auc, "
+                "boyd_pr_auc, roc_auc, partial_roc_auc(...) and precision_at_recall(...); "
+                f"got {self.name}"
+            )
+        low, high = (
+            replace(
+                self,
+                recipe=Recipe(term, self.recipe.finish, self.recipe.total, reads_half_positive=True),
+            )
+            for term in self.recipe.limits
+        )
+        return low, high
 
     def prepare_term(self, rows: Rows) -> pl.Expr:
         """Return the term of each row, ready to be added up."""

@@ -105,7 +105,9 @@ def integrated(
         name=f"integrated({of.name}, {low:g}, {high:g}, {json.dumps(prior)})",
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
-        recipe=replace(of.recipe, averages=averages, influence=None, helpers={}, at_recall=None),
+        recipe=replace(
+            of.recipe, averages=averages, influence=None, helpers={}, at_recall=None, limits=None
+        ),
     )
 
 

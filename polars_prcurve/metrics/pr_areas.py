@@ -15,7 +15,14 @@ from typing import Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import FPR_OR_ZERO, MISSED_FACTOR, N_NEG_LOCAL, RESERVED, SQUARE_RISE
+from polars_prcurve.column_names import (
+    FPR_OR_ZERO,
+    HALF_POSITIVE,
+    MISSED_FACTOR,
+    N_NEG_LOCAL,
+    RESERVED,
+    SQUARE_RISE,
+)
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     CurveFacts,
@@ -23,6 +30,7 @@ from polars_prcurve.metrics.curve_metric import (
     Fitted,
     Influence,
     LeastIfPerfect,
+    Limits,
     Recipe,
     Rows,
     declare_curve,
@@ -139,6 +147,31 @@ def _step_term(rows: Rows) -> Cell:
     return rows.rise / (1 + rows.odds * rows.ratio)
 
 
+# Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
+# is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, v = (y - x) / (x + y + 2 a), and s of
+# `inverse_means`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
+
+
+def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
+    """Return the rise times mean precision at one fpr, with all recalls greater by `shift`."""
+    start, end = rows.recall_before + shift, rows.recall + shift
+    a = rows.odds * fpr
+    v = (end - start) / (start + end + 2 * a)
+    rest = 2 * a * v * v * atanh_rest((end - start) / (start + a), v)
+    return rows.rise * ((start + end - choose_where(a > 0, rest, 0.0)) / (start + end + 2 * a))
+
+
+_STEP_LIMITS = Limits(
+    # At worst the negatives come first and then one positive after the other. Precision is a concave
+    # function of recall then, so its mean over one positive is at most its value in the middle.
+    lambda rows: _rise_at(rows, rows.fpr, rows.column(HALF_POSITIVE)),
+    # At best all positives come first. If they share a score, all have the precision of the last one.
+    lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
+)
+_AREA_LIMITS = Limits(
+    lambda rows: _rise_at(rows, rows.fpr), lambda rows: _rise_at(rows, rows.fpr_before)
+)
+
 # A fitted curve has no steps: all areas under its PR curve are one.
 _SMOOTH_AREA = Fitted(_step_term)
 
@@ -156,6 +189,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     },
     least_if_perfect=_LEAST_IF_PERFECT,
     fitted=_SMOOTH_AREA,
+    limits=_STEP_LIMITS,
 )
 def average_precision(rows: Rows) -> Cell:
     """The sum over thresholds of precision times the rise in recall, as in scikit-learn."""
@@ -232,13 +266,14 @@ def _bind_vs(rows: Rows) -> dict[str, Cell]:
     by_rise=True,
     has_short_form=True,
     fitted=_SMOOTH_AREA,
+    limits=_AREA_LIMITS,
 )
 def pr_auc(rows: Rows) -> Cell:
     """The area under what choosing between neighbouring thresholds at random achieves."""
     return rows.rise * ((1 + rows.column(_W) * rows.column(_VS)) / rows.column(_M))
 
 
-@declare_like(pr_auc, on_hull=True, fitted=None)
+@declare_like(pr_auc, on_hull=True, fitted=None, limits=None)
 def pr_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     """The area `pr_auc` of the convex hull of the ROC curve."""
     return require_all_precisions(area, facts)

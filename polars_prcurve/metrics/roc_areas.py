@@ -18,6 +18,7 @@ from polars_prcurve.metrics.curve_metric import (
     Fitted,
     Influence,
     LeastIfPerfect,
+    Limits,
     Recipe,
     Rows,
     Term,
@@ -25,7 +26,7 @@ from polars_prcurve.metrics.curve_metric import (
     declare_like,
     require_both_classes,
 )
-from polars_prcurve.metrics.elementwise import Cell
+from polars_prcurve.metrics.elementwise import Cell, maximum
 from polars_prcurve.metrics.metric import declare_factory
 from polars_prcurve.metrics.point_metric import choose_where
 
@@ -54,13 +55,16 @@ _LEAST_IF_PERFECT = LeastIfPerfect(
     influence=_INFLUENCE,
     least_if_perfect=_LEAST_IF_PERFECT,
     fitted=Fitted(lambda rows: rows.column(BINORMAL_AUC)),
+    limits=Limits(
+        lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
+    ),
 )
 def roc_auc(rows: Rows) -> Cell:
     """The share of pairs in which the positive scores higher than the negative; ties count half."""
     return rows.rise * ((1 - rows.fpr_before) + (1 - rows.fpr)) / 2
 
 
-@declare_like(roc_auc, on_hull=True, influence=None, fitted=None)
+@declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
 def roc_auc_hull(area: Cell, facts: CurveFacts) -> Cell:
     """The area `roc_auc` of the convex hull of the ROC curve."""
     return require_both_classes(area, facts)
@@ -78,6 +82,14 @@ def _term_up_to(max_fpr: float) -> Term:
     return term
 
 
+def _limits_up_to(max_fpr: float) -> Limits:
+    """Return the limits of the area between the curve and a vertical line at `max_fpr`."""
+    return Limits(
+        lambda rows: rows.rise * maximum(max_fpr - rows.fpr, 0.0),
+        lambda rows: rows.rise * maximum(max_fpr - rows.fpr_before, 0.0),
+    )
+
+
 def _read_max_fpr(max_fpr: float) -> float:
     """Return `max_fpr` as a float; raise if it is not in (0, 1]."""
     max_fpr = read_number("max_fpr", max_fpr, "a number in (0, 1]")
@@ -92,7 +104,7 @@ def partial_roc_auc(max_fpr: float) -> CurveMetric:
     limit = _read_max_fpr(max_fpr)
     return CurveMetric(
         f"partial_roc_auc({limit:g})",
-        Recipe(_term_up_to(limit), require_both_classes),
+        Recipe(_term_up_to(limit), require_both_classes, limits=_limits_up_to(limit)),
         range=(0.0, limit),
         depends_on_eta=False,
         source="M",
@@ -113,7 +125,7 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 
     return CurveMetric(
         f"partial_roc_auc_mcclish({limit:g})",
-        Recipe(_term_up_to(limit), finish),
+        Recipe(_term_up_to(limit), finish, limits=_limits_up_to(limit)),
         range=((1 - random / (limit - random)) / 2, 1.0),
         depends_on_eta=False,
         source="M",

@@ -758,6 +758,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         seed: int | None = None,
         cluster: Column | None = None,
         smooth: Smooth = None,
+        coarse: bool = False,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -803,6 +804,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `roc_auc`, `precision_at_recall(...)`, `integrated_average_precision(...)`, and
             `integrated(...)` of these, without `confidence`. A fitted curve has no steps, so
             `average_precision`, `pr_auc` and `pr_auc_trapezoid(...)` are equal.
+        coarse
+            True if scores are rounded, or counts come in bins: adds the limits of each metric over all
+            orders of the examples of equal score. With `rates` or `cells` these are limits over whatever
+            lies between two points. `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`,
+            `roc_auc`, `partial_roc_auc(...)` and `precision_at_recall(...)` have limits. Without
+            `confidence`, which has another `low` and `high`.
 
         Returns
         -------
@@ -821,6 +828,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           weights. With `cluster`, a class in fewer than two clusters has no interval.
         - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
           too often, null where there is no interval
+        - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score has less than
+          `low` or more than `high`, except for rounding in the last digits. An order of the examples
+          reaches them, except `low` of `average_precision`: without weights it is up to 0.022 / n_pos
+          less than the value of the worst order.
 
         Sums are exact to 2**-118, which is too coarse for a small relative error at prevalences below
         1e-30. `auprg` is null below 2**-69. With `rates=` the points (0, 0) and (1, 1) are added if
@@ -849,7 +860,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         uncertainty = read_uncertainty(
             confidence, method, n_resamples, seed, cluster, analytic_clusters=True
         )
-        makes = list_summary_columns(errors=uncertainty is not None)
+        if coarse := read_flag("coarse=", coarse):
+            reason = "coarse=True gives limits over orders of equal scores"
+            refuse_arguments(reason, confidence=confidence, smooth=smooth)
+        makes = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
         table = read_input(
             self._frame,
             makes=makes,
@@ -873,6 +887,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             asked,
             uncertainty=uncertainty,
             smooth=smooth is not None,
+            coarse=coarse,
         )
         return self._finish(query)
 

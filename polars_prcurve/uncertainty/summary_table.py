@@ -54,12 +54,14 @@ from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influ
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
 _SIZES = (N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_POS_LEAST, N_NEG_LEAST)
+_LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
 
 
-def list_summary_columns(*, errors: bool) -> tuple[str, ...]:
+def list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a summary, after `by`, without those that an eta frame carries."""
-    return ("eta", "n_pos", "n_neg", "metric", "value", *(_ERROR_COLUMNS if errors else ()))
+    more = _ERROR_COLUMNS if errors else _LIMIT_COLUMNS if coarse else ()
+    return ("eta", "n_pos", "n_neg", "metric", "value", *more)
 
 
 def build_summary_table(
@@ -69,10 +71,12 @@ def build_summary_table(
     *,
     uncertainty: UncertaintyOptions | None = None,
     smooth: bool = False,
+    coarse: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_summary_columns`.
 
-    With `smooth`, the metrics are those of a binormal model that is fitted to each group.
+    With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
+    the limits of the metrics come along.
     """
     if uncertainty is not None and isinstance(table, RateTable):
         table.refuse_bootstrap(uncertainty.method)
@@ -80,13 +84,15 @@ def build_summary_table(
     for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
         grid = grid.require_exact(option) if given else grid
     analytic = uncertainty is not None and uncertainty.method == "analytic"
-    ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in metrics)
+    needed = named | _name_limits(named) if coarse else named
+    read = list(needed.values())
+    ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
         # Influences also need the negatives below all positives, which only the last row tells.
-        curves = build_curves(table, sweep, metrics, with_last=analytic)
+        curves = build_curves(table, sweep, read, with_last=analytic)
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
@@ -94,7 +100,7 @@ def build_summary_table(
         level = uncertainty.confidence
         values = _build_values_with_errors(curves, pairs, named, grid, confidence=level, cells=cells)
     else:
-        values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
+        values = curves.compute_values(pairs, needed, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
     if uncertainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
@@ -102,11 +108,20 @@ def build_summary_table(
         values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
-    eta, *others = list_summary_columns(errors=uncertainty is not None)
+    eta, *others = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
     endings = {kind: "" if kind == "value" else f"_{kind}" for kind in others[others.index("value") :]}
     of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
     columns = long_columns(of_metrics, [metric.name for metric in metrics])
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
+
+
+def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
+    """Return the limits of each metric, under its name with the end of their column."""
+    return {
+        f"{name}_{end}": limit
+        for name, metric in named.items()
+        for end, limit in zip(_LIMIT_COLUMNS, metric.build_limits(), strict=True)
+    }
 
 
 def _has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:

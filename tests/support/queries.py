@@ -49,6 +49,10 @@ AREAS = [
     metrics.recall_at_precision(0.5),
     metrics.integrated("pr_auc", 0.01, 0.5),
 ]
+BOUNDED = [
+    *("average_precision", "min_max_average_precision", "pr_auc", "boyd_pr_auc", "roc_auc"),
+    *(metrics.partial_roc_auc(0.3), metrics.precision_at_recall(0.5)),
+]
 SMOOTH = [
     *("average_precision", "pr_auc", "roc_auc", "min_max_average_precision"),
     metrics.precision_at_recall(0.5),
@@ -135,6 +139,18 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "summary, weighted": (DF, lambda p: p.summary(0.01, by="g", weight="w", metrics=AREAS)),
     "summary, eta frame": (DF, lambda p: p.summary(ETAS, by=["g", "h"])),
     "summary, of rates": (POINTS, lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"))),
+    "summary, coarse": (
+        DF,
+        lambda p: p.summary([0.5, None, 0.0], by="g", metrics=BOUNDED, coarse=True, score="h"),
+    ),
+    "summary, coarse, weighted": (
+        DF,
+        lambda p: p.summary(0.01, by="g", weight="w", coarse=True, score=(pl.col("score") * 9).floor()),
+    ),
+    "summary, coarse, of rates": (
+        POINTS,
+        lambda p: p.summary([0.5, 0.01], by="g", rates=("tpr", "fpr"), coarse=True),
+    ),
     "curve, with bands": (
         DF,
         lambda p: p.curve([None, 0.01], by="g", metrics=["f1", "mcc"], confidence=0.9, long=True),
