@@ -24,6 +24,7 @@ PAGES = (
     "which-threshold",
     "uncertainty",
     "decision-curves",
+    "has-it-changed",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")

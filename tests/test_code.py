@@ -95,7 +95,7 @@ def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     written = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     elsewhere = {"Chart", "normal_quantiles"}  # whose image is of docs/binormal.md
-    of_pages = {"tutorial", "which_model", "which_threshold", "uncertain", "worth_it"}
+    of_pages = {"tutorial", "which_model", "which_threshold", "uncertain", "worth_it", "months"}
     drawn = {*charts.__all__, "pr_band", "normal_scores", *of_pages} - elsewhere
     assert set(written) == {f"{name}.png" for name in drawn}
     assert all((ROOT / "docs" / "images" / name).exists() for name in written)
