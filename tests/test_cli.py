@@ -257,6 +257,20 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             method="mixture", reference=DF, reference_counts=("label", "patient")
         ),
     ),
+    (
+        "leaders --metric pr_auc --eta-range 0.01 0.9",
+        lambda p: p.leaders(metric="pr_auc", eta_range=(0.01, 0.9)),
+    ),
+    (
+        "resolution --by model --recall .5 --fpr .5,.9 --delta .8 --confidence .9 --method jeffreys",
+        lambda p: p.resolution(
+            0.8, by="model", recall=0.5, fpr=[0.5, 0.9], confidence=0.9, method="jeffreys"
+        ),
+    ),
+    (
+        "sampling-plan --threshold 0.5 --budget 3 --strata 4",
+        lambda p: p.sampling_plan(0.5, budget=3, strata=4),
+    ),
     ("counts --by model", lambda p: p.counts(by="model")),
     ("counts --unlabelled --model model", lambda p: p.counts(by="model", label=None)),
     (
@@ -298,6 +312,18 @@ def test_a_field_of_several_parts_and_targets_together(here: Path) -> None:
     written = table("points scores.csv --within model --eta field.csv --precision 0.05 --guarantee 0.6")
     sure = prc(DF).operating_points(field, within="model", precision=0.05, guarantee=0.6)
     assert_frame_equal(written, sure, rel_tol=1e-12)
+
+
+def test_counts_of_weights_with_their_squares(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the command `counts` writes of weights has intervals; two columns of it have none."""
+    table_files.build_writer("weights.csv")(prc(DF).counts(by="model", weight="weight").lazy())
+    four = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
+    expected = prc(DF).summary(0.1, by="model", weight="weight", confidence=0.9)
+    for words in (" ".join(four), ",".join(four)):
+        found = table(f"summary weights.csv --by model --eta .1 --confidence .9 --counts {words}")
+        assert_frame_equal(found, expected, rel_tol=1e-9)
+    said = refusal("counts weights.csv --counts n_pos n_neg n_pos_squares", capsys)
+    assert "--counts takes two columns, of positives and of negatives, or four" in said
 
 
 def test_published_rates(here: Path) -> None:
@@ -374,6 +400,8 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("summary --eta 0.1 --by site", lambda p: p.summary(0.1, by=["site", "model"])),
     ("points --threshold 31.5", lambda p: p.operating_points(threshold=31.5, by="model")),
     ("ranking --eta 0.1", lambda p: p.ranking(0.1)),
+    ("leaders", lambda p: p.leaders()),
+    ("resolution --recall 0.5", lambda p: p.resolution(recall=0.5, by="model")),
     # Models of one table scored the same examples.
     ("ranking --eta .1 --confidence .9", lambda p: p.ranking(0.1, confidence=0.9, id="row")),
     (

@@ -72,8 +72,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (
         *(_add_curve, _add_summary, _add_points, _add_decision_curve),
-        *(_add_compare, _add_ranking, _add_crossings),
-        *(_add_sample_size, _add_estimate, _add_counts),
+        *(_add_compare, _add_ranking, _add_crossings, _add_leaders),
+        *(_add_sample_size, _add_resolution, _add_sampling_plan),
+        *(_add_estimate, _add_counts),
         *(_add_report, _add_demo),
     ):
         add(commands)
@@ -236,6 +237,18 @@ def _add_crossings(commands: Any) -> None:
     )
 
 
+def _add_leaders(commands: Any) -> None:
+    _add_table_command(
+        commands,
+        "leaders",
+        FilePrc.leaders,
+        "the best model in each range of prevalences",
+        [*o.TABLE_OPTIONS, o.THE_MODEL, o.METRIC, o.ETA_RANGE, *_ONE_TARGET],
+        columns=("eta_low", "eta_high", "model"),
+        metrics_of=[CurveMetric, PointMetric],
+    )
+
+
 def _add_sample_size(commands: Any) -> None:
     targets = [o.THRESHOLD, o.RECALL, o.FPR]
     eta = o.ETA.describe("as in the other commands; without it, all prevalences at once")
@@ -246,6 +259,30 @@ def _add_sample_size(commands: Any) -> None:
         "how large a test set must be to know precision at a threshold",
         [*o.TABLE_OPTIONS, eta, *targets, o.DELTA, o.ASSURANCE, o.LEVEL, o.RATE_METHOD],
         columns=("n_pos_needed", "n_neg_needed", "threshold"),
+    )
+
+
+def _add_resolution(commands: Any) -> None:
+    _add_table_command(
+        commands,
+        "resolution",
+        FilePrc.resolution,
+        "from which prevalence up this table knows precision at a threshold",
+        [*o.TABLE_OPTIONS, o.THRESHOLD, o.RECALL, o.FPR, o.DELTA, o.LEVEL, o.RATE_METHOD],
+        columns=("eta", "threshold", "recall", "fpr"),
+    )
+
+
+def _add_sampling_plan(commands: Any) -> None:
+    threshold = o.THRESHOLD.take_one("the threshold at which precision is asked for")
+    label = o.LABEL.describe("empty where a row has no label yet (default: label)")
+    _add_table_command(
+        commands,
+        "sampling-plan",
+        FilePrc.sampling_plan,
+        "which rows to label next, to know precision at a threshold",
+        [o.SCORE, label, o.POS_LABEL, o.MISSING, threshold.require(), o.BUDGET, o.STRATA],
+        columns=("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
     )
 
 

@@ -24,6 +24,7 @@ _METHODS = {
     "sample_size": "sample-size",
     "decision_curve": "decision-curve",
     "estimate_prevalence": "estimate",
+    "sampling_plan": "sampling-plan",
 }
 """Methods whose commands have another name."""
 _ALIASES = {"per": "alerts"}

@@ -68,6 +68,10 @@ class Option:
         """Return the option as one that takes a single value."""
         return replace(self, help=help or self.help, is_list=False)
 
+    def require(self) -> Option:
+        """Return the option as one that a command cannot do without."""
+        return replace(self, how={**self.how, "required": True})
+
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the option to the parser of a command."""
         how = {"help": self.help, "dest": self.name, **self.how}
@@ -187,7 +191,13 @@ POS_LABEL = Option(
     parse_by_dtype=parse_value,
 )
 WEIGHT = Option("--weight", "COLUMN", "a number >= 0 per row")
-COUNTS = Option("--counts", ("N_POS", "N_NEG"), "columns of counts per score, in place of a label")
+COUNTS = Option(
+    "--counts",
+    "COLUMN",
+    "two columns of counts per score, in place of a label; of weights, two more with sums of squares",
+    parse=split_words,
+    is_list=True,
+)
 RATES = Option("--rates", ("TPR", "FPR"), "columns of published ROC points, in place of score and label")
 SIZES = Option(
     "--sizes",
@@ -301,6 +311,13 @@ ETA_RANGE = Option(
     ("LOW", "HIGH"),
     "the prevalences to search (default: 0.000001 0.5)",
     parse=parse_range,
+)
+BUDGET = Option("--budget", "ROWS", "how many rows to label next", how={"type": int, "required": True})
+STRATA = Option(
+    "--strata",
+    "N",
+    "into how many ranges the scores are cut, half of them above the threshold (default: 20)",
+    how={"type": int},
 )
 DELTA = Option(
     "--delta",

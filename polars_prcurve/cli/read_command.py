@@ -57,14 +57,17 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
             f"--model names the column {model!r}, which is not in the table; "
             f"{suggest_names(model, schema)}"
         )
-    _read_groups(given, takes_model="model" in parameters)
+    if "by" in parameters:
+        _read_groups(given, takes_model="model" in parameters)
     level = given.get("confidence", defaults.get("confidence"))
     _read_budgets(given)
     _read_frames(given, schema, level)
     _read_column_values(options, given, schema)
     if given.pop("unlabelled", False):
         given["label"] = None
-    is_unlabelled = "reference" in parameters or ("label" in given and given["label"] is None)
+    # Not yet, in part: a missing label is no reason to drop a row then.
+    is_unlabelled = bool({"reference", "budget"} & set(parameters))
+    is_unlabelled |= "label" in given and given["label"] is None
     return AskedMethod(table, given, level, "scores" in words and "scores" not in given, is_unlabelled)
 
 

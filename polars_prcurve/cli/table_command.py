@@ -43,7 +43,7 @@ def write_table(args: argparse.Namespace) -> None:
         else:
             write(query)
     if shown is not None:
-        print_rows(shown, Layout(asked.arguments["by"], args.columns, asked.level))
+        print_rows(shown, Layout(asked.arguments.get("by", []), args.columns, asked.level))
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         rows, seconds = _count_rows(table_files.scan_files(args.output)), time.monotonic() - started
         print_progress(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
@@ -52,7 +52,7 @@ def write_table(args: argparse.Namespace) -> None:
 def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
     """Return the rows of the method, and print notes on those that are not what was asked for."""
     table = args.ask(FilePrc(asked.table), **asked.arguments)
-    by = asked.arguments["by"]
+    by = asked.arguments.get("by", [])
     if "guarantee" in asked.arguments:  # points are few, and read twice
         table = run_query(table)
         for sentence in describe_unmet_promises(table, by):

@@ -438,7 +438,7 @@ def _list_counts(counts: Any) -> list[Column]:
     what = "columns, of positives and of negatives"
     if gives_squares(None, counts):
         return list_parts("counts", counts, 4, f"{what}, and of their squared weights")
-    return list_parts("counts", counts, 2, what)
+    return list_parts("counts", counts, 2, f"{what}, or four with sums of squared weights")
 
 
 def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedExpr]:
