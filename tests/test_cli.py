@@ -433,6 +433,16 @@ def test_scores_of_several_models(
     assert_frame_equal(found, expected(prc(LONG)), rel_tol=1e-12)
 
 
+def test_a_missing_score_of_a_wide_table_is_of_scores(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The long table has a column `score`, which the file does not have."""
+    WIDE.with_columns(b=pl.when(pl.int_range(pl.len()) > 1).then("b")).write_csv("wide.csv")
+    message = refusal("summary wide.csv --scores a,b --eta 0.1", capsys)
+    assert "a column of --scores is null in 2 row(s)" in message
+    assert "or pass --missing drop" in message
+
+
 def test_a_group_column_is_not_lost_to_the_name_of_models(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

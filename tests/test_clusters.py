@@ -137,7 +137,8 @@ def test_what_goes_with_clusters() -> None:
     df = patients()
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         df.prc.summary(0.1, cluster="patient")
-    with pytest.raises(PrcError, match="cluster= is for the bootstrap"):
-        prc(df).ranking(0.1, model="g", cluster="patient", confidence=0.95)
+    for level, needed in ((0.95, "pass method="), (None, "pass confidence= and method=")):
+        with pytest.raises(PrcError, match=f"cluster= is for the bootstrap here; {needed}"):
+            prc(df).ranking(0.1, model="g", cluster="patient", confidence=level)
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)

@@ -54,6 +54,8 @@ def _run_command(argv: Sequence[str] | None) -> int:
         # Polars prints the plan of the query below the first line.
         message = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
         given = vars(args)
+        if given.get("scores"):  # the table was made long, with a column that the files do not have
+            message = message.replace("score column 'score' ", "a column of --scores ")
         message = translate_message(message, name_options(given.get("parser"), given))
         print(f"{PROGRAM}: error: {PrcError(message)}", file=sys.stderr)  # short and visible
         return 2

@@ -277,7 +277,8 @@ def _read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Seri
         values = pl.Series([None] * len(classes), dtype=dtype)
     if values.null_count() > 0 or values.to_list() != classes:
         raise PrcError(
-            f"the classes {classes} are not all values of label column {label!r}, which is {dtype}"
+            f"the classes {classes} are not all values of label column {label!r}, which is {dtype}; "
+            "write them as they stand there"
         )
     return values
 

@@ -60,6 +60,9 @@ class CurveArrays:
         return CurveArrays(hull.columns, self.has_negatives, self.least_fpr)
 
 
+_HINT = "labels and scores become points by roc_points(label, score)"
+
+
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     """Return the curve through points of the ROC plane; None without points, or without positives.
 
@@ -73,7 +76,7 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
             raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
         inside = (values >= 0) & (values <= 1)
         if not (inside.all() or np.isnan(values).all()):
-            raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}")
+            raise PrcError(f"{name} must lie in [0, 1]; got {values[~inside][0]}; {_HINT}")
     points = rates["recall"], rates["fpr"]
     if len(points[0]) != len(points[1]):
         raise PrcError(
@@ -94,7 +97,7 @@ def _complete_points(recall: Array, fpr: Array, has_negatives: bool) -> tuple[Ar
         order = np.lexsort((recall, across))
         recall, across = recall[order], across[order]
         if falls := int((np.diff(recall) < 0).sum()):
-            raise PrcError(f"recall falls while fpr rises, at {falls} points")
+            raise PrcError(f"recall falls while fpr rises, at {falls} points; {_HINT}")
     end = 1.0 if has_negatives else 0.0
     if recall[-1] < 1 or across[-1] < end:
         recall, across = np.append(recall, 1.0), np.append(across, end)

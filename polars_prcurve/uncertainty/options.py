@@ -45,7 +45,8 @@ def read_uncertainty(
         and not analytic_clusters
         and (method, confidence is None) != ("bootstrap", False)
     ):
-        raise PrcError('cluster= is for the bootstrap; pass confidence= and method="bootstrap" with it')
+        needed = 'method="bootstrap"' if confidence is not None else 'confidence= and method="bootstrap"'
+        raise PrcError(f"cluster= is for the bootstrap here; pass {needed} with it")
     n_replicates = read_whole_number("n_resamples=", n_resamples, 2)
     seed = read_seed(seed)
     if confidence is None:
