@@ -134,6 +134,14 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --counts label patient", lambda p: p.curve(counts=("label", "patient"))),
     ("curve --eta 0.01, 0.5", lambda p: p.curve([0.01, 0.5])),
     ("curve --eta 0.01 --eta 0.5,own", lambda p: p.curve([0.01, 0.5, None])),
+    (
+        "curve --confidence 0.9 --cluster patient",
+        lambda p: p.curve(confidence=0.9, cluster="patient"),
+    ),
+    (
+        "points --recall 0.5 --confidence 0.9 --cluster patient",
+        lambda p: p.operating_points(recall=0.5, confidence=0.9, cluster="patient"),
+    ),
     ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
     (
         "summary --confidence 0.9 --method bootstrap --resamples 10 --seed 0 --cluster patient",

@@ -1,4 +1,4 @@
-"""Analytic errors of rows in clusters: influences of a cluster are added up before they are squared."""
+"""Rows in clusters: what a cluster adds to a rate or to an area is added up before it is squared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
-from tests.support import oracle, oracle_errors
+from tests.support import oracle, oracle_clusters, oracle_errors
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 
@@ -86,6 +86,118 @@ def test_errors_by_definition(
             assert [row["low"], row["high"]] == pytest.approx(ends, rel=1e-7, abs=1e-12)
 
 
+@examples(120)
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(0, 5)), min_size=4, max_size=24),
+    st.sampled_from([0.01, 0.3, 0.9]),
+)
+def test_bands_by_definition(drawn: list[tuple[int, bool, int]], eta: float) -> None:
+    df = pl.DataFrame(drawn, schema=["score", "label", "patient"], orient="row")
+    rows = [oracle_clusters.ClusterRow(*row) for row in drawn]
+    names: Any = ["recall", "fpr", "precision"]
+    asked: Any = {"metrics": names, "confidence": 0.9, "cluster": "patient"}
+    for row in df.prc.curve(eta, **asked).to_dicts():
+        sides = [oracle_clusters.measure_side(rows, y, row["threshold"]) for y in (True, False)]
+        for name, side in zip(names[:2], sides, strict=True):
+            found = [row[f"{name}_low"], row[f"{name}_high"]]
+            if side is None:
+                assert found == [None, None]
+            else:
+                expected = oracle_clusters.limits(side, 0.9)
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        if sides[0] is not None and sides[1] is not None:
+            band = oracle_clusters.precision_band(sides[0], sides[1], eta, 0.9)
+            found = [row["precision_low"], row["precision_high"]]
+            # An estimate at an end, with an interval that is rounded off it, is an end itself.
+            assert found == pytest.approx(band, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_neither_order_nor_engine_matters_to_bands(engine: Any) -> None:
+    df = patients(400)
+    shuffled = df.sample(fraction=1, shuffle=True, seed=2)
+    named = shuffled.with_columns(pl.format("patient {}", "patient").alias("patient"))
+    for ask in ASK_BANDS:
+        found = ask(df.prc)
+        assert_same(ask(shuffled.lazy().prc).collect(engine=engine), found)
+        assert_same(ask(named.lazy().prc).collect(engine=engine), found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_many_rows_have_the_same_bands_on_both_engines(engine: Any) -> None:
+    df = patients(60_000)
+    for ask in ASK_BANDS:
+        assert_same(ask(df.reverse().lazy().prc).collect(engine=engine), ask(df.prc))
+
+
+ASK_BANDS: Any = [
+    lambda p: p.curve([0.01, None], by="g", confidence=0.9, cluster="patient"),
+    lambda p: p.curve(0.1, thresholds=[-0.55, 0.5, 99.0], by="g", confidence=0.9, cluster="patient"),
+    lambda p: p.operating_points(
+        0.1, recall=[0.4, 1.0], threshold=[0.5, 99.0], by="g", confidence=0.9, cluster="patient"
+    ),
+]
+
+
+def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
+    df = patients()
+    asked: Any = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9, "cluster": "patient"}
+    curve = df.prc.curve(0.1, by="g", **asked)
+    at, key = curve["threshold"].unique().to_list(), ["g", "threshold"]
+    for other in (
+        df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
+        df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop("criterion", "target"),
+    ):
+        both = other.join(curve, on=key, how="semi"), curve.join(other, on=key, how="semi")
+        assert_same(*(table.sort(key) for table in both))
+    above = df.prc.operating_points(0.1, threshold=99, **asked).row(0, named=True)
+    unreached = df.prc.curve(0.1, thresholds=[99.0], **asked).row(0, named=True)
+    assert above["fpr_high"] == unreached["fpr_high"] > 0
+    wide = df.with_columns(pl.col("score").cast(pl.Decimal(20, 1)))
+    assert_same(wide.prc.curve(0.1, by="g", **asked).drop("threshold"), curve.drop("threshold"))
+
+
+@pytest.mark.parametrize("interval", ["wilson", "clopper_pearson"])
+@pytest.mark.parametrize("band", ["mover", "rectangle"])
+def test_each_row_a_cluster_counts_one_less(interval: Any, band: Any) -> None:
+    df = patients(400).with_row_index("row")
+    asked: Any = {"metrics": ["recall", "fpr", "f1"], "confidence": 0.95}
+    asked |= {"interval": interval, "band": band}
+    plain, clustered = df.prc.curve(0.1, **asked), df.prc.curve(0.1, cluster="row", **asked)
+    for name in plain.columns:
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.02, abs=0.01)
+
+
+def test_rows_repeated_in_a_cluster_add_nothing() -> None:
+    df = patients(300).with_row_index("row")
+    asked: Any = {"metrics": ["recall", "precision"], "confidence": 0.9, "cluster": "row"}
+    once, often = (frame.prc.curve(0.1, **asked) for frame in (df, pl.concat([df] * 5)))
+    # Where few rows are flagged, five times as many have less to learn from half way.
+    rows = (once["tp"] > 60) & (once["fp"] > 60) & (once["fn"] > 60) & (once["tn"] > 60)
+    for name in ("recall_low", "recall_high", "precision_low", "precision_high"):
+        both = [table[name].filter(rows).to_list() for table in (once, often)]
+        assert both[0] == pytest.approx(both[1], rel=0.003)
+    with_repeats = pl.concat([df] * 5).prc.curve(0.1, **(asked | {"cluster": None}))
+    assert (with_repeats["recall_low"] > often["recall_low"]).filter(rows).all()
+
+
+def test_what_both_classes_share_cancels_out() -> None:
+    """Scores of a patient are high or low together, so fpr is too high where recall is."""
+    rng = np.random.default_rng(5)
+    own = np.repeat(rng.normal(size=400), 4)
+    label = np.tile([True, False, False, False], 400)
+    df = pl.DataFrame({"patient": np.repeat(np.arange(400), 4), "label": label, "score": own + label})
+    asked: Any = {"threshold": 0.5, "confidence": 0.95, "metrics": ["recall", "fpr", "precision"]}
+    shared = df.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    split = df.with_columns(pl.format("{} {}", "patient", "label").alias("patient"))
+    apart = split.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    for name in ("recall_low", "recall_high", "fpr_low", "fpr_high"):
+        assert shared[name] == pytest.approx(apart[name])
+    widths = [row["precision_high"] - row["precision_low"] for row in (shared, apart)]
+    assert widths[0] < 0.9 * widths[1]
+
+
 def test_neither_order_nor_engine_nor_names_of_clusters_matter() -> None:
     df = patients()
     asked: Any = {"metrics": NAMES, "by": "g", "confidence": 0.95, "cluster": "patient"}
@@ -141,3 +253,27 @@ def test_what_goes_with_clusters() -> None:
         prc(df).ranking(0.1, model="g", cluster="patient", confidence=0.95)
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"confidence": None}, "cluster= is for intervals; pass confidence="),
+        ({"weight": "w"}, "no band of rows with weights; leave out weight="),
+        ({"band": "simultaneous"}, "for independent examples; leave out cluster="),
+        ({"interval": "hoeffding"}, "for independent examples; leave out cluster="),
+        (
+            {"within": "g", "eta": 0.1},
+            "within= takes examples, and weighs them itself; leave out cluster=",
+        ),
+        ({"counts": ("w", "w")}, "counts= stands in place of labels and weights; leave out cluster="),
+        ({"smooth": "binormal"}, "a fitted model has no interval here"),
+    ]
+    for options, sentence in refused:
+        given_all: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9} | options
+        with pytest.raises(PrcError, match=sentence):
+            df.prc.curve(**given_all)
+        if "smooth" not in options:
+            with pytest.raises(PrcError, match=sentence):
+                df.prc.operating_points(recall=0.5, **given_all)
+    of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
+    with pytest.raises(PrcError, match="guarantee= tests independent examples"):
+        df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
+    with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
+        df.prc.operating_points(maximize="f1", method="bootstrap", **of_points)

@@ -344,6 +344,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
+        cluster: Column | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Precision, or any point metric, at every threshold and every prevalence.
@@ -387,6 +388,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             columns per metric.
         drop_intermediate, thresholds
             As in `sweep`.
+        cluster
+            A column of clusters, such as patients or cards, for `confidence`. The rows of a cluster of a
+            group need not be independent, whatever their labels. The band then goes by the variance
+            among clusters (Korn and Graubard 1998), and by the correlation of recall and fpr. Not with
+            weights, and not with `band="simultaneous"` or `interval="hoeffding"`.
 
         Returns
         -------
@@ -400,7 +406,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
           the metric is null, or where a class is absent. Weights are taken as sampling weights: one over
           the probability with which a row was sampled. With `within` each part adds a distance for
-          either class, and one for its eta if that is an estimate.
+          either class, and one for its eta if that is an estimate. With `cluster`, also null unless
+          several clusters have rows of each class.
 
         Examples
         --------
@@ -423,7 +430,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        bands = read_band_options(confidence, interval, band, asked, weight=weight)
+        bands = read_band_options(confidence, interval, band, asked, weight=weight, cluster=cluster)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
         table: InputTable = read_input(
@@ -440,6 +447,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             rates=rates,
             sizes=sizes,
             cells=cells,
+            cluster=cluster,
             missing=missing,
         )
         table, grid = read_eta_or_field(eta, table, makes, bands=bands, confidence=confidence)
@@ -495,6 +503,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
+        cluster: Column | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
@@ -563,6 +572,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             does when it is used. Other targets have the bands of `"analytic"`.
         n_resamples, seed
             The number of replicates of the bootstrap, and a seed that makes them repeatable.
+        cluster
+            As in `curve`. Not with `guarantee`, and not with `method="bootstrap"`.
         per
             A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
         long
@@ -626,7 +637,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
-        bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
+        bands = read_band_options(
+            confidence, interval, band, asked, method=method, weight=weight, cluster=cluster
+        )
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table: InputTable = read_input(
             self._frame,
@@ -642,6 +655,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             rates=rates,
             sizes=sizes,
             cells=cells,
+            cluster=cluster,
             missing=missing,
         )
         given: dict[str, Any] = {"threshold": threshold, "recall": recall, "fpr": fpr}

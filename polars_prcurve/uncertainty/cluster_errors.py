@@ -31,6 +31,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.normal_distribution import widen_quantile
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_place, pick_influence
 
@@ -119,9 +120,6 @@ def cluster_standard_error(name: str) -> pl.Expr:
     return pl.when(several & error.is_finite()).then(error)
 
 
-def widen_quantile(z: float) -> pl.Expr:
-    """Return the quantile of Student's distribution that stands for the normal one, by a series."""
-    # Below 5 degrees of freedom the expansion is poor, and the sample is not reliable anyway.
-    freedom = pl.col(STUDENT_FREEDOM).clip(lower_bound=1.0)
-    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96
-    return z * (1 + first / freedom + second / freedom**2)
+def student_quantile(z: float) -> pl.Expr:
+    """Return the quantile of Student's distribution that stands for the normal one."""
+    return z * widen_quantile(z, pl.col(STUDENT_FREEDOM))

@@ -204,6 +204,16 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         WEIGHED,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, **SUMS),
     ),
+    "curve, with bands of clusters": (
+        DF,
+        lambda p: p.curve([0.1, None], by="g", confidence=0.9, cluster="h"),
+    ),
+    "points, with bands of clusters": (
+        DF,
+        lambda p: p.operating_points(
+            [0.1, None], by="g", recall=0.5, threshold=[0.3, 99], confidence=0.9, cluster="h"
+        ),
+    ),
     "summary, with errors of clusters": (
         DF,
         lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, cluster="h"),
