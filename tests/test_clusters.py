@@ -79,7 +79,7 @@ def test_errors_by_definition(
         assert math.isclose(row["standard_error"], error, rel_tol=1e-8, abs_tol=1e-10)
         if error > 1e-9 and row["metric"] == "roc_auc":
             z, nu = NormalDist().inv_cdf(0.95), max(freedom, 1.0)
-            quantile = z * (1 + (z**2 + 1) / (4 * nu) + (5 * z**4 + 16 * z**2 + 3) / (96 * nu**2))
+            quantile = oracle_clusters.student_quantile(z, nu)
             value = row["value"]
             middle, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
             ends = [1 / (1 + math.exp(-(middle + sign * half))) for sign in (-1, 1)]
@@ -198,6 +198,149 @@ def test_what_both_classes_share_cancels_out() -> None:
     assert widths[0] < 0.9 * widths[1]
 
 
+def expected_difference(
+    name: str, drawn: list[tuple[int, int, bool, int, int]], weighted: bool, eta: Fraction
+) -> tuple[float, float] | None:
+    """The standard error of the difference between two models, and the degrees of freedom."""
+    zero, influences = Fraction(0), []
+    amounts = [Fraction(w if weighted else 1) for *_, w in drawn]
+    for model in (0, 1):
+        rows = [
+            (r[model], w if r[2] else zero, zero if r[2] else w)
+            for r, w in zip(drawn, amounts, strict=True)
+        ]
+        group = oracle.Group({}, rows)
+        influences.append(oracle_errors.influences(name, group, eta))
+    sums: dict[Any, Fraction] = defaultdict(Fraction)
+    masses: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
+    for (_, _, positive, cluster, _), w, a, b in zip(drawn, amounts, *influences, strict=True):
+        sums[cluster] += w * (a - b) / (group.n_pos if positive else group.n_neg)
+        masses[positive][cluster] += w
+    sizes = [sum(m.values()) ** 2 / sum(v * v for v in m.values()) for m in masses]
+    if min(sizes) <= 1:
+        return None
+    n = len(sums)
+    return math.sqrt(sum(v * v for v in sums.values()) * n / (n - 1)), float(min(sizes)) - 1
+
+
+@examples(60)
+@given(
+    st.lists(
+        st.tuples(
+            *(st.integers(0, 6), st.integers(0, 6), st.booleans(), st.integers(1, 4), st.integers(1, 3))
+        ),
+        min_size=4,
+        max_size=16,
+    ),
+    st.sampled_from([0.01, 0.3, 0.9]),
+    st.booleans(),
+)
+def test_paired_differences_by_definition(
+    drawn: list[tuple[int, int, bool, int, int]], eta: float, weighted: bool
+) -> None:
+    df = pl.DataFrame(drawn, schema=["a", "b", "label", "patient", "w"], orient="row")
+    if df["label"].n_unique() < 2:
+        return
+    asked: Any = {"metrics": "roc_auc", "confidence": 0.9, "cluster": "patient"}
+    found = df.prc.compare(["a", "b"], eta, weight="w" if weighted else None, **asked).row(0, named=True)
+    expected = expected_difference("roc_auc", drawn, weighted, Fraction(eta))
+    if expected is None:
+        assert found["standard_error"] is None
+        return
+    error, freedom = expected
+    assert math.isclose(found["standard_error"], error, rel_tol=1e-8, abs_tol=1e-9)
+    if error > 1e-6:
+        half = oracle_clusters.student_quantile(NormalDist().inv_cdf(0.95), max(freedom, 1.0)) * error
+        ends = found["difference"] - half, found["difference"] + half
+        assert [found["low"], found["high"]] == pytest.approx(ends, rel=1e-6)
+        # The p-value is that of the distribution whose quantile the interval has.
+        assert (found["p_value"] < 0.1) == (ends[0] > 0 or ends[1] < 0)
+
+
+def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
+    """Scores of two models for rows of patients, in two groups."""
+    df = patients(n, seed)
+    noise = np.random.default_rng(seed + 1).normal(size=(2, df.height))
+    return df.with_columns(a=pl.col("score") + noise[0], b=pl.col("score") + noise[1]).drop("score")
+
+
+def test_each_row_a_cluster_is_hardly_a_change_to_differences() -> None:
+    df = two_models(600).with_row_index("row")
+    asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g"}
+    plain = df.prc.compare(["a", "b"], **asked)
+    clustered = df.prc.compare(["a", "b"], cluster="row", **asked)
+    for name in ("difference", "standard_error"):
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
+    for name in ("low", "high", "p_value"):
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.05, abs=0.01)
+    assert clustered["reliable"].to_list() == plain["reliable"].to_list()
+
+
+def test_the_doors_of_differences_agree() -> None:
+    df = two_models(80).with_row_index("row")
+    long = df.unpivot(["a", "b"], index=["row", "g", "patient", "label"], variable_name="model")
+    asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g", "cluster": "patient"}
+    wide = df.prc.compare(["a", "b"], **asked)
+    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
+    assert_same(long.prc.compare(**of_long), wide)
+    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), wide)
+    ranked = long.prc.ranking(
+        0.3, model="model", metric="roc_auc", id="row", score="value", confidence=0.95,
+        by="g", cluster="patient",
+    )  # fmt: skip
+    of_auc = wide.filter(metric="roc_auc", eta=0.3)
+    followers = ranked.filter(rank=2)
+    ends = {tuple(sorted(abs(end) for end in row)) for row in followers.select("low", "high").rows()}
+    assert ends == {
+        tuple(sorted(abs(end) for end in row)) for row in of_auc.select("low", "high").rows()
+    }
+    torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
+    with pytest.raises(PrcError, match="differ in label, weight or cluster between models"):
+        torn.prc.compare(**of_long)
+
+
+def test_differences_of_models_with_patients_of_their_own() -> None:
+    df = patients(200)
+    asked: Any = {"metrics": NAMES, "cluster": "patient"}
+    found = df.prc.compare(eta=0.1, model="g", paired=False, **asked)
+    errors = df.prc.summary(0.1, by="g", confidence=0.95, **asked)
+    for row in found.to_dicts():
+        both = errors.filter(metric=row["metric"])["standard_error"]
+        assert row["standard_error"] >= math.hypot(*both) * (1 - 1e-9)
+        if row["metric"] == "roc_auc":
+            assert row["standard_error"] == pytest.approx(math.hypot(*both))
+    points = df.prc.operating_points(
+        0.1, by="g", threshold=0.5, metrics="precision", confidence=0.95, cluster="patient"
+    )
+    target: Any = {"eta": 0.1, "model": "g", "paired": False, "threshold": 0.5}
+    row = df.prc.compare(cluster="patient", **target).row(0, named=True)
+    (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
+    assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
+    with pytest.raises(PrcError, match="no band of rows with weights"):
+        df.prc.compare(cluster="patient", weight="w", **target)
+
+
+def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
+    """Each model has a fixed error for each patient, which all rows of the patient share."""
+    rng = np.random.default_rng(4)
+    n, rows = 60, 30
+    label = np.repeat(np.arange(n) % 2 == 0, rows)
+    own = [np.repeat(rng.normal(size=n), rows) + rng.normal(size=n * rows) + label for _ in "ab"]
+    df = pl.DataFrame(
+        {"patient": np.repeat(np.arange(n), rows), "label": label, "a": own[0], "b": own[1]}
+    )
+    plain, clustered = (df.prc.compare(["a", "b"], 0.2, cluster=c) for c in (None, "patient"))
+    for plain_error, error in zip(plain["standard_error"], clustered["standard_error"], strict=True):
+        assert error > 3 * plain_error
+    boot = df.prc.compare(
+        ["a", "b"], 0.2, cluster="patient", method="bootstrap", n_resamples=300, seed=1
+    )
+    found = clustered["standard_error"].to_list()
+    assert found == pytest.approx(boot["standard_error"].to_list(), rel=0.2)
+
+
 def test_neither_order_nor_engine_nor_names_of_clusters_matter() -> None:
     df = patients()
     asked: Any = {"metrics": NAMES, "by": "g", "confidence": 0.95, "cluster": "patient"}
@@ -249,8 +392,8 @@ def test_what_goes_with_clusters() -> None:
     df = patients()
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         df.prc.summary(0.1, cluster="patient")
-    with pytest.raises(PrcError, match="cluster= is for the bootstrap"):
-        prc(df).ranking(0.1, model="g", cluster="patient", confidence=0.95)
+    with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
+        prc(df).ranking(0.1, model="g", cluster="patient")
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
     refused: list[tuple[dict[str, Any], str]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
+from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
@@ -56,10 +56,12 @@ def two_models_check() -> Check:
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples.
 
-    An example is unequal if its label or weight differs between models.
+    An example is unequal if its label, weight or cluster differs between models.
     """
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
-    differs = ((pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG))
+    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG)]
+    if CLUSTER in table.columns:
+        differs.append(pl.col(CLUSTER).n_unique() > 1)
     examples = (
         build_numbered_rows(table, groups)
         .group_by(*by, EXAMPLE)
@@ -97,7 +99,8 @@ def _matching_checks() -> list[Check]:
             unequal > 0,
             compose_sentence(
                 unequal.cast(pl.String),
-                " examples, by id=, differ in label or weight between models; mend or filter these",
+                " examples, by id=, differ in label, weight or cluster between models; mend these, "
+                "or filter them out",
             ),
         ),
     ]

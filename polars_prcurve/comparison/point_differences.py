@@ -15,11 +15,11 @@ Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, MODEL, RESERVED
+from polars_prcurve.column_names import CLUSTER, GROUP, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Examples
 from polars_prcurve.comparison.model_checks import two_models_check
 from polars_prcurve.comparison.model_pairs import (
@@ -35,8 +35,13 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.intervals.bands import BandOptions, combine_distances, find_corners
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.bands import (
+    NO_WEIGHTED_CLUSTERS,
+    BandOptions,
+    combine_distances,
+    find_corners,
+)
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
@@ -120,7 +125,10 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
     """
     table, grid = comparison.table, comparison.grid
     by = table.group_columns
-    bands = BandOptions(comparison.confidence, "wilson", "mover")
+    clustered = CLUSTER in table.columns
+    if clustered and cast("ScoreTable", table).has_squares:
+        raise PrcError(NO_WEIGHTED_CLUSTERS)
+    bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered)
     points = build_points_table(
         table, grid, [comparison.target], comparison.metrics, bands=bands, long=True
     )
@@ -128,7 +136,7 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
         number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
-        _is_reliable(comparison.target).alias("reliable"),
+        _is_reliable(comparison.target, clustered=clustered).alias("reliable"),
     )
     if comparison.needs_pairs:
         rows = stop_if_broken(rows, [two_models_check()])
@@ -143,10 +151,11 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
     return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
 
 
-def _is_reliable(target: Target) -> pl.Expr:
+def _is_reliable(target: Target, *, clustered: bool) -> pl.Expr:
     """Return whether the interval of a point is known to have its level: fixed threshold, full cells."""
-    if target.least_score is None:
-        return pl.lit(False)  # the same examples chose the threshold
+    if target.least_score is None or clustered:
+        # The same examples chose the threshold, or rows do not tell how full a cell is.
+        return pl.lit(False)
     return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
 
 

@@ -79,6 +79,9 @@ _NO_WEIGHTS = (
     'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
     "numbers of examples as counts="
 )
+NO_WEIGHTED_CLUSTERS = (
+    "cluster= has no band of rows with weights; leave out weight=, or ask summary for an area"
+)
 _SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
 
 
@@ -169,9 +172,7 @@ def _check_clusters(
     if confidence is None:
         raise PrcError("cluster= is for intervals; pass confidence= with it")
     if weight is not None:
-        raise PrcError(
-            "cluster= has no band of rows with weights; leave out weight=, or ask summary for an area"
-        )
+        raise PrcError(NO_WEIGHTED_CLUSTERS)
     if band == "simultaneous":
         raise PrcError(
             'band="simultaneous" is for independent examples; leave out cluster=, or pass band="mover"'

@@ -860,9 +860,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
         points = rates if cells is None else cells
         asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
-        uncertainty = read_uncertainty(
-            confidence, method, n_resamples, seed, cluster, analytic_clusters=True
-        )
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
         makes = list_summary_columns(errors=uncertainty is not None)
         table = read_input(
             self._frame,
@@ -1025,8 +1023,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `1 - confidence` (Holm 1979).
         counts
             As in `curve`, with `paired=False`: counts of examples do not tell which ones models share.
-        confidence, method, n_resamples, seed, cluster
+        confidence, method, n_resamples, seed
             As in `summary`. A replicate of the bootstrap holds the same examples for all models.
+        cluster
+            A column of clusters, as in `summary`; the same in all rows of an example. The analytic error
+            adds up the differences of influences of each cluster first. With `paired=False` no cluster
+            should be in two models.
         missing
             As in all methods; `"drop"` leaves out an example for all models if anything is missing in
             one of its scores or rows.
@@ -1046,8 +1048,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, whether the threshold was given, and tp, fn, fp, tn are at least 10 in both models.
-          Null without an interval
+          metrics, whether the threshold was given, tp, fn, fp, tn are at least 10 in both models, and
+          rows do not come in clusters. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes;
           null without an interval

@@ -68,12 +68,16 @@ def bind_errors(
 ) -> dict[str, pl.Expr]:
     """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
     recipe = metric.recipe
-    of_clusters = clustered and recipe.influence is not None
-    error = cluster_standard_error(name) if of_clusters else standard_error(name, metric)
-    errors = {f"{name}_error": error}
+    errors = {f"{name}_error": find_standard_error(name, metric, clustered=clustered)}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
     return errors
+
+
+def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
+    """Return the standard error of a metric from variances of influences, of examples or of clusters."""
+    of_clusters = clustered and metric.recipe.influence is not None
+    return cluster_standard_error(name) if of_clusters else standard_error(name, metric)
 
 
 def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[str, pl.Expr]:

@@ -72,10 +72,16 @@ def correlate(pos: Side, neg: Side) -> float:
     return max(min(covariance / math.sqrt(scale), 1.0), -1.0) if scale else 0.0
 
 
+def student_quantile(z: float, freedom: float) -> float:
+    """Return what the normal deviate z is in Student's distribution (Wallace 1959)."""
+    scaled = z * (8 * freedom + 3) / (8 * freedom + 1)
+    return math.sqrt(freedom * math.expm1(scaled**2 / freedom))
+
+
 def limits(side: Side, confidence: float) -> tuple[float, float]:
     """Return the interval of a rate, with Student's quantile by way of the effective size."""
     z, freedom = NormalDist().inv_cdf((1 + confidence) / 2), max(float(side.n_clusters) - 1, 1.0)
-    student = z * (1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2))
+    student = student_quantile(z, freedom)
     low, high = wilson(float(side.rate), side.size * (z / student) ** 2, z)
     return (0.0 if side.rate == 0 else low), (1.0 if side.rate == 1 else high)
 
