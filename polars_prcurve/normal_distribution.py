@@ -28,14 +28,15 @@ def normal_quantile(share: pl.Expr) -> pl.Expr:
     return x
 
 
-def widen_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:
-    """Return by what factor the quantile of Student's distribution is larger than the normal one, z.
+def student_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:
+    """Return what is as far out in Student's distribution as z is in the normal one.
 
     The inverse of `normal_from_student`. From 4 degrees of freedom on it is good to 1 %.
     """
     freedom = freedom.clip(lower_bound=1.0)
+    # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
     scaled = z / _shrink_deviation(freedom)
-    return ((scaled * scaled / freedom).exp() - 1).sqrt() * freedom.sqrt() / z
+    return ((scaled * scaled / freedom).exp() - 1).sqrt() * freedom.sqrt()
 
 
 def normal_from_student(t: pl.Expr, freedom: pl.Expr) -> pl.Expr:

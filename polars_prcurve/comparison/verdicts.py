@@ -26,7 +26,7 @@ from polars_prcurve.normal_distribution import (
     normal_cdf,
     normal_from_student,
     normal_quantile,
-    widen_quantile,
+    student_quantile,
 )
 
 Adjust: TypeAlias = Literal["holm"] | None
@@ -53,7 +53,7 @@ class Level(NamedTuple):
             z = pl.lit(z_value(self.confidence))
         else:
             z = -normal_quantile((1 - self.confidence) / 2 / pl.len().over(self.family))
-        return z if self.freedom is None else z * widen_quantile(z, self.freedom)
+        return z if self.freedom is None else student_quantile(z, self.freedom)
 
     def compute_p_value(self, deviations: pl.Expr) -> pl.Expr:
         """Return how often chance alone takes a difference that many standard errors from 0, or more."""

@@ -65,7 +65,7 @@ from polars_prcurve.intervals.rates import (
     z_value,
 )
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.normal_distribution import widen_quantile
+from polars_prcurve.normal_distribution import student_quantile
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 LIMIT_COLUMNS = {
@@ -224,7 +224,7 @@ def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame
     z = z_value(bands.rate_level)
     freedom = {N_POS_EFFECTIVE: POS_FREEDOM, N_NEG_EFFECTIVE: NEG_FREEDOM}
     return frame.with_columns(
-        (pl.col(size) / widen_quantile(z, pl.col(name)) ** 2).alias(size)
+        (pl.col(size) * z**2 / student_quantile(z, pl.col(name)) ** 2).alias(size)
         for size, name in freedom.items()
     )
 

@@ -24,7 +24,8 @@ import polars as pl
 from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_NEG_LEAST, N_POS_EFFECTIVE, N_POS_LEAST, ODDS
 from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
-from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, student_quantile
+from polars_prcurve.normal_distribution import student_quantile
+from polars_prcurve.uncertainty.cluster_errors import STUDENT_FREEDOM, cluster_standard_error
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
@@ -108,7 +109,11 @@ def analytic_interval(
         lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
     z = z_value(confidence)
-    half = (student_quantile(z) if clustered else z) * error / (value * (1 - value))
+    half = (
+        (student_quantile(z, pl.col(STUDENT_FREEDOM)) if clustered else z)
+        * error
+        / (value * (1 - value))
+    )
     interval = IntervalExprs(
         pl.when(known).then(error),
         pl.when(inside).then(_expit(lower_start - half)),

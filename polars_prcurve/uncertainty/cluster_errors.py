@@ -37,7 +37,6 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.normal_distribution import widen_quantile
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_place, pick_influence
 
@@ -159,8 +158,3 @@ def cluster_standard_error(name: str) -> pl.Expr:
     # Rounded sums of shares may leave the size of two clusters just below 2.
     several = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
     return pl.when(several & error.is_finite()).then(error)
-
-
-def student_quantile(z: float) -> pl.Expr:
-    """Return the quantile of Student's distribution that stands for the normal one."""
-    return z * widen_quantile(z, pl.col(STUDENT_FREEDOM))
