@@ -8,6 +8,7 @@
     clusters   rows of patients, whose scores share a part; areas by `summary(cluster=)`
     cluster_bands    the same; bands by `curve(cluster=)` at fixed thresholds
     cluster_pairs    equally good models; how often `compare(cluster=)` tells them apart
+    paired_points    two models at one threshold, by `compare` of one test set
 """
 
 from __future__ import annotations
@@ -465,11 +466,74 @@ def cluster_pairs(simulations: int) -> str:
     return "### Equal models of clustered rows\n\n" + table(heads, shown)
 
 
+# Two models at one threshold ---------------------------------------------------------------------
+
+FLAGGED = [
+    (n_pos, n_neg, fpr, shared)
+    for (n_pos, n_neg), fpr, shared in product(
+        ((20, 200), (50, 500), (200, 2_000), (100, 10_000)), (0.002, 0.02, 0.2), (0.5, 0.9)
+    )
+]
+"""Class sizes, the fpr of the threshold, and the part of the variance of scores that models share."""
+
+
+def of_paired_points(number: int, simulations: int) -> Iterator[list[Any]]:
+    """Coverage of the difference between models with d' = 2 and 1.6, of fpr and 1.2 fpr."""
+    n_pos, n_neg, fpr, shared = FLAGGED[number]
+    rng, parts, normal = np.random.default_rng([SEED, 11, number]), [], NormalDist()
+    n, risk, eta = n_pos + n_neg, 0.1, 0.1
+    cut = normal.inv_cdf(1 - fpr)
+    moved = cut - normal.inv_cdf(1 - 1.2 * fpr)
+    batch = max(1, PER_BATCH // (2 * n))
+    for start in range(0, simulations, batch):
+        sets = min(batch, simulations - start)
+        label = np.arange(n * sets) % n < n_pos
+        both = shared**0.5 * rng.normal(size=n * sets)
+        a, b = (both + (1 - shared) ** 0.5 * rng.normal(size=n * sets) for _ in "ab")
+        columns = {"simulation": start + np.arange(n * sets) // n, "label": label}
+        scores = {"a": a + SHIFT * label, "b": b + moved + 1.6 * label}
+        asked: Any = [metrics.net_benefit(risk), "recall", "fpr"]
+        parts.append(
+            pl.DataFrame(columns | scores).prc.compare(
+                ["a", "b"], eta, metrics=asked, threshold=cut, by="simulation", confidence=CONFIDENCE
+            )
+        )
+    found = pl.concat(parts)
+    recalls = [1 - normal.cdf(cut - SHIFT), 1 - normal.cdf(cut - moved - 1.6)]
+    recall, of_fpr = recalls[0] - recalls[1], -0.2 * fpr
+    benefit = eta * recall - (1 - eta) * risk / (1 - risk) * of_fpr
+    truths = {f"net_benefit({risk:g})": benefit, "recall": recall, "fpr": of_fpr}
+    for name, truth in truths.items():
+        of = found.filter(metric=name)
+        share, inside = hold(of, "low", "high", truth)
+        marked = of["reliable"].fill_null(value=False)
+        of_marked = float(inside.filter(marked).mean() or 0.0) if marked.any() else None
+        yield [
+            name,
+            n_pos,
+            n_neg,
+            f"{fpr:g}",
+            f"{shared:g}",
+            share,
+            float(marked.mean() or 0.0),
+            of_marked,
+        ]
+
+
+def paired_points(simulations: int) -> str:
+    rows = [row for i in range(len(FLAGGED)) for row in of_paired_points(i, simulations)]
+    heads = ("metric", "P", "N", "fpr", "shared", "coverage", "reliable", "coverage of these")
+    return "### Differences at one threshold\n\n" + table(
+        heads, [[*row[:5], *map(percent, row[5:])] for row in rows]
+    )
+
+
 TASKS = {
     "weights": weights,
     "clusters": clusters,
     "cluster_bands": cluster_bands,
     "cluster_pairs": cluster_pairs,
+    "paired_points": paired_points,
 }
 
 

@@ -9,9 +9,10 @@ from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.sweep.sweep_table import build_sweep
 
 _MODEL_COUNT = f"{RESERVED}models"
 _N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
@@ -51,6 +52,13 @@ def two_models_check() -> Check:
     groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(GROUP).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
     return Check((models > 0) & (models == groups), compose_sentence(text))
+
+
+def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return `points`; the query stops if examples, by id=, do not match between models."""
+    counts = _count_unmatched(table, build_sweep(table))
+    checked = stop_if_broken(points.join(counts, how="cross"), _matching_checks())
+    return checked.drop(_UNMATCHED, _UNEQUAL)
 
 
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:

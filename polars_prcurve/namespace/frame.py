@@ -1012,8 +1012,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
             `precision` if left out.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
-            One target, as in `operating_points`, with `paired=False`. Point metrics are compared there,
-            by intervals of Zou and Donner 2008. A `threshold` frame may have the column of models.
+            One target, as in `operating_points`, at which point metrics are compared. Of models of one
+            test set these are `net_benefit(...)`, `recall` and `fpr`, by the examples that one model
+            alone flags (Agresti and Min 2005). With `paired=False` any that have a band, by intervals of
+            Zou and Donner 2008. A `threshold` frame may have the column of models.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.
@@ -1043,13 +1045,15 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
-          of point metrics the standard error is null, since the interval has two unequal sides
+          of point metrics with `paired=False` the standard error is null, since the interval has two
+          unequal sides
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, whether the threshold was given, tp, fn, fp, tn are at least 10 in both models, and
-          rows do not come in clusters. Null without an interval
+          metrics, whether the threshold was given, rows do not come in clusters, and numbers are large:
+          at least 10 examples of each class that one model alone flags, or with `paired=False` tp, fn,
+          fp and tn of at least 10 in both models. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes;
           null without an interval
@@ -1198,7 +1202,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             examples. Errors are then errors of paired differences, as in `compare`, and
             `missing="drop"` leaves out an example for all models. Without `id` each model counts as
             measured on examples of its own. For models of one test set, intervals are then mostly
-            too wide. Of point metrics no paired interval is known: leave out `id`.
+            too wide. Of point metrics `net_benefit(...)`, `recall` and `fpr` have paired differences;
+            of others leave out `id`.
         method, n_resamples, seed, cluster
             As in `summary`, for `confidence`.
 
