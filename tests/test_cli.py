@@ -217,6 +217,16 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             ["score", "weight"], method="bootstrap", n_resamples=10, seed=1, cluster="patient"
         ),
     ),
+    (
+        "compare --scores score,weight --cluster patient",
+        lambda p: p.compare(["score", "weight"], cluster="patient"),
+    ),
+    (
+        "compare --scores score,weight --eta 0.1 --metrics 'net_benefit(0.1)',recall --threshold 0.6",
+        lambda p: p.compare(
+            ["score", "weight"], 0.1, metrics=[metrics.net_benefit(0.1), "recall"], threshold=0.6
+        ),
+    ),
     ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient")),
     (
         "ranking --eta 0.1 --metric precision --alerts 30/100 --per 50",

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve.normal_distribution import normal_from_student, student_quantile
 from tests.support import oracle, oracle_clusters, oracle_errors
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -420,3 +421,13 @@ def test_what_goes_with_clusters() -> None:
         df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
     with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
         df.prc.operating_points(maximize="f1", method="bootstrap", **of_points)
+
+
+def test_quantiles_of_students_distribution() -> None:
+    z = NormalDist().inv_cdf(0.975)
+    known = {4: 2.776445, 5: 2.570582, 10: 2.228139, 30: 2.042272, 1000: 1.962339}
+    df = pl.DataFrame({"freedom": list(known)}).with_columns(pl.col("freedom").cast(pl.Float64))
+    df = df.with_columns(t=student_quantile(z, pl.col("freedom")))
+    assert df["t"].to_list() == pytest.approx(list(known.values()), rel=0.005)
+    back = df.select(normal_from_student(-pl.col("t"), pl.col("freedom")))
+    assert back.to_series().to_list() == pytest.approx([-z] * len(known))
