@@ -6,6 +6,9 @@
 
     weights    labels bought by score: every row above a cut, below it one in 20 or 50, with that weight
     clusters   rows of patients, whose scores share a part; areas by `summary(cluster=)`
+    cluster_bands    the same; bands by `curve(cluster=)` at fixed thresholds
+    cluster_pairs    equally good models; how often `compare(cluster=)` tells them apart
+    paired_points    two models at one threshold, by `compare` of one test set
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import NormalDist
 from time import perf_counter
 from typing import Any
 
@@ -302,7 +306,235 @@ def clusters(simulations: int) -> str:
     return "### Areas of clustered rows\n\n" + table(heads, shown)
 
 
-TASKS = {"weights": weights, "clusters": clusters}
+@dataclass(frozen=True)
+class BandsOfClusters:
+    """Clusters of 1 to 20 rows whose scores share a part; normal scores, d' = 2."""
+
+    n_pos: int
+    """Clusters of positives; in cells with both classes, all clusters."""
+    n_neg: int
+    shared: float
+    """The part of the variance of scores that the rows of a cluster share."""
+    kind: str = "one class"
+    """What a cluster holds; in opposite clusters high positives go with low negatives."""
+    largest: int = 20
+
+    @property
+    def name(self) -> list[Any]:
+        return [self.n_pos, self.n_neg or "", self.largest, f"{self.shared:g}", self.kind]
+
+
+BANDS_OF_CLUSTERS = [
+    *(BandsOfClusters(n, n, shared) for n, shared in product((30, 100, 300), (0.1, 0.5, 0.8))),
+    *(BandsOfClusters(30, 300, shared) for shared in (0.1, 0.5)),
+    *(
+        BandsOfClusters(n, 0, shared, kind)
+        for kind, n, shared in product(("both classes", "opposite"), (60, 300), (0.2, 0.6))
+    ),
+    BandsOfClusters(100, 100, 0.2, largest=100),
+    BandsOfClusters(100, 100, 0.0),
+]
+BAND_FPRS = (0.002, 0.01, 0.05, 0.3)
+SHIFT = 2.0
+POSITIVE = 0.3
+"""The share of positives in clusters with both classes."""
+
+
+def sets_for_bands(cell: BandsOfClusters, rng: np.random.Generator, n_sets: int) -> pl.DataFrame:
+    n = cell.n_pos + cell.n_neg
+    patient = np.repeat(np.arange(n * n_sets), rng.integers(1, cell.largest + 1, n * n_sets))
+    label = patient % n < cell.n_pos if cell.n_neg else rng.random(len(patient)) < POSITIVE
+    own = rng.normal(size=n * n_sets)[patient]
+    own = np.where(label, own, -own) if cell.kind == "opposite" else own
+    score = cell.shared**0.5 * own + (1 - cell.shared) ** 0.5 * rng.normal(size=len(patient))
+    columns = {"simulation": patient // n, "patient": patient, "label": label}
+    return pl.DataFrame(columns | {"score": score + SHIFT * label})
+
+
+def of_cluster_bands(number: int, cell: BandsOfClusters, simulations: int) -> Iterator[list[Any]]:
+    """Coverage of bands at fixed thresholds, without `cluster=` and with it."""
+    rng, parts = np.random.default_rng([SEED, 9, number]), []
+    rows = (cell.n_pos + cell.n_neg) * (cell.largest + 1) / 2
+    batch = max(1, int(PER_BATCH / rows))
+    normal = NormalDist()
+    cuts = [normal.inv_cdf(1 - fpr) for fpr in BAND_FPRS]
+    asked = ["recall", "fpr", "precision", "f1"]
+    for start in range(0, simulations, batch):
+        sets = sets_for_bands(cell, rng, min(batch, simulations - start))
+        for cluster in (None, "patient"):
+            query = sets.lazy().prc.curve(
+                0.1, metrics=asked, thresholds=cuts, by="simulation", cluster=cluster,
+                confidence=CONFIDENCE,
+            )  # fmt: skip
+            found = query.collect(engine="in-memory")
+            parts.append(found.with_columns(clustered=pl.lit(cluster is not None)))
+    found = pl.concat(parts)
+    for fpr, cut in zip(BAND_FPRS, cuts, strict=True):
+        recall = 1 - normal.cdf(cut - SHIFT)
+        p = float(precision(recall, fpr, 0.1))
+        truths = {"recall": recall, "fpr": fpr, "precision": p, "f1": 2 * p * recall / (p + recall)}
+        of_pos = cell.n_pos / (cell.n_pos + cell.n_neg) if cell.n_neg else POSITIVE
+        fp, missed = rows * (1 - of_pos) * fpr, rows * of_pos * (1 - recall)
+        of = found.filter((pl.col("threshold") - cut).abs() < 1e-9)
+        for name, truth in truths.items():
+            known = of.drop_nulls([f"{name}_low", f"{name}_high"])
+            plain, with_it = (
+                hold(known.filter(clustered=which), f"{name}_low", f"{name}_high", truth)[0]
+                for which in (False, True)
+            )
+            widths = known.group_by("clustered").agg(
+                (pl.col(f"{name}_high") - pl.col(f"{name}_low")).mean().alias("width")
+            )
+            width = float(widths.filter("clustered")["width"].item())
+            yield [name, *cell.name, f"{fpr:g}", fp, missed, plain, with_it, width]
+
+
+def cluster_bands(simulations: int) -> str:
+    rows = [
+        row for i, cell in enumerate(BANDS_OF_CLUSTERS) for row in of_cluster_bands(i, cell, simulations)
+    ]
+    heads = (
+        *("metric", "clusters of positives", "of negatives", "largest", "shared", "a cluster holds"),
+        *("fpr", "false positives", "missed", "without cluster=", "coverage", "mean width"),
+    )
+    shown = [
+        [*r[:7], f"{r[7]:.0f}", f"{r[8]:.0f}", percent(r[9]), percent(r[10]), f"{r[11]:.4f}"]
+        for r in rows
+    ]
+    lines = []
+    for name, least in product(("recall", "fpr", "precision", "f1"), (0, 20, 100)):
+        of = [r for r in rows if r[0] == name and min(r[7], r[8]) >= least]
+        plain, shares = [r[9] for r in of], [r[10] for r in of]
+        ends = [f"{percent(min(each))} .. {percent(max(each))}" for each in (plain, shares)]
+        lines.append([name, least, len(of), *ends, sum(map(near, shares))])
+    of_all = ("metric", "least missed and false positives", "cells")
+    verdict = table((*of_all, "without cluster=", "coverage", "93 to 97 %"), lines)
+    text = "### Bands of clustered rows\n\n" + table(heads, shown)
+    return text + "\n### Verdict: bands of clustered rows\n\n" + verdict
+
+
+PAIRED = [
+    Clustered(n, rows, mixed)
+    for mixed, (n, rows) in product((False, True), [(50, 5), (50, 20), (100, 10), (300, 5)])
+]
+
+
+def paired_sets(cell: Clustered, rng: np.random.Generator, numbers: range) -> pl.DataFrame:
+    """Two models of one quality: a quarter of the variance is of the patient in the eyes of a model."""
+    sets = clustered_sets(cell, rng, numbers)
+    patient, label = sets["patient"].to_numpy(), sets["label"].to_numpy()
+    both = rng.normal(size=patient.max() + 1)[patient]
+    scores = {
+        name: cell.shift * label
+        + (both + rng.normal(size=patient.max() + 1)[patient]) / 2
+        + rng.normal(size=len(patient)) / 2**0.5
+        for name in "ab"
+    }
+    return sets.drop("score").with_columns(pl.Series(name, score) for name, score in scores.items())
+
+
+def of_pairs(number: int, cell: Clustered, simulations: int) -> Iterator[list[Any]]:
+    """How often equal models are told apart at 5 %, without `cluster=` and with it."""
+    rng, parts = np.random.default_rng([SEED, 10, number]), []
+    batch = max(1, PER_BATCH // (2 * cell.n_clusters * cell.rows))
+    for start in range(0, simulations, batch):
+        sets = paired_sets(cell, rng, range(start, min(start + batch, simulations)))
+        for cluster in (None, "patient"):
+            found = sets.prc.compare(["a", "b"], list(CLUSTER_ETAS), by="simulation", cluster=cluster)
+            parts.append(found.with_columns(clustered=pl.lit(cluster is not None)))
+    found = pl.concat(parts)
+    for name, eta in [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]:
+        of = found.filter(metric=name, eta=eta)
+        wrong = (pl.col("p_value") < 1 - CONFIDENCE).fill_null(value=False).mean()
+        plain, with_it = (
+            float(of.filter(clustered=which).select(wrong).item()) for which in (False, True)
+        )
+        of = of.filter("clustered")
+        none = float(of["standard_error"].null_count() / of.height)
+        resolved = float(of["resolved"].fill_null(value=False).mean() or 0.0)
+        at = "any" if name == "roc_auc" else f"{eta:g}"
+        yield [name, *cell.name, at, plain, with_it, resolved, none]
+
+
+def cluster_pairs(simulations: int) -> str:
+    rows = [row for i, cell in enumerate(PAIRED) for row in of_pairs(i, cell, simulations)]
+    heads = (
+        *("metric", "clusters", "rows in each", "clusters hold", "eta", "without cluster="),
+        *("told apart at 5 %", "resolved", "no error"),
+    )
+    shown = [[*row[:5], *map(percent, row[5:])] for row in rows]
+    return "### Equal models of clustered rows\n\n" + table(heads, shown)
+
+
+# Two models at one threshold ---------------------------------------------------------------------
+
+FLAGGED = [
+    (n_pos, n_neg, fpr, shared)
+    for (n_pos, n_neg), fpr, shared in product(
+        ((20, 200), (50, 500), (200, 2_000), (100, 10_000)), (0.002, 0.02, 0.2), (0.5, 0.9)
+    )
+]
+"""Class sizes, the fpr of the threshold, and the part of the variance of scores that models share."""
+
+
+def of_paired_points(number: int, simulations: int) -> Iterator[list[Any]]:
+    """Coverage of the difference between models with d' = 2 and 1.6, of fpr and 1.2 fpr."""
+    n_pos, n_neg, fpr, shared = FLAGGED[number]
+    rng, parts, normal = np.random.default_rng([SEED, 11, number]), [], NormalDist()
+    n, risk, eta = n_pos + n_neg, 0.1, 0.1
+    cut = normal.inv_cdf(1 - fpr)
+    moved = cut - normal.inv_cdf(1 - 1.2 * fpr)
+    batch = max(1, PER_BATCH // (2 * n))
+    for start in range(0, simulations, batch):
+        sets = min(batch, simulations - start)
+        label = np.arange(n * sets) % n < n_pos
+        both = shared**0.5 * rng.normal(size=n * sets)
+        a, b = (both + (1 - shared) ** 0.5 * rng.normal(size=n * sets) for _ in "ab")
+        columns = {"simulation": start + np.arange(n * sets) // n, "label": label}
+        scores = {"a": a + SHIFT * label, "b": b + moved + 1.6 * label}
+        asked: Any = [metrics.net_benefit(risk), "recall", "fpr"]
+        parts.append(
+            pl.DataFrame(columns | scores).prc.compare(
+                ["a", "b"], eta, metrics=asked, threshold=cut, by="simulation", confidence=CONFIDENCE
+            )
+        )
+    found = pl.concat(parts)
+    recalls = [1 - normal.cdf(cut - SHIFT), 1 - normal.cdf(cut - moved - 1.6)]
+    recall, of_fpr = recalls[0] - recalls[1], -0.2 * fpr
+    benefit = eta * recall - (1 - eta) * risk / (1 - risk) * of_fpr
+    truths = {f"net_benefit({risk:g})": benefit, "recall": recall, "fpr": of_fpr}
+    for name, truth in truths.items():
+        of = found.filter(metric=name)
+        share, inside = hold(of, "low", "high", truth)
+        marked = of["reliable"].fill_null(value=False)
+        of_marked = float(inside.filter(marked).mean() or 0.0) if marked.any() else None
+        yield [
+            name,
+            n_pos,
+            n_neg,
+            f"{fpr:g}",
+            f"{shared:g}",
+            share,
+            float(marked.mean() or 0.0),
+            of_marked,
+        ]
+
+
+def paired_points(simulations: int) -> str:
+    rows = [row for i in range(len(FLAGGED)) for row in of_paired_points(i, simulations)]
+    heads = ("metric", "P", "N", "fpr", "shared", "coverage", "reliable", "coverage of these")
+    return "### Differences at one threshold\n\n" + table(
+        heads, [[*row[:5], *map(percent, row[5:])] for row in rows]
+    )
+
+
+TASKS = {
+    "weights": weights,
+    "clusters": clusters,
+    "cluster_bands": cluster_bands,
+    "cluster_pairs": cluster_pairs,
+    "paired_points": paired_points,
+}
 
 
 def main() -> None:

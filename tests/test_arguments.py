@@ -196,7 +196,7 @@ COLUMN_CASES = [
     if (name, argument) not in {("unpivot_scores", "score"), ("one_vs_rest", "score")}
 ]
 EXTRA: dict[str, dict[str, Any]] = {
-    "cluster": {"method": "bootstrap", "confidence": 0.9, "n_resamples": 2, "seed": 1},
+    "cluster": {"confidence": 0.9},
     "id": {"confidence": 0.9},
 }
 

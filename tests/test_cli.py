@@ -134,6 +134,14 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --counts label patient", lambda p: p.curve(counts=("label", "patient"))),
     ("curve --eta 0.01, 0.5", lambda p: p.curve([0.01, 0.5])),
     ("curve --eta 0.01 --eta 0.5,own", lambda p: p.curve([0.01, 0.5, None])),
+    (
+        "curve --confidence 0.9 --cluster patient",
+        lambda p: p.curve(confidence=0.9, cluster="patient"),
+    ),
+    (
+        "points --recall 0.5 --confidence 0.9 --cluster patient",
+        lambda p: p.operating_points(recall=0.5, confidence=0.9, cluster="patient"),
+    ),
     ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
     (
         "summary --confidence 0.9 --method bootstrap --resamples 10 --seed 0 --cluster patient",
@@ -208,6 +216,16 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         "compare --scores score,weight --method bootstrap --resamples 10 --seed 1 --cluster patient",
         lambda p: p.compare(
             ["score", "weight"], method="bootstrap", n_resamples=10, seed=1, cluster="patient"
+        ),
+    ),
+    (
+        "compare --scores score,weight --cluster patient",
+        lambda p: p.compare(["score", "weight"], cluster="patient"),
+    ),
+    (
+        "compare --scores score,weight --eta 0.1 --metrics 'net_benefit(0.1)',recall --threshold 0.6",
+        lambda p: p.compare(
+            ["score", "weight"], 0.1, metrics=[metrics.net_benefit(0.1), "recall"], threshold=0.6
         ),
     ),
     ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient")),

@@ -1,4 +1,4 @@
-"""Analytic errors of rows in clusters: influences of a cluster are added up before they are squared."""
+"""Rows in clusters: what a cluster adds to a rate or to an area is added up before it is squared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
-from tests.support import oracle, oracle_errors
+from polars_prcurve.normal_distribution import normal_from_student, student_quantile
+from tests.support import oracle, oracle_clusters, oracle_errors
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 
@@ -79,11 +80,266 @@ def test_errors_by_definition(
         assert math.isclose(row["standard_error"], error, rel_tol=1e-8, abs_tol=1e-10)
         if error > 1e-9 and row["metric"] == "roc_auc":
             z, nu = NormalDist().inv_cdf(0.95), max(freedom, 1.0)
-            quantile = z * (1 + (z**2 + 1) / (4 * nu) + (5 * z**4 + 16 * z**2 + 3) / (96 * nu**2))
+            quantile = oracle_clusters.student_quantile(z, nu)
             value = row["value"]
             middle, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
             ends = [1 / (1 + math.exp(-(middle + sign * half))) for sign in (-1, 1)]
             assert [row["low"], row["high"]] == pytest.approx(ends, rel=1e-7, abs=1e-12)
+
+
+@examples(120)
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(0, 5)), min_size=4, max_size=24),
+    st.sampled_from([0.01, 0.3, 0.9]),
+)
+def test_bands_by_definition(drawn: list[tuple[int, bool, int]], eta: float) -> None:
+    df = pl.DataFrame(drawn, schema=["score", "label", "patient"], orient="row")
+    rows = [oracle_clusters.ClusterRow(*row) for row in drawn]
+    names: Any = ["recall", "fpr", "precision"]
+    asked: Any = {"metrics": names, "confidence": 0.9, "cluster": "patient"}
+    for row in df.prc.curve(eta, **asked).to_dicts():
+        sides = [oracle_clusters.measure_side(rows, y, row["threshold"]) for y in (True, False)]
+        for name, side in zip(names[:2], sides, strict=True):
+            found = [row[f"{name}_low"], row[f"{name}_high"]]
+            if side is None:
+                assert found == [None, None]
+            else:
+                expected = oracle_clusters.limits(side, 0.9)
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        if sides[0] is not None and sides[1] is not None:
+            band = oracle_clusters.precision_band(sides[0], sides[1], eta, 0.9)
+            found = [row["precision_low"], row["precision_high"]]
+            # An estimate at an end, with an interval that is rounded off it, is an end itself.
+            assert found == pytest.approx(band, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_neither_order_nor_engine_matters_to_bands(engine: Any) -> None:
+    df = patients(400)
+    shuffled = df.sample(fraction=1, shuffle=True, seed=2)
+    named = shuffled.with_columns(pl.format("patient {}", "patient").alias("patient"))
+    for ask in ASK_BANDS:
+        found = ask(df.prc)
+        assert_same(ask(shuffled.lazy().prc).collect(engine=engine), found)
+        assert_same(ask(named.lazy().prc).collect(engine=engine), found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_many_rows_have_the_same_bands_on_both_engines(engine: Any) -> None:
+    df = patients(60_000)
+    for ask in ASK_BANDS:
+        assert_same(ask(df.reverse().lazy().prc).collect(engine=engine), ask(df.prc))
+
+
+ASK_BANDS: Any = [
+    lambda p: p.curve([0.01, None], by="g", confidence=0.9, cluster="patient"),
+    lambda p: p.curve(0.1, thresholds=[-0.55, 0.5, 99.0], by="g", confidence=0.9, cluster="patient"),
+    lambda p: p.operating_points(
+        0.1, recall=[0.4, 1.0], threshold=[0.5, 99.0], by="g", confidence=0.9, cluster="patient"
+    ),
+]
+
+
+def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
+    df = patients()
+    asked: Any = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9, "cluster": "patient"}
+    curve = df.prc.curve(0.1, by="g", **asked)
+    at, key = curve["threshold"].unique().to_list(), ["g", "threshold"]
+    for other in (
+        df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
+        df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop("criterion", "target"),
+    ):
+        both = other.join(curve, on=key, how="semi"), curve.join(other, on=key, how="semi")
+        assert_same(*(table.sort(key) for table in both))
+    above = df.prc.operating_points(0.1, threshold=99, **asked).row(0, named=True)
+    unreached = df.prc.curve(0.1, thresholds=[99.0], **asked).row(0, named=True)
+    assert above["fpr_high"] == unreached["fpr_high"] > 0
+    wide = df.with_columns(pl.col("score").cast(pl.Decimal(20, 1)))
+    assert_same(wide.prc.curve(0.1, by="g", **asked).drop("threshold"), curve.drop("threshold"))
+
+
+@pytest.mark.parametrize("interval", ["wilson", "clopper_pearson"])
+@pytest.mark.parametrize("band", ["mover", "rectangle"])
+def test_each_row_a_cluster_counts_one_less(interval: Any, band: Any) -> None:
+    df = patients(400).with_row_index("row")
+    asked: Any = {"metrics": ["recall", "fpr", "f1"], "confidence": 0.95}
+    asked |= {"interval": interval, "band": band}
+    plain, clustered = df.prc.curve(0.1, **asked), df.prc.curve(0.1, cluster="row", **asked)
+    for name in plain.columns:
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.02, abs=0.01)
+
+
+def test_rows_repeated_in_a_cluster_add_nothing() -> None:
+    df = patients(300).with_row_index("row")
+    asked: Any = {"metrics": ["recall", "precision"], "confidence": 0.9, "cluster": "row"}
+    once, often = (frame.prc.curve(0.1, **asked) for frame in (df, pl.concat([df] * 5)))
+    # Where few rows are flagged, five times as many have less to learn from half way.
+    rows = (once["tp"] > 60) & (once["fp"] > 60) & (once["fn"] > 60) & (once["tn"] > 60)
+    for name in ("recall_low", "recall_high", "precision_low", "precision_high"):
+        both = [table[name].filter(rows).to_list() for table in (once, often)]
+        assert both[0] == pytest.approx(both[1], rel=0.003)
+    with_repeats = pl.concat([df] * 5).prc.curve(0.1, **(asked | {"cluster": None}))
+    assert (with_repeats["recall_low"] > often["recall_low"]).filter(rows).all()
+
+
+def test_what_both_classes_share_cancels_out() -> None:
+    """Scores of a patient are high or low together, so fpr is too high where recall is."""
+    rng = np.random.default_rng(5)
+    own = np.repeat(rng.normal(size=400), 4)
+    label = np.tile([True, False, False, False], 400)
+    df = pl.DataFrame({"patient": np.repeat(np.arange(400), 4), "label": label, "score": own + label})
+    asked: Any = {"threshold": 0.5, "confidence": 0.95, "metrics": ["recall", "fpr", "precision"]}
+    shared = df.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    split = df.with_columns(pl.format("{} {}", "patient", "label").alias("patient"))
+    apart = split.prc.operating_points(0.1, cluster="patient", **asked).row(0, named=True)
+    for name in ("recall_low", "recall_high", "fpr_low", "fpr_high"):
+        assert shared[name] == pytest.approx(apart[name])
+    widths = [row["precision_high"] - row["precision_low"] for row in (shared, apart)]
+    assert widths[0] < 0.9 * widths[1]
+
+
+def expected_difference(
+    name: str, drawn: list[tuple[int, int, bool, int, int]], weighted: bool, eta: Fraction
+) -> tuple[float, float] | None:
+    """The standard error of the difference between two models, and the degrees of freedom."""
+    zero, influences = Fraction(0), []
+    amounts = [Fraction(w if weighted else 1) for *_, w in drawn]
+    for model in (0, 1):
+        rows = [
+            (r[model], w if r[2] else zero, zero if r[2] else w)
+            for r, w in zip(drawn, amounts, strict=True)
+        ]
+        group = oracle.Group({}, rows)
+        influences.append(oracle_errors.influences(name, group, eta))
+    sums: dict[Any, Fraction] = defaultdict(Fraction)
+    masses: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
+    for (_, _, positive, cluster, _), w, a, b in zip(drawn, amounts, *influences, strict=True):
+        sums[cluster] += w * (a - b) / (group.n_pos if positive else group.n_neg)
+        masses[positive][cluster] += w
+    sizes = [sum(m.values()) ** 2 / sum(v * v for v in m.values()) for m in masses]
+    if min(sizes) <= 1:
+        return None
+    n = len(sums)
+    return math.sqrt(sum(v * v for v in sums.values()) * n / (n - 1)), float(min(sizes)) - 1
+
+
+@examples(60)
+@given(
+    st.lists(
+        st.tuples(
+            *(st.integers(0, 6), st.integers(0, 6), st.booleans(), st.integers(1, 4), st.integers(1, 3))
+        ),
+        min_size=4,
+        max_size=16,
+    ),
+    st.sampled_from([0.01, 0.3, 0.9]),
+    st.booleans(),
+)
+def test_paired_differences_by_definition(
+    drawn: list[tuple[int, int, bool, int, int]], eta: float, weighted: bool
+) -> None:
+    df = pl.DataFrame(drawn, schema=["a", "b", "label", "patient", "w"], orient="row")
+    if df["label"].n_unique() < 2:
+        return
+    asked: Any = {"metrics": "roc_auc", "confidence": 0.9, "cluster": "patient"}
+    found = df.prc.compare(["a", "b"], eta, weight="w" if weighted else None, **asked).row(0, named=True)
+    expected = expected_difference("roc_auc", drawn, weighted, Fraction(eta))
+    if expected is None:
+        assert found["standard_error"] is None
+        return
+    error, freedom = expected
+    assert math.isclose(found["standard_error"], error, rel_tol=1e-8, abs_tol=1e-9)
+    if error > 1e-6:
+        half = oracle_clusters.student_quantile(NormalDist().inv_cdf(0.95), max(freedom, 1.0)) * error
+        ends = found["difference"] - half, found["difference"] + half
+        assert [found["low"], found["high"]] == pytest.approx(ends, rel=1e-6)
+        # The p-value is that of the distribution whose quantile the interval has.
+        assert (found["p_value"] < 0.1) == (ends[0] > 0 or ends[1] < 0)
+
+
+def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
+    """Scores of two models for rows of patients, in two groups."""
+    df = patients(n, seed)
+    noise = np.random.default_rng(seed + 1).normal(size=(2, df.height))
+    return df.with_columns(a=pl.col("score") + noise[0], b=pl.col("score") + noise[1]).drop("score")
+
+
+def test_each_row_a_cluster_is_hardly_a_change_to_differences() -> None:
+    df = two_models(600).with_row_index("row")
+    asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g"}
+    plain = df.prc.compare(["a", "b"], **asked)
+    clustered = df.prc.compare(["a", "b"], cluster="row", **asked)
+    for name in ("difference", "standard_error"):
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
+    for name in ("low", "high", "p_value"):
+        assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.05, abs=0.01)
+    assert clustered["reliable"].to_list() == plain["reliable"].to_list()
+
+
+def test_the_doors_of_differences_agree() -> None:
+    df = two_models(80).with_row_index("row")
+    long = df.unpivot(["a", "b"], index=["row", "g", "patient", "label"], variable_name="model")
+    asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g", "cluster": "patient"}
+    wide = df.prc.compare(["a", "b"], **asked)
+    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
+    assert_same(long.prc.compare(**of_long), wide)
+    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), wide)
+    ranked = long.prc.ranking(
+        0.3, model="model", metric="roc_auc", id="row", score="value", confidence=0.95,
+        by="g", cluster="patient",
+    )  # fmt: skip
+    of_auc = wide.filter(metric="roc_auc", eta=0.3)
+    followers = ranked.filter(rank=2)
+    ends = {tuple(sorted(abs(end) for end in row)) for row in followers.select("low", "high").rows()}
+    assert ends == {
+        tuple(sorted(abs(end) for end in row)) for row in of_auc.select("low", "high").rows()
+    }
+    torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
+    with pytest.raises(PrcError, match="differ in label, weight or cluster between models"):
+        torn.prc.compare(**of_long)
+
+
+def test_differences_of_models_with_patients_of_their_own() -> None:
+    df = patients(200)
+    asked: Any = {"metrics": NAMES, "cluster": "patient"}
+    found = df.prc.compare(eta=0.1, model="g", paired=False, **asked)
+    errors = df.prc.summary(0.1, by="g", confidence=0.95, **asked)
+    for row in found.to_dicts():
+        both = errors.filter(metric=row["metric"])["standard_error"]
+        assert row["standard_error"] >= math.hypot(*both) * (1 - 1e-9)
+        if row["metric"] == "roc_auc":
+            assert row["standard_error"] == pytest.approx(math.hypot(*both))
+    points = df.prc.operating_points(
+        0.1, by="g", threshold=0.5, metrics="precision", confidence=0.95, cluster="patient"
+    )
+    target: Any = {"eta": 0.1, "model": "g", "paired": False, "threshold": 0.5}
+    row = df.prc.compare(cluster="patient", **target).row(0, named=True)
+    (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
+    assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
+    with pytest.raises(PrcError, match="no band of rows with weights"):
+        df.prc.compare(cluster="patient", weight="w", **target)
+
+
+def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
+    """Each model has a fixed error for each patient, which all rows of the patient share."""
+    rng = np.random.default_rng(4)
+    n, rows = 60, 30
+    label = np.repeat(np.arange(n) % 2 == 0, rows)
+    own = [np.repeat(rng.normal(size=n), rows) + rng.normal(size=n * rows) + label for _ in "ab"]
+    df = pl.DataFrame(
+        {"patient": np.repeat(np.arange(n), rows), "label": label, "a": own[0], "b": own[1]}
+    )
+    plain, clustered = (df.prc.compare(["a", "b"], 0.2, cluster=c) for c in (None, "patient"))
+    for plain_error, error in zip(plain["standard_error"], clustered["standard_error"], strict=True):
+        assert error > 3 * plain_error
+    boot = df.prc.compare(
+        ["a", "b"], 0.2, cluster="patient", method="bootstrap", n_resamples=300, seed=1
+    )
+    found = clustered["standard_error"].to_list()
+    assert found == pytest.approx(boot["standard_error"].to_list(), rel=0.2)
 
 
 def test_neither_order_nor_engine_nor_names_of_clusters_matter() -> None:
@@ -137,8 +393,41 @@ def test_what_goes_with_clusters() -> None:
     df = patients()
     with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         df.prc.summary(0.1, cluster="patient")
-    for level, needed in ((0.95, "pass method="), (None, "pass confidence= and method=")):
-        with pytest.raises(PrcError, match=f"cluster= is for the bootstrap here; {needed}"):
-            prc(df).ranking(0.1, model="g", cluster="patient", confidence=level)
+    with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
+        prc(df).ranking(0.1, model="g", cluster="patient")
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"confidence": None}, "cluster= is for intervals; pass confidence="),
+        ({"weight": "w"}, "no band of rows with weights; leave out weight="),
+        ({"band": "simultaneous"}, "for independent examples; leave out cluster="),
+        ({"interval": "hoeffding"}, "for independent examples; leave out cluster="),
+        (
+            {"within": "g", "eta": 0.1},
+            "within= takes examples, and weighs them itself; leave out cluster=",
+        ),
+        ({"counts": ("w", "w")}, "counts= stands in place of labels and weights; leave out cluster="),
+        ({"smooth": "binormal"}, "a fitted model has no interval here"),
+    ]
+    for options, sentence in refused:
+        given_all: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9} | options
+        with pytest.raises(PrcError, match=sentence):
+            df.prc.curve(**given_all)
+        if "smooth" not in options:
+            with pytest.raises(PrcError, match=sentence):
+                df.prc.operating_points(recall=0.5, **given_all)
+    of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
+    with pytest.raises(PrcError, match="guarantee= tests independent examples"):
+        df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
+    with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
+        df.prc.operating_points(maximize="f1", method="bootstrap", **of_points)
+
+
+def test_quantiles_of_students_distribution() -> None:
+    z = NormalDist().inv_cdf(0.975)
+    known = {4: 2.776445, 5: 2.570582, 10: 2.228139, 30: 2.042272, 1000: 1.962339}
+    df = pl.DataFrame({"freedom": list(known)}).with_columns(pl.col("freedom").cast(pl.Float64))
+    df = df.with_columns(t=student_quantile(z, pl.col("freedom")))
+    assert df["t"].to_list() == pytest.approx(list(known.values()), rel=0.005)
+    back = df.select(normal_from_student(-pl.col("t"), pl.col("freedom")))
+    assert back.to_series().to_list() == pytest.approx([-z] * len(known))

@@ -267,11 +267,11 @@ LONG = LONG.with_columns(w=1.0)
         (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 examples have missing or repeated rows"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),
-            "1 examples, by id=, differ in label or weight between models",
+            "1 examples, by id=, differ in label, weight or cluster between models",
         ),
         (
             lambda df: df.with_columns(w=pl.when(pl.int_range(pl.len()) == 5).then(2.0).otherwise("w")),
-            "1 examples, by id=, differ in label or weight",
+            "1 examples, by id=, differ in label, weight or cluster",
         ),
         (
             lambda df: df.with_columns(id=pl.when(pl.int_range(pl.len()) > 5).then("id")),
@@ -546,7 +546,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     [
         (
             {"scores": ["a", "b"], "threshold": 0.5},
-            "no paired interval: leave out id=, and pass paired=F",
+            "no paired interval, .* ask for these, or leave out id=, and pass paired=F",
         ),
         (
             {"scores": ["a", "b"], "worst": True},
@@ -616,7 +616,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ({"scores": ["a", "b"], "method": "permutation"}, "got 'permutation'"),
         ({"scores": ["a", "b"], "n_resamples": 1}, "at least 2; got 1"),
         ({"scores": ["a", "b"], "seed": -1}, "at least 0; got -1"),
-        ({"scores": ["a", "b"], "cluster": "g"}, "pass confidence= and method="),
+        ({"scores": ["a", "b"], "cluster": "h"}, "cluster= names the column 'h'"),
         ({"scores": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
         ({"scores": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
         ({"scores": ["a", "b"], "eta": 2}, r"must lie in \[0, 1\]"),

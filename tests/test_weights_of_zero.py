@@ -57,7 +57,7 @@ def mark_as_added(frame: pl.DataFrame, zero: list[str]) -> pl.DataFrame:
 
 
 def takes_weight(call: Callable[[Any], Any]) -> bool:
-    """Return whether a query may have weights: of points, promises and unlabelled rows none has.
+    """Return whether a query may have weights: those of points, promises and clusters may not.
 
     `reweight` makes weights, and wants a prevalence for each part that has rows.
     """
@@ -70,6 +70,10 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
     call(Recorder())
     [(name, options)] = asked
     refused = {"rates", "cells", "guarantee"} & set(options) or options.get("label", "") is None
+    refused = refused or (name in ("curve", "operating_points") and "cluster" in options)
+    # Of models of one test set, examples that one model alone flags are counted.
+    at_target = {"threshold", "fpr", "recall", "precision"} & set(options)
+    refused = refused or (name == "compare" and options.get("paired", True) and at_target)
     has_weight = "weight" in inspect.signature(getattr(FramePrc, name)).parameters
     return has_weight and not refused and name != "reweight"
 

@@ -43,13 +43,25 @@ from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
     build_helper_metrics,
+    find_standard_error,
     is_reliable_analytic,
     is_reliable_bootstrap,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
-from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, standard_error
+from polars_prcurve.uncertainty.cluster_errors import (
+    CLUSTER_COLUMNS,
+    STUDENT_FREEDOM,
+    count_cluster_cells,
+    count_cluster_shares,
+    join_cluster_sizes,
+)
+from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.options import UncertaintyOptions
-from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
+from polars_prcurve.uncertainty.summary_table import (
+    add_bootstrap_intervals,
+    build_analytic_values,
+    has_clusters,
+)
 
 COMPARE_COLUMNS = (
     "eta",
@@ -98,6 +110,11 @@ class Comparison(NamedTuple):
         return self.uncertainty.method == "analytic"
 
     @property
+    def adds_up_clusters(self) -> bool:
+        """Whether errors are from influences that are added up by cluster."""
+        return self.analytic and has_clusters(self.table)
+
+    @property
     def metrics_by_column(self) -> dict[str, CurveMetric]:
         """The metrics by the names of their columns, with what their errors are computed from."""
         named = number_metrics(self.metrics)
@@ -132,16 +149,10 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
     sweep = build_sweep(table, effective=analytic)
     curves = build_curves(table, sweep, comparison.metrics, with_last=analytic)
     pairs = number_pairs(curves.build_pairs(grid), table.group_columns)
-    if apart and analytic:
-        values = build_analytic_values(
-            curves,
-            pairs,
-            comparison.metrics_with_errors,
-            etas_per_group=grid.etas_per_group,
-            confidence=comparison.uncertainty.confidence,
-        )
-    else:
-        values = curves.compute_values(pairs, comparison.all_metrics, etas_per_group=grid.etas_per_group)
+    if comparison.adds_up_clusters and not apart:
+        rows = build_numbered_rows(table, sweep.groups, whole=True)
+        pairs = join_cluster_sizes(pairs, count_cluster_shares(rows))
+    values = _compute_values(comparison, sweep, curves, pairs)
     values = check_models(
         table,
         sweep,
@@ -157,10 +168,30 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
         differences = _subtract_paired(comparison, sweep, curves, pairs, values)
     else:
         differences = _subtract_replicates(comparison, sweep, values)
-    level = Level(comparison.uncertainty.confidence, comparison.adjust, [BASE_GROUP, ETA_NUMBER])
+    freedom = pl.col(STUDENT_FREEDOM) if comparison.adds_up_clusters else None
+    level = Level(
+        comparison.uncertainty.confidence, comparison.adjust, [BASE_GROUP, ETA_NUMBER], freedom
+    )
     if apart or analytic:
         differences = add_limits(differences, named, level)
     return _to_rows(comparison, add_flags(differences, named, level))
+
+
+def _compute_values(
+    comparison: Comparison, sweep: SweepTables, curves: CurveSegments, pairs: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return the metrics of each model, with errors if the models have a sample each."""
+    table, etas_per_group = comparison.table, comparison.grid.etas_per_group
+    if comparison.examples != "apart" or not comparison.analytic:
+        return curves.compute_values(pairs, comparison.all_metrics, etas_per_group=etas_per_group)
+    return build_analytic_values(
+        curves,
+        pairs,
+        comparison.metrics_with_errors,
+        etas_per_group=etas_per_group,
+        confidence=comparison.uncertainty.confidence,
+        cells=count_cluster_cells(table, sweep) if comparison.adds_up_clusters else None,
+    )
 
 
 def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyFrame) -> pl.LazyFrame:
@@ -171,7 +202,11 @@ def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyF
     names = list(comparison.metrics_with_errors)
     errors = [f"{name}_standard_error" for name in names]
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
-    differences = _join_values(comparison, values, names, [*errors, *reliable])
+    of_clusters = [STUDENT_FREEDOM] if comparison.adds_up_clusters else []
+    differences = _join_values(comparison, values, names, [*errors, *reliable, *of_clusters])
+    if comparison.adds_up_clusters:
+        least = pl.min_horizontal(read_side(side, STUDENT_FREEDOM) for side in SIDES)
+        differences = differences.with_columns(least.alias(STUDENT_FREEDOM))
     differences = differences.with_columns(
         (read_side("a", error) ** 2 + read_side("b", error) ** 2).sqrt().alias(error) for error in errors
     )
@@ -198,13 +233,23 @@ def _subtract_paired(
     )
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
     sizes = [*CLASS_SIZE_COLUMNS.values(), N_POS_LEAST, N_NEG_LEAST]  # the same in both models
+    sizes += CLUSTER_COLUMNS if comparison.adds_up_clusters else ()
     differences = _join_values(comparison, values, list(measured), reliable, of_group=sizes)
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = count_cells(rows, table)
-    differences = add_pair_variances(differences, cells, curves, pairs, comparison.metrics_with_errors)
+    with_errors = comparison.metrics_with_errors
+    differences = add_pair_variances(
+        differences,
+        count_cells(rows, table),
+        curves,
+        pairs,
+        with_errors,
+        clustered=comparison.adds_up_clusters,
+    )
     differences = differences.with_columns(
-        standard_error(name, metric).alias(f"{name}_standard_error")
-        for name, metric in comparison.metrics_with_errors.items()
+        find_standard_error(name, metric, clustered=comparison.adds_up_clusters).alias(
+            f"{name}_standard_error"
+        )
+        for name, metric in with_errors.items()
     )
     return _with_larger_errors(comparison, differences)
 

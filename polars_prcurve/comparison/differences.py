@@ -55,9 +55,11 @@ def build_differences(
     if targets:
         points = find_point_metrics("precision" if metrics is None else metrics)
         for metric in points:
-            check_has_point_intervals(metric, uncertainty, examples)
+            check_has_point_intervals(table, metric, uncertainty, examples)
         signs = {metric.name: direction_sign(metric) for metric in points} if worst else {}
-        of_points = PointComparison(table, grid, targets[0], points, uncertainty.confidence, adjust)
+        of_points = PointComparison(
+            table, grid, targets[0], points, uncertainty.confidence, examples, adjust
+        )
         differences = build_point_differences(of_points).drop(P_VALUE)
     else:
         curves = find_curve_metrics(("average_precision", "roc_auc") if metrics is None else metrics)

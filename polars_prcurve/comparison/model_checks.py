@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
+from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.sweep.sweep_table import build_sweep
 
 _MODEL_COUNT = f"{RESERVED}models"
 _N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
@@ -53,13 +54,22 @@ def two_models_check() -> Check:
     return Check((models > 0) & (models == groups), compose_sentence(text))
 
 
+def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
+    """Return `points`; the query stops if examples, by id=, do not match between models."""
+    counts = _count_unmatched(table, build_sweep(table))
+    checked = stop_if_broken(points.join(counts, how="cross"), _matching_checks())
+    return checked.drop(_UNMATCHED, _UNEQUAL)
+
+
 def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples.
 
-    An example is unequal if its label or weight differs between models.
+    An example is unequal if its label, weight or cluster differs between models.
     """
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
-    differs = ((pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG))
+    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG)]
+    if CLUSTER in table.columns:
+        differs.append(pl.col(CLUSTER).n_unique() > 1)
     examples = (
         build_numbered_rows(table, groups)
         .group_by(*by, EXAMPLE)
@@ -97,7 +107,8 @@ def _matching_checks() -> list[Check]:
             unequal > 0,
             compose_sentence(
                 unequal.cast(pl.String),
-                " examples, by id=, differ in label or weight between models; mend or filter these",
+                " examples, by id=, differ in label, weight or cluster between models; mend these, "
+                "or filter them out",
             ),
         ),
     ]

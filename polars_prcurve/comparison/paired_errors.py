@@ -15,12 +15,12 @@ Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
+from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -36,6 +36,7 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues, SampleBlock
+from polars_prcurve.uncertainty.cluster_errors import ClusterTerm, add_up_clusters
 from polars_prcurve.uncertainty.influence import (
     CLASS_SIZE_COLUMNS,
     IS_TIED,
@@ -55,10 +56,11 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell, with the share of each class that is in the cell.
 
     `rows` are the examples of all models, with whole POS and NEG. Of weights it is the share of squares.
+    Where rows come in clusters a cell is of one cluster, and of weights it is their share.
     """
-    by = table.group_columns
+    by, of_cluster = table.group_columns, [CLUSTER] if CLUSTER in table.columns else []
     rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
-    if table.has_squares:
+    if table.has_squares and not of_cluster:
         rows = rows.with_columns(
             square_integer(pl.col(name), scaled=table.float_sums).alias(name)
             for name in _SHARES.values()
@@ -67,10 +69,11 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     of_model = (GROUP, PLACE, IS_TIED)
     a, b = (
         rows.select(*example, *amounts, *(pl.col(n).alias(side_name(n, side)) for n in of_model))
-        for side, amounts in zip(SIDES, ((POS, NEG), ()), strict=True)
+        for side, amounts in zip(SIDES, ((POS, NEG, *of_cluster), ()), strict=True)
     )
     both = join_groups(a, b, example).filter(is_ordered_pair())
-    cells = both.group_by(side_name(name, side) for name in of_model for side in SIDES)
+    sides = [side_name(name, side) for name in of_model for side in SIDES]
+    cells = both.group_by(*sides, *of_cluster)
     models = [side_name(GROUP, side) for side in SIDES]
     return cells.agg(pl.col(POS, NEG).sum()).with_columns(
         pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(models).cast(pl.Float64)
@@ -84,25 +87,25 @@ def add_pair_variances(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
+    *,
+    clustered: bool,
 ) -> pl.LazyFrame:
     """Add the variances `<name>_pos` and `<name>_neg`, among the examples, of differences of influences.
 
-    The `cells` are those of `count_cells`.
+    The `cells` are those of `count_cells`. Of rows that are `clustered` there is `<name>_of_clusters`.
     """
+    add_up = _add_up_clusters if clustered else _add_up_examples
     for influences in build_influences(curves, pairs, metrics, also=[ETA_NUMBER]):
         on = [side_name(influences.key, side) for side in SIDES]
-        differences = differences.join(_build_variances(cells, influences), on=on, how="left")
+        variances = add_up(_join_influences(cells, influences), on, influences.names)
+        differences = differences.join(variances, on=on, how="left")
     return differences
 
 
-def _build_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per model pair: the variances of differences of influences.
-
-    There is one at each prevalence for influences that go by PAIR.
-    """
+def _join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+    """Return the cells with the influences of both models; those that go by PAIR at each prevalence."""
     key, names, frame, _ = influences
     step = [ETA_NUMBER] if key == PAIR else []
-    joined = cells
     for side, shared in zip(SIDES, ([], step), strict=True):
         own = frame.select(
             *step,
@@ -114,19 +117,46 @@ def _build_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.Lazy
             ),
         )
         # Model a brings a row per prevalence; model b is joined at the same one.
-        joined = joined.join(own, on=[side_name(GROUP, side), side_name(PLACE, side), *shared])
-    keys = [side_name(key, side) for side in SIDES]
+        cells = cells.join(own, on=[side_name(GROUP, side), side_name(PLACE, side), *shared])
+    return cells
+
+
+def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return one row per model pair: the variances of differences of influences among examples."""
     squares: dict[str, pl.Expr] = {}
     variances: dict[str, pl.Expr] = {}
     for name, (of_class, share) in product(names, _SHARES.items()):
-        a, b = (_read_influence(side, name, of_class) for side in SIDES)
         column = f"{name}_{of_class}"
-        size = pl.max_horizontal(read_side(side, f"{column}_size") for side in SIDES)
+        size = _read_size(column)
         # Less their means, influences are at most twice the size, and differences four times.
-        share_of_square = ((a - b) / size) ** 2 / 16 * pl.col(share)
+        share_of_square = (_subtract_influences(name, of_class) / size) ** 2 / 16 * pl.col(share)
         squares |= {column: to_whole_shares(share_of_square), f"{column}_size": size}
         variances[column] = sum_shares(pl.col(column)) * 16 * pl.col(f"{column}_size").first() ** 2
     return joined.select(*keys, **squares).group_by(keys).agg(**variances)
+
+
+def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return one row per model pair: the sums of squares of what each cluster adds to a difference."""
+    terms = {
+        name: ClusterTerm(
+            _subtract_influences(name, "pos"),
+            _subtract_influences(name, "neg"),
+            most=8 * pl.max_horizontal(_read_size(f"{name}_{of_class}") for of_class in _SHARES),
+        )
+        for name in names
+    }
+    return add_up_clusters(joined, keys, terms)
+
+
+def _read_size(column: str) -> pl.Expr:
+    """Return the power of two that the influences of a class reach in neither model."""
+    return pl.max_horizontal(read_side(side, f"{column}_size") for side in SIDES)
+
+
+def _subtract_influences(name: str, of_class: str) -> pl.Expr:
+    """Return the influence of the examples of a cell, of one class, on the difference."""
+    a, b = (_read_influence(side, name, of_class) for side in SIDES)
+    return a - b
 
 
 def _read_influence(side: str, name: str, of_class: str) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""Differences of point metrics between models that have a sample each, at one target.
+"""Differences of point metrics between models, at one target, mostly of models with a sample each.
 
     operating point of each model -> value, low, high    as in `operating_points`
     model pairs                   -> differences         distances from values to ends of intervals add
@@ -9,19 +9,22 @@ The lower end of a - b is as far from it as the root of (a - low of a)**2 + (hig
 upper end likewise. There is no standard error, since the two distances differ. For several pairs both
 distances are stretched by the ratio of normal quantiles.
 
+Of models that share their examples only differences of weighted sums of rates are known: see
+`paired_points`.
+
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, MODEL, RESERVED
+from polars_prcurve.column_names import CLUSTER, GROUP, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Examples
-from polars_prcurve.comparison.model_checks import two_models_check
+from polars_prcurve.comparison.model_checks import check_matching, two_models_check
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     SIDES,
@@ -30,13 +33,24 @@ from polars_prcurve.comparison.model_pairs import (
     read_side,
     side_name,
 )
+from polars_prcurve.comparison.paired_points import (
+    STEP,
+    add_paired_limits,
+    count_discordant,
+    is_weighted_sum,
+)
 from polars_prcurve.comparison.verdicts import Adjust, Level, is_resolved
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable
-from polars_prcurve.intervals.bands import BandOptions, combine_distances, find_corners
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.intervals.bands import (
+    NO_WEIGHTED_CLUSTERS,
+    BandOptions,
+    combine_distances,
+    find_corners,
+)
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
@@ -49,6 +63,7 @@ P_VALUE = f"{RESERVED}p_value"
 difference counts half where the interval is not reliable."""
 _PLACE = f"{RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
+_METRIC = f"{RESERVED}metric_number"
 _BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
 _FEW = 10
 """Cells from which on intervals of differences covered 94 to 96 % (docs/uncertainty.md)."""
@@ -62,6 +77,7 @@ class PointComparison(NamedTuple):
     target: Target
     metrics: Sequence[PointMetric]
     confidence: float
+    examples: Examples = "apart"
     adjust: Adjust = None
     """How levels are adjusted for several pairs of models."""
     needs_pairs: bool = True
@@ -69,19 +85,31 @@ class PointComparison(NamedTuple):
 
 
 def check_has_point_intervals(
-    metric: PointMetric, uncertainty: UncertaintyOptions, examples: Examples
+    table: InputTable, metric: PointMetric, uncertainty: UncertaintyOptions, examples: Examples
 ) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
-    if examples != "apart":
-        raise PrcError(
-            f"the difference of {metric.name} at a target has no paired interval: leave out id=, and "
-            "pass paired=False to compare; of models of one test set, intervals are then mostly too wide"
-        )
     if uncertainty.method != "analytic":
         raise PrcError(
             f'the difference of {metric.name} at a target has no bootstrap; leave out method="bootstrap"'
         )
-    find_corners(metric)  # raises if the metric has no band
+    clustered, weighted = CLUSTER in table.columns, isinstance(table, ScoreTable) and table.has_squares
+    if examples == "apart":
+        if clustered and weighted:
+            raise PrcError(NO_WEIGHTED_CLUSTERS)
+        find_corners(metric)  # raises if the metric has no band
+        return
+    if not is_weighted_sum(metric):
+        raise PrcError(
+            f"the difference of {metric.name} at a target has no paired interval, and those of "
+            "net_benefit(...), recall and fpr have one: ask for these, or leave out id=, and pass "
+            "paired=False to compare; of models of one test set, intervals are then mostly too wide"
+        )
+    if clustered or weighted:
+        argument = "cluster=" if clustered else "weight="
+        raise PrcError(
+            f"paired differences at a target count discordant examples; leave out {argument}, or leave "
+            "out the target, and compare areas"
+        )
 
 
 def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
@@ -89,51 +117,70 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
 
     The rows are as in `build_compare_table`; P_VALUE is one more column.
     """
-    pairs = _join_points(comparison)
-    differences = _add_limits(
-        pairs, Level(comparison.confidence, comparison.adjust, [BASE_GROUP, _PLACE])
-    )
-    adjusted = [] if comparison.adjust is None else [pl.lit(None, dtype=pl.Float64).alias("p_adjusted")]
-    no_number = pl.lit(None, dtype=pl.Float64)
+    level = Level(comparison.confidence, comparison.adjust, [BASE_GROUP, _PLACE])
+    rows = _number_points(comparison)
+    pairs = _join_points(comparison, rows)
+    if comparison.examples == "apart":
+        differences = _add_limits(pairs, level)
+    else:
+        differences = _add_paired_limits(comparison, rows, pairs, level)
+    models = [read_side(side, MODEL).alias(f"model_{side}") for side in SIDES]
+    if comparison.examples == "wide":  # names of score columns, which are an Enum to keep their order
+        models = [model.cast(pl.String) for model in models]
     return differences.select(
         *comparison.table.group_columns,
         "eta",
         *comparison.grid.carried,
         "metric",
-        *(read_side(side, MODEL).alias(f"model_{side}") for side in SIDES),
+        *models,
         "difference",
-        no_number.alias("standard_error"),
+        "standard_error",
         "low",
         "high",
-        no_number.alias("p_value"),
-        *adjusted,
+        "p_value",
+        *([] if comparison.adjust is None else ["p_adjusted"]),
         "reliable",
         "resolved",
         P_VALUE,
     )
 
 
-def _join_points(comparison: PointComparison) -> pl.LazyFrame:
-    """Return one row per group, prevalence, metric and pair of models, with the point of each model.
-
-    BASE_GROUP numbers the `by` groups.
-    """
-    table, grid = comparison.table, comparison.grid
-    by = table.group_columns
-    bands = BandOptions(comparison.confidence, "wilson", "mover")
+def _number_points(comparison: PointComparison) -> pl.LazyFrame:
+    """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
+    table, by = comparison.table, comparison.table.group_columns
+    clustered, paired = CLUSTER in table.columns, comparison.examples != "apart"
+    bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered)
     points = build_points_table(
-        table, grid, [comparison.target], comparison.metrics, bands=bands, long=True
+        table,
+        comparison.grid,
+        [comparison.target],
+        comparison.metrics,
+        bands=None if paired else bands,
+        long=True,
     )
+    n_metrics = len(comparison.metrics)
     rows = points.with_row_index(GROUP).with_columns(
         number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
-        _is_reliable(comparison.target).alias("reliable"),
+        _is_reliable(comparison.target, clustered=clustered, paired=paired).alias("reliable"),
+    )
+    rows = rows.with_columns(
+        (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
     )
     if comparison.needs_pairs:
         rows = stop_if_broken(rows, [two_models_check()])
-    own = [MODEL, GROUP, "value", "low", "high", "reliable"]
-    of_both = [BASE_GROUP, *grid.carried, "metric"]
+    if comparison.examples == "by id":
+        rows = check_matching(cast("ScoreTable", table), rows)
+    return rows
+
+
+def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row per group, prevalence, metric and pair of models, with the point of each model."""
+    by = comparison.table.group_columns
+    ends = ["low", "high"] if comparison.examples == "apart" else []
+    own = [MODEL, GROUP, "value", *ends, "reliable"]
+    of_both = [BASE_GROUP, STEP, _METRIC, *comparison.grid.carried, "metric"]
     a, b = (
         rows.select(*by, _PLACE, "eta", *also, *(pl.col(n).alias(side_name(n, side)) for n in own))
         for side, also in zip(SIDES, (of_both, []), strict=True)
@@ -143,10 +190,32 @@ def _join_points(comparison: PointComparison) -> pl.LazyFrame:
     return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
 
 
-def _is_reliable(target: Target) -> pl.Expr:
+def _add_paired_limits(
+    comparison: PointComparison, rows: pl.LazyFrame, pairs: pl.LazyFrame, level: Level
+) -> pl.LazyFrame:
+    """Add the columns of a comparison to pairs of models that flag the same examples."""
+    on, wanted = [side_name(GROUP, side) for side in SIDES], pl.col(_METRIC) == 0
+    if comparison.target.depends_on_eta:
+        on.append(STEP)
+    else:  # one threshold for all prevalences, so the examples are compared once
+        wanted &= pl.col(STEP) == 0
+    table = cast("ScoreTable", comparison.table)
+    counts = count_discordant(table, rows.filter(wanted), table.group_columns)
+    counts = counts if STEP in on else counts.drop(STEP)
+    pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
+    pairs = add_paired_limits(pairs, comparison.metrics, _METRIC, level)
+    deviations = pl.col("difference") / pl.col("standard_error")
+    share = pl.when("reliable").then(1.0).otherwise(0.5)
+    return pairs.with_columns(level.compute_p_value(deviations * share).alias(P_VALUE))
+
+
+def _is_reliable(target: Target, *, clustered: bool, paired: bool) -> pl.Expr:
     """Return whether the interval of a point is known to have its level: fixed threshold, full cells."""
-    if target.least_score is None:
-        return pl.lit(False)  # the same examples chose the threshold
+    if target.least_score is None or clustered:
+        # The same examples chose the threshold, or rows do not tell how full a cell is.
+        return pl.lit(False)
+    if paired:  # then discordant examples count, and not cells
+        return pl.lit(True)
     return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
 
 
@@ -163,7 +232,11 @@ def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
     towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
     reliable = read_side("a", "reliable") & read_side("b", "reliable")
     errors = difference.abs() / towards_0 * z * pl.when(reliable).then(1.0).otherwise(0.5)
+    no_number = pl.lit(None, dtype=pl.Float64)
     pairs = pairs.with_columns(
+        standard_error=no_number,
+        p_value=no_number,
+        p_adjusted=no_number,
         low=difference - pl.col(_BELOW) * stretch,
         high=difference + pl.col(_ABOVE) * stretch,
         reliable=reliable,

@@ -6,8 +6,8 @@
         -> lead                     how far each model is behind the leader, and which may be best
 
 With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
-model has a sample of its own, and both errors add up in quadrature. Of point metrics only the latter is
-known: see `point_differences`.
+model has a sample of its own, and both errors add up in quadrature. Of point metrics, differences of
+weighted sums of rates alone are known in pairs: see `paired_points`.
 
 The leader is picked because it is best in the table, which favours it. Still the plain interval of its
 lead over the second may be read: by chance, the best of several models passes for better than the second
@@ -88,9 +88,15 @@ def _build_differences(
             examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
         )
         return build_compare_table(comparison).with_columns(pl.col("p_value").alias(P_VALUE))
-    check_has_point_intervals(metric, uncertainty, shared)
+    check_has_point_intervals(table, metric, uncertainty, shared)
     of_points = PointComparison(
-        table, grid, targets[0], [metric], uncertainty.confidence, needs_pairs=False
+        table,
+        grid,
+        targets[0],
+        [metric],
+        uncertainty.confidence,
+        shared,
+        needs_pairs=shared == "by id",
     )
     return build_point_differences(of_points)
 

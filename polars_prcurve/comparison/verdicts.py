@@ -22,7 +22,12 @@ from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.normal_distribution import normal_cdf, normal_quantile
+from polars_prcurve.normal_distribution import (
+    normal_cdf,
+    normal_from_student,
+    normal_quantile,
+    student_quantile,
+)
 
 Adjust: TypeAlias = Literal["holm"] | None
 
@@ -35,6 +40,8 @@ class Level(NamedTuple):
     """How it is adjusted for several pairs; None for each pair alone."""
     family: Sequence[str]
     """The columns within which pairs are adjusted together."""
+    freedom: pl.Expr | None = None
+    """The degrees of freedom of an error among clusters; None for normal differences."""
 
     @property
     def deviations(self) -> pl.Expr:
@@ -43,8 +50,15 @@ class Level(NamedTuple):
         Adjusted for m pairs, its level is 1 - (1 - confidence) / m.
         """
         if self.adjust is None:
-            return pl.lit(z_value(self.confidence))
-        return -normal_quantile((1 - self.confidence) / 2 / pl.len().over(self.family))
+            z = pl.lit(z_value(self.confidence))
+        else:
+            z = -normal_quantile((1 - self.confidence) / 2 / pl.len().over(self.family))
+        return z if self.freedom is None else student_quantile(z, self.freedom)
+
+    def compute_p_value(self, deviations: pl.Expr) -> pl.Expr:
+        """Return how often chance alone takes a difference that many standard errors from 0, or more."""
+        z = deviations if self.freedom is None else normal_from_student(deviations, self.freedom)
+        return normal_cdf(-z.abs()) * 2
 
 
 def read_adjustment(adjust: Adjust, method: str, *, paired: bool, worst: bool) -> Adjust:
@@ -90,7 +104,7 @@ def add_limits(
         differences = differences.with_columns(
             pl.when(error.is_not_null()).then(least - half).alias(f"{name}_low"),
             pl.when(error.is_not_null()).then(most + half).alias(f"{name}_high"),
-            pl.when(error > 0).then(normal_cdf(-(nearer / error).abs()) * 2).alias(f"{name}_p_value"),
+            pl.when(error > 0).then(level.compute_p_value(nearer / error)).alias(f"{name}_p_value"),
         )
         if level.adjust is not None:
             adjusted = adjust_p_values(pl.col(f"{name}_p_value"), level.family)

@@ -93,6 +93,7 @@ def build_curve_table(
         drop_intermediate=drop_intermediate,
         thresholds=thresholds,
         effective=bands is not None,
+        clusters=bands is not None and bands.clustered,
     )
     if smooth and isinstance(table, ScoreTable):
         frame = with_binormal_rates(frame, table)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
+from polars_prcurve.column_names import CLUSTER, ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
 from polars_prcurve.curves.field_guarantees import FIELD_LOG_RATIO, FIELD_STARTED
 from polars_prcurve.curves.group_thresholds import (
     LEAST_SCORE,
@@ -127,15 +127,7 @@ def promise_targets(
     """
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
-    if not isinstance(table, ScoreTable):
-        raise PrcError(
-            "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
-        )
-    if table.parts is not None:
-        _check_field(targets, table.parts)
-    elif table.has_squares:
-        raise PrcError(_NO_WEIGHTS)
-    table.require_example_counts("guarantee=")
+    table = _check_table(targets, table)
     starts, value, n_shared = None, None, len(targets) if together else 1
     if isinstance(start, pl.DataFrame | pl.LazyFrame):
         starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
@@ -167,6 +159,24 @@ def promise_targets_of_expression(
         number = read_number("start=", start, "a score", lambda score: not math.isnan(score))
         value = pl.lit(number)
     return _promise_all(targets, Guarantee(level, value))
+
+
+def _check_table(targets: Sequence[Target], table: InputTable) -> ScoreTable:
+    """Return the table; raise if it does not hold independent examples, all of which are known."""
+    if not isinstance(table, ScoreTable):
+        raise PrcError(
+            "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
+        )
+    if table.parts is not None:
+        _check_field(targets, table.parts)
+    elif table.has_squares:
+        raise PrcError(_NO_WEIGHTS)
+    if CLUSTER in table.columns:
+        raise PrcError(
+            "guarantee= tests independent examples, and rows of a cluster are none; leave out cluster=, "
+            "and make each cluster an example, such as by the highest score of a patient"
+        )
+    return table.require_example_counts("guarantee=")
 
 
 _NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"

@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 import polars as pl
@@ -23,6 +23,7 @@ from polars_prcurve.column_names import (
     N_POS,
     N_POS_EFFECTIVE,
     PAIR,
+    RATE_CORRELATION,
     RESERVED,
     SCORE,
     SWEEP_COLUMNS,
@@ -61,6 +62,7 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
+from polars_prcurve.sweep.cluster_sizes import CLUSTER_COLUMNS, OF_GROUP, SIZES_UNREACHED
 from polars_prcurve.sweep.design_sizes import sizes_without_alerts
 from polars_prcurve.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
@@ -125,11 +127,9 @@ def build_points_table(
     if bands is not None and grid.uncertain:
         bands = bands.mark_uncertain_eta()
     promise = targets[0].promise
-    frame, groups, design = build_sweep(table, effective=bands is not None)
-    rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
-    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design else {}
-    rows = rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, **sizes)
+    clusters = bands is not None and bands.clustered
+    frame, groups, design = build_sweep(table, effective=bands is not None, clusters=clusters)
+    rows = _number_rows(frame, table, design=design, clusters=clusters)
     if promise is not None:
         rates = _has_rates(targets) and not grid.uncertain
         rows = _with_promised_rows(rows, groups, promise.alpha, table, rates=rates)
@@ -156,18 +156,37 @@ def build_points_table(
     if promise is not None and grid.uncertain and any(target.depends_on_eta for target in targets):
         more += eta_level_checks(promise.level, promise.alpha)
     points = check_at_end(table, points, *late_checks(table, grid), *more)
-    points = _with_row_sizes(points, cast("ScoreTable", table)) if design else points
+    if design or clusters:
+        of_none = sizes_without_alerts(cast("ScoreTable", table)) if design else SIZES_UNREACHED
+        points = _with_row_sizes(points, rows, of_none, clusters=clusters)
     points = with_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
 
 
-def _with_row_sizes(points: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def _number_rows(
+    frame: pl.LazyFrame, table: InputTable, *, design: bool, clusters: bool
+) -> pl.LazyFrame:
+    """Return the rows of the sweep with ROW_NUMBER, and with their effective sizes if they have any."""
+    rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+    score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design or clusters else {}
+    also = CLUSTER_COLUMNS if clusters else ()
+    return rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, *also, **sizes)
+
+
+def _with_row_sizes(
+    points: pl.LazyFrame, rows: pl.LazyFrame, of_none: Mapping[str, pl.Expr], *, clusters: bool
+) -> pl.LazyFrame:
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
+    if clusters:
+        # A point above all scores has no row, and gets from any row of its group what is of the group.
+        of_group = rows.group_by(GROUP).agg(pl.col(OF_GROUP).first())
+        points = points.drop(OF_GROUP).join(of_group, on=GROUP, how="left", maintain_order="left")
+        points = points.with_columns(pl.col(RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
-        pl.coalesce(_ROW_SIZES[size], of_none).alias(size)
-        for size, of_none in sizes_without_alerts(table).items()
+        pl.coalesce(_ROW_SIZES[size], least).alias(size) for size, least in of_none.items()
     )
 
 

@@ -19,6 +19,10 @@ once, and so at a chosen one, too:
                 once with the square root of the level. The rates hold, and so all metrics at all
                 prevalences do. See `local_levels`.
 
+Where clusters of examples hold both classes, the errors of recall and fpr are correlated. With their
+correlation R and the distances a and b to the end of either interval, a**2 + b**2 - 2 R a b takes the
+place of a**2 + b**2: a metric that rises with recall falls with fpr.
+
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
 both ends counts for the low end of the band, and the higher for the high end.
@@ -43,7 +47,10 @@ from polars_prcurve.column_names import (
     IS_MAXIMIZED,
     N_NEG_EFFECTIVE,
     N_POS_EFFECTIVE,
+    NEG_FREEDOM,
     OPTIMISM,
+    POS_FREEDOM,
+    RATE_CORRELATION,
     RESERVED,
 )
 from polars_prcurve.errors import PrcError
@@ -55,8 +62,10 @@ from polars_prcurve.intervals.rates import (
     check_confidence,
     check_rate_method,
     compute_limits,
+    z_value,
 )
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.normal_distribution import student_quantile
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 LIMIT_COLUMNS = {
@@ -70,6 +79,9 @@ _NO_WEIGHTS = (
     'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
     "numbers of examples as counts="
 )
+NO_WEIGHTED_CLUSTERS = (
+    "cluster= has no band of rows with weights; leave out weight=, or ask summary for an area"
+)
 _SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
 
 
@@ -82,6 +94,8 @@ class BandOptions:
     band: BandKind
     corrected: bool = False
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
+    clustered: bool = False
+    """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
@@ -100,12 +114,17 @@ class BandOptions:
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
-        level = self.confidence if self.band == "mover" else math.sqrt(self.confidence)
+        level = self.rate_level
         if self.band == "simultaneous":
             ends = compute_simultaneous_limits(value * size, size, level)
         else:
             ends = compute_limits(value * size, size, level, self.interval)
         return zip(LIMIT_COLUMNS[rate], ends, strict=True)
+
+    @property
+    def rate_level(self) -> float:
+        """The level of the interval of a rate."""
+        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
 
     @property
     def needs_numbers(self) -> str:
@@ -123,11 +142,14 @@ def read_band_options(
     *,
     method: str = "analytic",
     weight: object = None,
+    cluster: object = None,
 ) -> BandOptions | None:
     """Return the options for bands, or None if `confidence` is None; raise if a metric has no band.
 
     With the method "bootstrap" the band of a value that was maximized is that of the corrected value.
     """
+    if cluster is not None:
+        _check_clusters(confidence, interval, band, method, weight)
     read_choice("band=", band, get_args(BandKind))
     check_rate_method(interval, "interval=")
     if band == "simultaneous":
@@ -139,7 +161,31 @@ def read_band_options(
         find_corners(metric)  # raises if the metric has no band
     if corrected and band != "mover":
         raise PrcError(f'what is corrected has the band "mover"; got band="{band}"')
-    return BandOptions(check_confidence(confidence), interval, band, corrected)
+    level = check_confidence(confidence)
+    return BandOptions(level, interval, band, corrected, clustered=cluster is not None)
+
+
+def _check_clusters(
+    confidence: float | None, interval: RateMethod, band: BandKind, method: str, weight: object
+) -> None:
+    """Raise if an argument does not go with `cluster=`."""
+    if confidence is None:
+        raise PrcError("cluster= is for intervals; pass confidence= with it")
+    if weight is not None:
+        raise PrcError(NO_WEIGHTED_CLUSTERS)
+    if band == "simultaneous":
+        raise PrcError(
+            'band="simultaneous" is for independent examples; leave out cluster=, or pass band="mover"'
+        )
+    if interval == "hoeffding":
+        raise PrcError(
+            'interval="hoeffding" is for independent examples; leave out cluster=, or pass "wilson"'
+        )
+    if method == "bootstrap":
+        raise PrcError(
+            'method="bootstrap" corrects what was maximized among independent rows; leave out cluster= '
+            "or method="
+        )
 
 
 def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: object) -> None:
@@ -160,6 +206,7 @@ def with_bands(
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
         raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
+    frame = _widen_for_clusters(frame, bands) if bands.clustered else frame
     frame = with_rate_limits(
         frame, {rate: (rate, size) for rate, size in _SIZE_COLUMNS.items()}, bands, table
     )
@@ -170,6 +217,16 @@ def with_bands(
         if bands.corrected:
             frame = _with_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
     return frame
+
+
+def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Lower effective sizes so far that normal quantiles give the widths of Student's distribution."""
+    z = z_value(bands.rate_level)
+    freedom = {N_POS_EFFECTIVE: POS_FREEDOM, N_NEG_EFFECTIVE: NEG_FREEDOM}
+    return frame.with_columns(
+        (pl.col(size) * z**2 / student_quantile(z, pl.col(name)) ** 2).alias(size)
+        for size, name in freedom.items()
+    )
 
 
 def with_rate_limits(
@@ -218,7 +275,8 @@ def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> 
     etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
     ends = _build_corners(metric, etas)
     if bands.band == "mover":
-        frame, scaled = _with_scaled_ends(frame, metric, etas)
+        correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
+        frame, scaled = _with_scaled_ends(frame, metric, etas, correlation)
         ends = choose_ends(metric, scaled, ends)
     return add_ends(frame, metric.name, ends)
 
@@ -271,9 +329,12 @@ def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
 
 
 def _with_scaled_ends(
-    frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]
+    frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str], correlation: pl.Expr | None
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
-    """Return both ends of a band on the unbounded scale, and the frame with the columns they read."""
+    """Return both ends of a band on the unbounded scale, and the frame with the columns they read.
+
+    The `correlation` is that of recall and fpr, if they are not independent.
+    """
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
@@ -289,7 +350,8 @@ def _with_scaled_ends(
     if etas:
         more = measure_eta_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
-    return frame, (estimate - combine_distances(below), estimate + combine_distances(above))
+    low, high = (combine_distances(distances, correlation) for distances in (below, above))
+    return frame, (estimate - low, estimate + high)
 
 
 def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
@@ -336,10 +398,17 @@ def measure_eta_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tupl
     return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
 
 
-def combine_distances(distances: Iterable[pl.Expr]) -> pl.Expr:
-    """Return the root of the sum of squared distances."""
-    first, *others = (distance * distance for distance in distances)
-    return sum(others, first).sqrt()
+def combine_distances(distances: Iterable[pl.Expr], correlation: pl.Expr | None = None) -> pl.Expr:
+    """Return the root of the sum of squared distances.
+
+    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. Every
+    metric that has a band moves opposite ways with the two rates, so what they share cancels out.
+    """
+    first, *others = distances
+    squares = sum((distance * distance for distance in others), first * first)
+    if correlation is not None:
+        squares = (squares - 2 * correlation * first * others[0]).clip(lower_bound=0.0)
+    return squares.sqrt()
 
 
 def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:

@@ -344,6 +344,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
+        cluster: Column | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Precision, or any point metric, at every threshold and every prevalence.
@@ -387,6 +388,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             columns per metric.
         drop_intermediate, thresholds
             As in `sweep`.
+        cluster
+            A column of clusters, such as patients or cards, for `confidence`. The rows of a cluster of a
+            group need not be independent, whatever their labels. The band then goes by the variance
+            among clusters (Korn and Graubard 1998), and by the correlation of recall and fpr. Not with
+            weights, and not with `band="simultaneous"` or `interval="hoeffding"`.
 
         Returns
         -------
@@ -400,7 +406,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
           the metric is null, or where a class is absent. Weights are taken as sampling weights: one over
           the probability with which a row was sampled. With `within` each part adds a distance for
-          either class, and one for its eta if that is an estimate.
+          either class, and one for its eta if that is an estimate. With `cluster`, also null unless
+          several clusters have rows of each class.
 
         Examples
         --------
@@ -423,7 +430,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        bands = read_band_options(confidence, interval, band, asked, weight=weight)
+        bands = read_band_options(confidence, interval, band, asked, weight=weight, cluster=cluster)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands)
         table: InputTable = read_input(
@@ -440,6 +447,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             rates=rates,
             sizes=sizes,
             cells=cells,
+            cluster=cluster,
             missing=missing,
         )
         table, grid = read_eta_or_field(eta, table, makes, bands=bands, confidence=confidence)
@@ -495,6 +503,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         rates: tuple[Column, Column] | None = None,
         sizes: Sizes | None = None,
         cells: Cells | None = None,
+        cluster: Column | None = None,
         missing: Missing = "raise",
     ) -> F:
         """The threshold that meets a target, and what it does, at every prevalence.
@@ -563,6 +572,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             does when it is used. Other targets have the bands of `"analytic"`.
         n_resamples, seed
             The number of replicates of the bootstrap, and a seed that makes them repeatable.
+        cluster
+            As in `curve`. Not with `guarantee`, and not with `method="bootstrap"`.
         per
             A number of events, such as 2_000_000 a day: adds the alerts among them. `alerts` needs it.
         long
@@ -626,7 +637,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
-        bands = read_band_options(confidence, interval, band, asked, method=method, weight=weight)
+        bands = read_band_options(
+            confidence, interval, band, asked, method=method, weight=weight, cluster=cluster
+        )
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table: InputTable = read_input(
             self._frame,
@@ -642,6 +655,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             rates=rates,
             sizes=sizes,
             cells=cells,
+            cluster=cluster,
             missing=missing,
         )
         given: dict[str, Any] = {"threshold": threshold, "recall": recall, "fpr": fpr}
@@ -857,9 +871,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
         points = rates if cells is None else cells
         asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
-        uncertainty = read_uncertainty(
-            confidence, method, n_resamples, seed, cluster, analytic_clusters=True
-        )
+        uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
         if coarse := read_flag("coarse=", coarse):
             reason = "coarse=True gives limits over orders of equal scores"
             refuse_arguments(reason, confidence=confidence, smooth=smooth)
@@ -1015,8 +1027,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
             `precision` if left out.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
-            One target, as in `operating_points`, with `paired=False`. Point metrics are compared there,
-            by intervals of Zou and Donner 2008. A `threshold` frame may have the column of models.
+            One target, as in `operating_points`, at which point metrics are compared. Of models of one
+            test set these are `net_benefit(...)`, `recall` and `fpr`, by the examples that one model
+            alone flags (Agresti and Min 2005). With `paired=False` any that have a band, by intervals of
+            Zou and Donner 2008. A `threshold` frame may have the column of models.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.
@@ -1026,8 +1040,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `1 - confidence` (Holm 1979).
         counts
             As in `curve`, with `paired=False`: counts of examples do not tell which ones models share.
-        confidence, method, n_resamples, seed, cluster
+        confidence, method, n_resamples, seed
             As in `summary`. A replicate of the bootstrap holds the same examples for all models.
+        cluster
+            A column of clusters, as in `summary`; the same in all rows of an example. The analytic error
+            adds up the differences of influences of each cluster first. With `paired=False` no cluster
+            should be in two models.
         missing
             As in all methods; `"drop"` leaves out an example for all models if anything is missing in
             one of its scores or rows.
@@ -1042,13 +1060,15 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
-          of point metrics the standard error is null, since the interval has two unequal sides
+          of point metrics with `paired=False` the standard error is null, since the interval has two
+          unequal sides
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, whether the threshold was given, and tp, fn, fp, tn are at least 10 in both models.
-          Null without an interval
+          metrics, whether the threshold was given, rows do not come in clusters, and numbers are large:
+          at least 10 examples of each class that one model alone flags, or with `paired=False` tp, fn,
+          fp and tn of at least 10 in both models. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes;
           null without an interval
@@ -1197,7 +1217,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             examples. Errors are then errors of paired differences, as in `compare`, and
             `missing="drop"` leaves out an example for all models. Without `id` each model counts as
             measured on examples of its own. For models of one test set, intervals are then mostly
-            too wide. Of point metrics no paired interval is known: leave out `id`.
+            too wide. Of point metrics `net_benefit(...)`, `recall` and `fpr` have paired differences;
+            of others leave out `id`.
         method, n_resamples, seed, cluster
             As in `summary`, for `confidence`.
 

@@ -11,12 +11,13 @@ nothing by this detour.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
 from polars_prcurve import exact_sums
 from polars_prcurve.column_names import (
+    CLUSTER,
     CUM_NEG,
     CUM_NEG_ABOVE,
     CUM_NEG_SQUARES,
@@ -45,6 +46,11 @@ from polars_prcurve.column_names import (
     WEIGHT_UNIT,
 )
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.cluster_sizes import (
+    CLUSTER_SUMS,
+    add_cluster_sums,
+    measure_cluster_sizes,
+)
 from polars_prcurve.sweep.design_sizes import group_design_columns, plain_design_columns
 from polars_prcurve.sweep.group_table import (
     SweepTables,
@@ -75,6 +81,7 @@ def build_running_sums(
     asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
     effective: bool = False,
+    clusters: bool = False,
     ends_only: bool = False,
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table.
@@ -82,6 +89,7 @@ def build_running_sums(
     With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
     is with those that the function `asked` returns, from the group table: GROUP and SCORE. With
     `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares.
+    With `clusters`, rows hold what `measure_cluster_sizes` adds.
     For `ends_only`, see `build_sweep`.
     """
     squares = effective and table.has_squares
@@ -106,11 +114,18 @@ def build_running_sums(
     if asked is not None:
         marks = _with_no_amounts(asked(groups))
     more = tuple(_CUM_SQUARES) if squares else ()
-    ordered = sort_rows(rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more)
+    carried = (CLUSTER,) if clusters else ()
+    ordered = sort_rows(
+        rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more, carried=carried
+    )
+    if clusters:
+        ordered = ordered._replace(frame=add_cluster_sums(ordered))
     if ends_only and ordered.negatives_first:
         running = _sum_at_positives(ordered)
     else:
-        running = _sum_at_scores(ordered, ordered.is_last if marks is None else ordered.is_mark)
+        kept = ordered.is_last if marks is None else ordered.is_mark
+        running = _sum_at_scores(ordered, kept, CLUSTER_SUMS if clusters else ())
+    running = measure_cluster_sizes(running) if clusters else running
     groups = groups.with_columns(_group_columns(table, before, effective=effective))
     if listed is not None and listed.null_count() > 0:
         running = _add_unreached_rows(running, groups, squares=squares)
@@ -135,12 +150,15 @@ def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: b
     return [*columns, *plain_design_columns(n_pos, n_neg)]
 
 
-def _sum_at_scores(ordered: SortedRows, kept: pl.Expr) -> pl.LazyFrame:
-    """Return the running sums of the rows where `kept` is true, with those of the kept row before."""
+def _sum_at_scores(ordered: SortedRows, kept: pl.Expr, also: Sequence[str] = ()) -> pl.LazyFrame:
+    """Return the running sums of the rows where `kept` is true, with those of the kept row before.
+
+    The columns `also` stay as they are.
+    """
     sums = ordered.pos.cum_sum().alias(CUM_POS), ordered.neg.cum_sum().alias(CUM_NEG)
     squares = (pl.col(name).cum_sum().alias(_CUM_SQUARES[name][0]) for name in ordered.more)
-    running = ordered.frame.select(*ordered.columns, *sums, *squares, kept.alias(_IS_KEPT))
-    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0))
+    running = ordered.frame.select(*ordered.columns, *sums, *squares, *also, kept.alias(_IS_KEPT))
+    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), also)
 
 
 def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
@@ -159,7 +177,9 @@ def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
     return _decode_rows(ordered, running, pl.lit(None, dtype=pl.Int64))
 
 
-def _decode_rows(ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr) -> pl.LazyFrame:
+def _decode_rows(
+    ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr, also: Sequence[str] = ()
+) -> pl.LazyFrame:
     """Return the kept rows with group, score, their sums, and the sums of the kept row before.
 
     For the first row of a group that row belongs to the group before, and its sums are the totals of
@@ -172,7 +192,8 @@ def _decode_rows(ordered: SortedRows, running: pl.LazyFrame, neg_above: pl.Expr)
     # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running = running.filter(_IS_KEPT).with_columns(**above)
     group, threshold = ordered.group.alias(GROUP), ordered.threshold.alias(SCORE)
-    return running.select(group, threshold, CUM_POS, CUM_NEG, *(cum for cum, _ in squares), *above)
+    sums = (CUM_POS, CUM_NEG, *(cum for cum, _ in squares), *above)
+    return running.select(group, threshold, *sums, *also)
 
 
 def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:

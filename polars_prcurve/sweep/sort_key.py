@@ -18,6 +18,7 @@ with the same result.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -60,26 +61,30 @@ def sort_rows(
     labelled: bool,
     marks: pl.LazyFrame | None = None,
     more: tuple[str, ...] = (),
+    carried: tuple[str, ...] = (),
 ) -> SortedRows:
     """Sort rows of GROUP, SCORE, and LABEL or POS and NEG, together with marks.
 
     `dtype` is that of the scores, and `more` are columns of other amounts. Marks have all columns but
-    LABEL, with amounts of 0.
+    LABEL, with amounts of 0, and those `carried`, which are null in marks.
     """
+    sort = _sort_by_columns
     if dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS:
-        return _sort_by_key(rows, dtype, labelled, marks, more)
-    return _sort_by_columns(rows, labelled, marks, more)
+        sort = partial(_sort_by_key, dtype)
+    return sort(rows, labelled, marks, more=more, carried=carried)
 
 
 _UP_TO_64_BITS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 
 
 def _sort_by_key(
-    rows: pl.LazyFrame,
     dtype: pl.DataType,
+    rows: pl.LazyFrame,
     labelled: bool,
     marks: pl.LazyFrame | None,
+    *,
     more: tuple[str, ...],
+    carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by one packed key; see the module for its layout."""
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
@@ -88,9 +93,10 @@ def _sort_by_key(
     place = pl.col(GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
     bit: pl.Expr = pl.col(LABEL) if labelled else pl.lit(0)
     amounts = () if labelled else (POS, NEG, *more)
-    keyed = rows.select((place + bit).alias(_KEY), *amounts)
+    keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
-        keyed = pl.concat([keyed, marks.select((place + _MARK_BIT).alias(_KEY), *amounts)])
+        marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
+        keyed = pl.concat([keyed, marked], how="diagonal")
     key = pl.col(_KEY)
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
@@ -114,7 +120,12 @@ def _sort_by_key(
 
 
 def _sort_by_columns(
-    rows: pl.LazyFrame, labelled: bool, marks: pl.LazyFrame | None, more: tuple[str, ...]
+    rows: pl.LazyFrame,
+    labelled: bool,
+    marks: pl.LazyFrame | None,
+    *,
+    more: tuple[str, ...],
+    carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
@@ -123,9 +134,9 @@ def _sort_by_columns(
             positive.cast(pl.Int128).alias(POS), (~positive).cast(pl.Int128).alias(NEG)
         )
     columns = (GROUP, SCORE, POS, NEG, *more)
-    rows = rows.select(*columns, pl.lit(False).alias(MARK))
+    rows = rows.select(*columns, *carried, pl.lit(False).alias(MARK))
     if marks is not None:
-        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(MARK))])
+        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(MARK))], how="diagonal")
     group, score = pl.col(GROUP), pl.col(SCORE)
     return SortedRows(
         rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),

@@ -42,6 +42,7 @@ from polars_prcurve.column_names import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.cluster_sizes import with_cluster_sizes
 from polars_prcurve.sweep.design_sizes import with_design_shares, with_design_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
 from polars_prcurve.sweep.published_rates import build_points
@@ -70,10 +71,12 @@ def build_eta_sweep(
     thresholds: Thresholds = None,
     listed: pl.Series | None = None,
     effective: bool = False,
+    clusters: bool = False,
 ) -> pl.LazyFrame:
     """Return the checked sweep, repeated at each prevalence of `grid`, with eta and its factors.
 
-    Without a grid there is no eta. With `effective`, the effective sizes of both classes are beside it.
+    Without a grid there is no eta. With `effective`, the effective sizes of both classes are beside it;
+    with `clusters`, they are those of rows in clusters, and RATE_CORRELATION is there, too.
     `listed` are thresholds that are different values of the score's dtype, in place of `thresholds`.
     """
     if read_flag("drop_intermediate=", drop_intermediate) and thresholds is not None:
@@ -81,7 +84,7 @@ def build_eta_sweep(
     steps, read = read_thresholds(thresholds, table)
     if isinstance(table, ScoreTable):
         marks = read if listed is None else listed
-        rows, groups, design = build_running_sums(table, marks, effective=effective)
+        rows, groups, design = build_running_sums(table, marks, effective=effective, clusters=clusters)
     else:
         rows, groups, design = build_points(cast("RateTable", table))
     if drop_intermediate:
@@ -99,19 +102,28 @@ def build_eta_sweep(
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
     frame = add_counts(table, frame) if isinstance(table, ScoreTable) else frame
-    return with_design_sizes(cast("ScoreTable", table), frame) if design else frame
+    frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
+    return with_cluster_sizes(frame) if clusters else frame
 
 
-def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool = False) -> SweepTables:
+def build_sweep(
+    table: InputTable, *, effective: bool = False, clusters: bool = False, ends_only: bool = False
+) -> SweepTables:
     """Return the sweep with its internal columns, and the group table, both unchecked.
 
     Callers that add up the rows check their result with `check_at_end`, because an error ahead of a
     group_by can lock the streaming engine. With `ends_only`, scores that no positive has may be missing,
-    and CUM_NEG_ABOVE may be null: for metrics that read only the ends of segments.
+    and CUM_NEG_ABOVE may be null: for metrics that read only the ends of segments. For `clusters`, see
+    `build_eta_sweep`.
     """
     if isinstance(table, ScoreTable):
         rows, groups, design = build_running_sums(
-            table, None, checked=False, effective=effective, ends_only=ends_only
+            table,
+            None,
+            checked=False,
+            effective=effective,
+            clusters=clusters,
+            ends_only=ends_only,
         )
     else:
         rows, groups, design = build_points(cast("RateTable", table), checked=False)
@@ -120,6 +132,7 @@ def build_sweep(table: InputTable, *, effective: bool = False, ends_only: bool =
     if design:
         scores = cast("ScoreTable", table)
         frame = with_design_shares(scores, with_design_sizes(scores, frame))
+    frame = with_cluster_sizes(frame) if clusters else frame
     return SweepTables(frame, groups, design)
 
 

@@ -24,7 +24,8 @@ import polars as pl
 from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_NEG_LEAST, N_POS_EFFECTIVE, N_POS_LEAST, ODDS
 from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
-from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, widen_quantile
+from polars_prcurve.normal_distribution import student_quantile
+from polars_prcurve.uncertainty.cluster_errors import STUDENT_FREEDOM, cluster_standard_error
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
@@ -68,12 +69,16 @@ def bind_errors(
 ) -> dict[str, pl.Expr]:
     """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
     recipe = metric.recipe
-    of_clusters = clustered and recipe.influence is not None
-    error = cluster_standard_error(name) if of_clusters else standard_error(name, metric)
-    errors = {f"{name}_error": error}
+    errors = {f"{name}_error": find_standard_error(name, metric, clustered=clustered)}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
     return errors
+
+
+def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
+    """Return the standard error of a metric from variances of influences, of examples or of clusters."""
+    of_clusters = clustered and metric.recipe.influence is not None
+    return cluster_standard_error(name) if of_clusters else standard_error(name, metric)
 
 
 def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[str, pl.Expr]:
@@ -104,7 +109,11 @@ def analytic_interval(
         lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
     z = z_value(confidence)
-    half = (widen_quantile(z) if clustered else z) * error / (value * (1 - value))
+    half = (
+        (student_quantile(z, pl.col(STUDENT_FREEDOM)) if clustered else z)
+        * error
+        / (value * (1 - value))
+    )
     interval = IntervalExprs(
         pl.when(known).then(error),
         pl.when(inside).then(_expit(lower_start - half)),

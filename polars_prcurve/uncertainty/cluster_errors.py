@@ -10,10 +10,16 @@ A class with n rows in a cluster counts as (sum of n)**2 / (sum of n**2) example
 clusters, if they are of one size. That many examples choose the quantile of Student's distribution, and
 decide whether the interval is reliable.
 
-Sources: Liang and Zeger 1986; Obuchowski 1997; Fisher and Cornish 1960.
+The variance of a difference between models that scored the same examples is that of differences of
+influences: see `paired_errors`.
+
+Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -37,6 +43,8 @@ from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_p
 STUDENT_FREEDOM = f"{RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
 _N_CLUSTERS = f"{RESERVED}n_clusters"
+CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS)
+"""What errors of clusters read besides the sizes of the classes."""
 _CLASSES = {POS: (N_POS_EFFECTIVE, N_POS_LEAST), NEG: (N_NEG_EFFECTIVE, N_NEG_LEAST)}
 
 
@@ -44,11 +52,24 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
-    cells = rows.group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
-    return cells.with_columns(
-        pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
-        for name in _CLASSES
-    ).cache()  # read for the sizes, and for each kind of influences
+    # Cached because it is read for the sizes, and for each kind of influences.
+    return _count_shares(rows, [GROUP, CLUSTER, PLACE, IS_TIED]).cache()
+
+
+def count_cluster_shares(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the share of each class, as POS and NEG, by group and cluster."""
+    return _count_shares(rows, [GROUP, CLUSTER])
+
+
+def _count_shares(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    return (
+        rows.group_by(keys)
+        .agg(pl.col(POS, NEG).sum())
+        .with_columns(
+            pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
+            for name in _CLASSES
+        )
+    )
 
 
 def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
@@ -70,42 +91,62 @@ def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
     return sizes.drop(POS, NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
 
 
+def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Put what classes of `cells` count as in place of the sizes of pairs, and add CLUSTER_COLUMNS."""
+    sizes = [size for names in _CLASSES.values() for size in names]
+    return pairs.drop(sizes).join(
+        count_cluster_sizes(cells), on=GROUP, how="left", maintain_order="left"
+    )
+
+
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: the variances `<name>_of_clusters`, apart from the factor G / (G - 1)."""
     key, names, frame, _ = influences
     kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in names for kind in kinds]
     joined = cells.join(frame.select(*dict.fromkeys((GROUP, key, PLACE)), *columns), on=[GROUP, PLACE])
-    sizes = {name: pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size") for name in names}
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
-    shares = {
-        name: to_whole_shares(
-            (
-                pick_influence(name, "pos") * pl.col(POS).fill_nan(0.0)
-                + pick_influence(name, "neg") * pl.col(NEG).fill_nan(0.0)
-            )
-            / (4 * sizes[name])
+    terms = {
+        name: ClusterTerm(
+            pick_influence(name, "pos"),
+            pick_influence(name, "neg"),
+            most=4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
         for name in names
     }
-    of_sizes = {f"{name}_size": size for name, size in sizes.items()}
-    by_cluster = (
-        joined.select(key, CLUSTER, **shares, **of_sizes)
-        .group_by(key, CLUSTER)
-        .agg(
-            *(sum_shares(pl.col(name)).alias(name) for name in names),
-            *(pl.col(name).first() for name in of_sizes),
-        )
-    )
-    squares = {name: to_whole_shares(pl.col(name) ** 2) for name in names}
+    return add_up_clusters(joined, [key], terms)
+
+
+class ClusterTerm(NamedTuple):
+    """The influences of the positives and of the negatives of a row on an estimate."""
+
+    pos: pl.Expr
+    neg: pl.Expr
+    most: pl.Expr
+    """A power of two that no sum of influences times shares exceeds, equal on all rows of a key."""
+
+
+def add_up_clusters(
+    cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, ClusterTerm]
+) -> pl.LazyFrame:
+    """Return one row per value of `keys`, with `<name>_of_clusters` of each term.
+
+    It is the sum over clusters of the squared sum, within a cluster, of influences times shares.
+    """
+    shares, most = {}, {}
+    for name, term in terms.items():
+        share = term.pos * pl.col(POS).fill_nan(0.0) + term.neg * pl.col(NEG).fill_nan(0.0)
+        shares[name], most[f"{name}_most"] = to_whole_shares(share / term.most), term.most
+    sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
+    clusters = cells.select(*keys, CLUSTER, **shares, **most).group_by(*keys, CLUSTER)
+    squares = {name: to_whole_shares(pl.col(name) ** 2) for name in terms}
     return (
-        by_cluster.select(key, *of_sizes, **squares)
-        .group_by(key)
+        clusters.agg(*sums, pl.col(*most).first())
+        .select(*keys, *most, **squares)
+        .group_by(keys)
         .agg(
-            (sum_shares(pl.col(name)) * 16 * pl.col(f"{name}_size").first() ** 2).alias(
-                f"{name}_of_clusters"
-            )
-            for name in names
+            (sum_shares(pl.col(name)) * pl.col(f"{name}_most").first() ** 2).alias(f"{name}_of_clusters")
+            for name in terms
         )
     )
 
@@ -117,11 +158,3 @@ def cluster_standard_error(name: str) -> pl.Expr:
     # Rounded sums of shares may leave the size of two clusters just below 2.
     several = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
     return pl.when(several & error.is_finite()).then(error)
-
-
-def widen_quantile(z: float) -> pl.Expr:
-    """Return the quantile of Student's distribution that stands for the normal one, by a series."""
-    # Below 5 degrees of freedom the expansion is poor, and the sample is not reliable anyway.
-    freedom = pl.col(STUDENT_FREEDOM).clip(lower_bound=1.0)
-    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96
-    return z * (1 + first / freedom + second / freedom**2)

@@ -30,23 +30,11 @@ def read_uncertainty(
     n_resamples: int,
     seed: int | None,
     cluster: object,
-    *,
-    analytic_clusters: bool = False,
 ) -> UncertaintyOptions | None:
-    """Check the arguments; return None if `confidence` is None.
-
-    With `analytic_clusters` the method has errors of clusters without the bootstrap, too.
-    """
+    """Check the arguments; return None if `confidence` is None."""
     read_choice("method=", method, ("analytic", "bootstrap"))
-    if cluster is not None and analytic_clusters and confidence is None:
+    if cluster is not None and confidence is None:
         raise PrcError("cluster= is for intervals; pass confidence= with it")
-    if (
-        cluster is not None
-        and not analytic_clusters
-        and (method, confidence is None) != ("bootstrap", False)
-    ):
-        needed = 'method="bootstrap"' if confidence is not None else 'confidence= and method="bootstrap"'
-        raise PrcError(f"cluster= is for the bootstrap here; pass {needed} with it")
     n_replicates = read_whole_number("n_resamples=", n_resamples, 2)
     seed = read_seed(seed)
     if confidence is None:

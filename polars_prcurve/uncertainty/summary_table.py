@@ -17,10 +17,6 @@ from polars_prcurve.column_names import (
     CLUSTER,
     COPY,
     GROUP,
-    N_NEG_EFFECTIVE,
-    N_NEG_LEAST,
-    N_POS_EFFECTIVE,
-    N_POS_LEAST,
     PAIR,
 )
 from polars_prcurve.curves.rows_per_metric import long_columns
@@ -47,13 +43,12 @@ from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
     compute_cluster_variances,
     count_cluster_cells,
-    count_cluster_sizes,
+    join_cluster_sizes,
 )
 from polars_prcurve.uncertainty.eta_error import with_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
-_SIZES = (N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_POS_LEAST, N_NEG_LEAST)
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
 
@@ -96,7 +91,7 @@ def build_summary_table(
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
-        cells = count_cluster_cells(table, sweep) if _has_clusters(table) else None
+        cells = count_cluster_cells(table, sweep) if has_clusters(table) else None
         level = uncertainty.confidence
         values = _build_values_with_errors(curves, pairs, named, grid, confidence=level, cells=cells)
     else:
@@ -124,7 +119,8 @@ def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     }
 
 
-def _has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
+def has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether rows come in clusters."""
     return CLUSTER in table.columns
 
 
@@ -172,8 +168,7 @@ def build_analytic_values(
     """
     clustered = cells is not None
     if cells is not None:
-        sizes = count_cluster_sizes(cells)
-        pairs = pairs.drop(_SIZES).join(sizes, on=GROUP, how="left", maintain_order="left")
+        pairs = join_cluster_sizes(pairs, cells)
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric)

@@ -43,6 +43,7 @@ FIELD_ENDS = FIELD.with_columns(
 )
 EVERY = list(POINT_METRICS)
 FEW_IN_FIELD = ["precision", "recall", "mcc"]
+BENEFIT = metrics.net_benefit(0.2)
 AREAS = [
     *(metric for metric in CURVE_METRICS.values() if not metric.recipe.on_hull),
     metrics.best("f1"),
@@ -220,6 +221,16 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         WEIGHED,
         lambda p: p.curve([0.1, None], by="g", confidence=0.9, **SUMS),
     ),
+    "curve, with bands of clusters": (
+        DF,
+        lambda p: p.curve([0.1, None], by="g", confidence=0.9, cluster="h"),
+    ),
+    "points, with bands of clusters": (
+        DF,
+        lambda p: p.operating_points(
+            [0.1, None], by="g", recall=0.5, threshold=[0.3, 99], confidence=0.9, cluster="h"
+        ),
+    ),
     "summary, with errors of clusters": (
         DF,
         lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.9, cluster="h"),
@@ -240,6 +251,22 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "compare, wide": (DF, lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by=["g", "h"])),
     "compare, own, weighted": (DF, lambda p: p.compare(["score", "w"], weight="h", metrics=ERRORS)),
     "compare, eta frame": (DF, lambda p: p.compare(["score", "w"], eta=ETAS, by="g", missing="drop")),
+    "compare, clusters": (
+        DF,
+        lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by="g", cluster="h"),
+    ),
+    "compare, wide, at a target": (
+        DF,
+        lambda p: p.compare(
+            ["score", "w"], eta=[0.5, 0.01], by="g", fpr=0.3, metrics=["fpr", BENEFIT], missing="drop"
+        ),
+    ),
+    "compare, long, at a target": (
+        LONG,
+        lambda p: p.compare(
+            model="m", id="row", score="s", eta=[0.5, 0.01], by="g", precision=0.3, metrics=BENEFIT
+        ),
+    ),
     "compare, long": (
         LONG,
         lambda p: p.compare(model="m", id="row", score="s", eta=[0.5, 0.01], by="g"),

@@ -1,0 +1,136 @@
+"""Differences of point metrics between models that flag the same examples, at one target.
+
+    thresholds and scores of both models -> discordant examples    flagged by one model alone
+                                         -> errors                 of both rates, and of the metric
+
+A metric that is a weighted sum of recall and fpr, such as net benefit, has a difference that is one of
+differences of rates. A difference of rates is (b - c) / n, with b of n examples flagged by model a alone
+and c by model b alone. Its variance is that of a number that is 1, -1 or 0 per example, after half an
+example is added to b and to c: a sample without discordant examples proves nothing.
+
+Both thresholds are taken as fixed.
+
+Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, RESERVED, SCORE
+from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, read_side, side_name
+from polars_prcurve.comparison.verdicts import Level, adjust_p_values, is_resolved
+from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.metrics.point_metric import PointMetric
+
+STEP = f"{RESERVED}eta_step"
+"""The number of a prevalence among the rows of a model."""
+FLAGGED = f"{RESERVED}flagged"
+_CLASSES = ("pos", "neg")
+_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in _CLASSES}
+_FEW = 10
+"""Discordant examples of a class from which on intervals covered 94 to 97 % (docs/uncertainty.md)."""
+
+
+def is_weighted_sum(metric: PointMetric) -> bool:
+    """Return whether a metric is a weighted sum of recall and fpr, at each prevalence."""
+    return metric.is_linear or metric.of_rates is not None
+
+
+def count_discordant(
+    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+) -> pl.LazyFrame:
+    """Return the numbers of examples, by class, that one model alone flags, and of all.
+
+    There is a row per pair of models and STEP. `points` hold a threshold for each MODEL, GROUP and STEP.
+    """
+    of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
+    thresholds = points.select(*of_model, GROUP, STEP, "threshold", "tp")
+    rows = table.rows.select(*of_model, EXAMPLE, SCORE, LABEL)
+    rows = join_groups(rows, thresholds, of_model)
+    # Without a threshold but with counts nothing is flagged; without counts no threshold was found.
+    flagged = (pl.col(SCORE) >= pl.col("threshold")).fill_null(False)
+    rows = rows.with_columns(pl.when(pl.col("tp").is_not_null()).then(flagged).alias(FLAGGED))
+    example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE], STEP: pl.Int64()}
+    a, b = (
+        rows.select(*example, *labels, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, FLAGGED)))
+        for side, labels in zip(SIDES, ([LABEL], []), strict=True)
+    )
+    both = join_groups(a, b, example).filter(is_ordered_pair())
+    of_a, of_b = (read_side(side, FLAGGED) for side in SIDES)
+    counts: dict[str, pl.Expr] = {}
+    for name, members in zip(_CLASSES, (pl.col(LABEL), ~pl.col(LABEL)), strict=True):
+        counts |= {
+            f"{name}_a": (members & of_a & ~of_b).sum(),
+            f"{name}_b": (members & of_b & ~of_a).sum(),
+            f"{name}_n": members.sum(),
+        }
+    keys = [*(side_name(GROUP, side) for side in SIDES), STEP]
+    named = (count.cast(pl.Float64).alias(f"{RESERVED}{name}") for name, count in counts.items())
+    return both.group_by(keys).agg(named)
+
+
+def add_paired_limits(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
+) -> pl.LazyFrame:
+    """Add the error of a difference, its limits and verdicts, to rows with the discordant examples.
+
+    `number` is the column with the number of the metric of a row.
+    """
+    eta, (zero, one) = pl.col("eta"), map(pl.lit, (0.0, 1.0))
+    for name, rates in (("pos", (one, zero)), ("neg", (zero, one))):
+        weights = [
+            metric.from_columns(*rates, eta) - metric.from_columns(zero, zero, eta) for metric in metrics
+        ]
+        weight = pick_by_number(number, weights, pl.lit(None, dtype=pl.Float64))
+        pairs = pairs.with_columns(weight.alias(_WEIGHTS[name]))
+    difference = read_side("a", "value") - read_side("b", "value")
+    variance = sum((_vary(name) for name in _CLASSES), pl.lit(0.0))
+    pairs = pairs.with_columns(
+        difference.alias("difference"),
+        pl.when(difference.is_not_null()).then(variance.sqrt()).alias("standard_error"),
+    )
+    error, difference = pl.col("standard_error"), pl.col("difference")
+    half = level.deviations * error
+    pairs = pairs.with_columns(
+        low=difference - half,
+        high=difference + half,
+        p_value=pl.when(error > 0).then(level.compute_p_value(difference / error)),
+        reliable=_is_reliable(),
+    )
+    if level.adjust is not None:
+        adjusted = adjust_p_values(pl.col("p_value"), level.family)
+        pairs = pairs.with_columns(adjusted.alias("p_adjusted"))
+    decisive = (difference.abs() >= 2 * half) & (error > 0)
+    resolved = is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
+    known = error.is_not_null()
+    return pairs.with_columns(
+        reliable=pl.when(known).then("reliable"), resolved=pl.when(known).then(resolved)
+    )
+
+
+def _vary(name: str) -> pl.Expr:
+    """Return what the examples of a class add to the variance of a difference: 0 without a weight."""
+    a, b, n = (_read(name, kind) for kind in ("a", "b", "n"))
+    a, b, n = a + 0.5, b + 0.5, n + 1
+    of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
+    weight = pl.col(_WEIGHTS[name])
+    return pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate)
+
+
+def _is_reliable() -> pl.Expr:
+    """Return whether both thresholds were given, and enough examples are discordant in each class."""
+    enough = (
+        (pl.col(_WEIGHTS[name]) == 0) | (_read(name, "a") + _read(name, "b") >= _FEW)
+        for name in _CLASSES
+    )
+    given = (read_side(side, "reliable") for side in SIDES)
+    return pl.all_horizontal(*enough, *given)
+
+
+def _read(name: str, kind: str) -> pl.Expr:
+    return pl.col(f"{RESERVED}{name}_{kind}")

@@ -1,0 +1,220 @@
+"""How certain rates are where rows come in clusters, such as the images of one patient.
+
+A cluster c has X(c) of the X rows of a class, and x(c) of them are above a threshold. The rate r is the
+ratio of the sums of both. Its variance among the clusters, and the covariance with the rate s of the
+other class, which has y(c) of Y(c), are
+
+    V = (sum of (x(c) - r X(c))**2) / X**2
+    C = (sum of (x(c) - r X(c)) (y(c) - s Y(c))) / (X Y)
+
+A class counts as G = X**2 / (sum of X(c)**2) clusters. V and C are raised by G / (G - 1), and
+d = V X / (r (1 - r)) is the design effect: the class counts there as X / d examples.
+
+Where few rows are on one side of a threshold, hardly any two of them share a cluster, and d comes out
+near 1 whatever clusters do. So d is drawn, with the force of three rows, towards the design effect half
+way: at the last threshold that flags at most half of the class, and at least 1. Where no row is on one
+side, this is all that is known. If the highest score alone holds more than half of a class, the greatest
+design effect, X / G, takes its place.
+
+No table of clusters times thresholds is made. Row by row the sum of x(c)**2 grows by 2 x(c) - 1, that of
+x(c) X(c) by X(c), and that of x(c) y(c) by what the cluster has of the other class above the row.
+
+Sources: Cochran 1977 (ratios of clusters); Kish 1965; Korn and Graubard 1998 (effective sizes, with
+Student's quantile).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    CLUSTER,
+    GROUP,
+    N_NEG_CLUSTERED,
+    N_NEG_EFFECTIVE,
+    N_NEG_UNREACHED,
+    N_POS_CLUSTERED,
+    N_POS_EFFECTIVE,
+    N_POS_UNREACHED,
+    NEG,
+    NEG_FREEDOM,
+    POS,
+    POS_FREEDOM,
+    RATE_CORRELATION,
+    RESERVED,
+)
+from polars_prcurve.sweep.sort_key import SortedRows
+
+_FORCE = 3
+"""The number of rows that the design effect half way stands for."""
+_SIDES = {POS: NEG, NEG: POS}
+_IS_LAST = f"{RESERVED}is_last"
+_COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
+_SQUARES, _SIZES, _ALL = "squares", "sizes", "all"  # sums of x(c)**2, of x(c) X(c), of X(c)**2
+_CROSSED, _ALL_PRODUCTS = "crossed", f"{RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
+_PRODUCTS = f"{RESERVED}products"  # sum of x(c) y(c)
+_HALF = "half_"  # before the names of sums at the threshold half way
+
+_SIZE_NAMES = {
+    POS: (N_POS_CLUSTERED, N_POS_UNREACHED, POS_FREEDOM),
+    NEG: (N_NEG_CLUSTERED, N_NEG_UNREACHED, NEG_FREEDOM),
+}
+OF_GROUP = (N_POS_UNREACHED, N_NEG_UNREACHED, POS_FREEDOM, NEG_FREEDOM)
+"""The columns that are equal on all rows of a group."""
+CLUSTER_COLUMNS = (*OF_GROUP, RATE_CORRELATION)
+"""What bands of rows in clusters read besides the effective sizes."""
+SIZES_UNREACHED = {N_POS_EFFECTIVE: pl.col(N_POS_UNREACHED), N_NEG_EFFECTIVE: pl.col(N_NEG_UNREACHED)}
+"""The effective sizes at a threshold above all scores."""
+
+
+def _name(side: str, kind: str) -> str:
+    return f"{side}_{kind}"
+
+
+CLUSTER_SUMS = (
+    *(
+        _name(side, kind)
+        for side in _SIDES
+        for kind in (
+            *(_COUNT, _TOTAL, _SQUARES, _SIZES, _ALL, _CROSSED),
+            *(_HALF + kind for kind in (_COUNT, _SQUARES, _SIZES)),
+        )
+    ),
+    *(_PRODUCTS, _ALL_PRODUCTS),
+)
+"""What `add_cluster_sums` adds to rows, and `measure_cluster_sizes` reads."""
+
+
+def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
+    """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
+    frame = ordered.frame.with_columns(
+        ordered.group.alias(GROUP),
+        ordered.pos.cast(pl.Int64).alias(POS),
+        ordered.neg.cast(pl.Int64).alias(NEG),
+        ordered.is_last.alias(_IS_LAST),
+    )
+    above, every = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
+    frame = frame.with_columns(
+        expr.over(GROUP, CLUSTER).alias(_name(side, kind))
+        for side in _SIDES
+        for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
+    )
+    terms: dict[str, pl.Expr] = {}
+    totals = {_ALL_PRODUCTS: pl.col(POS) * pl.col(_name(NEG, every))}
+    for side, other in _SIDES.items():
+        row, x, size = pl.col(side), pl.col(_name(side, above)), pl.col(_name(side, every))
+        terms |= {
+            _name(side, _COUNT): row,
+            _name(side, _SQUARES): row * (2 * x - row),
+            _name(side, _SIZES): row * size,
+            _name(side, _CROSSED): row * pl.col(_name(other, every)),
+        }
+        totals |= {_name(side, _TOTAL): row, _name(side, _ALL): row * size}
+    # A row is of one class, so the product grows by what the cluster has of the other one.
+    terms[_PRODUCTS] = pl.col(POS) * pl.col(_name(NEG, above)) + pl.col(NEG) * pl.col(_name(POS, above))
+    frame = frame.with_columns(
+        *(term.cum_sum().over(GROUP).alias(name) for name, term in terms.items()),
+        *(term.sum().over(GROUP).alias(name) for name, term in totals.items()),
+    )
+    return _add_sums_half_way(frame)
+
+
+def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the sums of either class at the last threshold that at most half of it is above, or null."""
+    kinds = (_COUNT, _SQUARES, _SIZES)
+    at = {
+        side: pl.col(_IS_LAST) & (2 * pl.col(_name(side, _COUNT)) <= pl.col(_name(side, _TOTAL)))
+        for side in _SIDES
+    }
+    # Running sums never fall, so the last one is the greatest.
+    frame = frame.with_columns(
+        pl.when(at[side]).then(_name(side, kind)).alias(_name(side, _HALF + kind))
+        for side in _SIDES
+        for kind in kinds
+    )
+    return frame.with_columns(
+        pl.col(_name(side, _HALF + kind)).max().over(GROUP) for side in _SIDES for kind in kinds
+    )
+
+
+def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION."""
+    columns: dict[str, pl.Expr] = {}
+    for side, (size, unreached, freedom) in _SIZE_NAMES.items():
+        total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
+        several = pl.when(n_clusters > 1)
+        # The examples that a class counts as if its design effect is 1.
+        most = total * ((n_clusters - 1) / n_clusters)
+        count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
+        fewer, half = pl.min_horizontal(count, rest), _half_effect(side)
+        own = _divide(_read_deviations(side) * fewer, total * count * rest)
+        columns |= {
+            size: several.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
+            unreached: several.then(most / half),
+            freedom: several.then(n_clusters - 1),
+        }
+    frame = frame.with_columns(**columns)
+    return frame.with_columns(_correlate_rates().alias(RATE_CORRELATION)).drop(CLUSTER_SUMS)
+
+
+def with_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the effective sizes of rows that are joined with their groups to those at their thresholds.
+
+    A row that no score reaches has no sums of its own. There none is flagged.
+    """
+    frame = frame.with_columns(pl.col(name).max().over(GROUP) for name in OF_GROUP)
+    return frame.with_columns(
+        pl.coalesce(N_POS_CLUSTERED, N_POS_UNREACHED).alias(N_POS_EFFECTIVE),
+        pl.coalesce(N_NEG_CLUSTERED, N_NEG_UNREACHED).alias(N_NEG_EFFECTIVE),
+        pl.col(RATE_CORRELATION).fill_null(0.0),
+    )
+
+
+def _half_effect(side: str) -> pl.Expr:
+    """Return the design effect half way, at least 1; without such a threshold the greatest one."""
+    total, count = _float(side, _TOTAL), _float(side, _HALF + _COUNT)
+    effect = _divide(_read_deviations(side, _HALF), total * count * (total - count))
+    greatest = total / _count_clusters(side)
+    return pl.max_horizontal(effect.fill_null(greatest), 1.0)
+
+
+def _read_deviations(side: str, at: str = "") -> pl.Expr:
+    """Return X**2 times the sum of squared deviations of clusters, X**4 V, computed exactly."""
+    total, count, squares, sizes, every = (
+        pl.col(_name(side, kind)).cast(pl.Int128)
+        for kind in (_TOTAL, at + _COUNT, at + _SQUARES, at + _SIZES, _ALL)
+    )
+    whole = total * total * squares - 2 * total * count * sizes + count * count * every
+    return whole.cast(pl.Float64)
+
+
+def _correlate_rates() -> pl.Expr:
+    """Return the correlation of both rates, as the variances of their effective sizes leave it."""
+    pos, neg, n_pos, n_neg = (
+        pl.col(_name(side, kind)).cast(pl.Int128) for kind in (_COUNT, _TOTAL) for side in _SIDES
+    )
+    crossed = [pl.col(_name(side, _CROSSED)).cast(pl.Int128) for side in _SIDES]
+    products, every = (pl.col(name).cast(pl.Int128) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    whole = n_pos * n_neg * products - neg * n_pos * crossed[0] - pos * n_neg * crossed[1]
+    covariance = (whole + pos * neg * every).cast(pl.Float64)
+    scale: pl.Expr = pl.lit(1.0)
+    for side, (size, _, _) in _SIZE_NAMES.items():
+        total, count, n_clusters = _float(side, _TOTAL), _float(side, _COUNT), _count_clusters(side)
+        variance = count * (total - count) / pl.col(size)
+        scale = scale * (variance * total * total * ((n_clusters - 1) / n_clusters))
+    return _divide(covariance, scale.sqrt()).clip(-1.0, 1.0).fill_null(0.0)
+
+
+def _count_clusters(side: str) -> pl.Expr:
+    """Return the number of clusters that a class counts as: of one size, if they are."""
+    total = _float(side, _TOTAL)
+    return _divide(total * total, _float(side, _ALL))
+
+
+def _float(side: str, kind: str) -> pl.Expr:
+    return pl.col(_name(side, kind)).cast(pl.Float64)
+
+
+def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    """Return the quotient, null where the total is not above 0."""
+    return pl.when(total > 0).then(part / total)  # NaN is above 0, so a total must not be NaN

@@ -1,0 +1,151 @@
+"""Differences at a target between models that flag the same examples, against a loop over examples."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_prcurve import PrcError, metrics, prc
+from tests.support.comparing import assert_same
+from tests.support.profiles import examples
+
+BENEFIT = metrics.net_benefit(0.2)
+LINEAR: Any = [BENEFIT, "recall", "fpr"]
+
+
+def two_models(n: int = 400, seed: int = 1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    label, own = rng.random(n) < 0.3, rng.normal(size=n)
+    return pl.DataFrame(
+        {
+            "row": range(n),
+            "g": rng.integers(0, 3, n),
+            "label": label,
+            "a": own + rng.normal(size=n) + 2 * label,
+            "b": own + rng.normal(size=n) + label,
+        }
+    )
+
+
+def expected(rows: list[tuple[int, int, bool]], cuts: tuple[float, float], weights: Any) -> Any:
+    """The difference and its standard error, from the examples that one model alone flags."""
+    difference = variance = 0.0
+    for positive, weight in zip((True, False), weights, strict=True):
+        signs = [(a >= cuts[0]) - (b >= cuts[1]) for a, b, label in rows if label == positive]
+        if weight == 0:
+            continue
+        if not signs:
+            return None
+        # Half an example that model a alone flags, and half of one that model b alone flags.
+        n, more, less = len(signs) + 1, signs.count(1) + 0.5, signs.count(-1) + 0.5
+        mean = (more - less) / n
+        mean_square = (more + less) / n
+        difference += weight * sum(signs) / len(signs)
+        variance += weight**2 * (mean_square - mean**2) / n
+    return difference, math.sqrt(variance)
+
+
+@examples(60)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=2, max_size=20),
+    st.integers(0, 6),
+    st.sampled_from([0.0, 0.05, 0.4, 1.0]),
+    st.sampled_from(["threshold", "recall", "predicted_positive_rate"]),
+)
+def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float, target: str) -> None:
+    df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
+    value = cut if target == "threshold" else cut / 6
+    asked: Any = {"eta": eta, target: value}
+    if df["label"].n_unique() < 2 and target == "predicted_positive_rate":
+        return
+    found = df.prc.compare(["a", "b"], metrics=LINEAR, confidence=0.9, **asked)
+    points = [df.prc.operating_points(score=name, metrics=LINEAR, **asked) for name in "ab"]
+    z = NormalDist().inv_cdf(0.95)
+    odds = 0.2 / 0.8
+    weights = {"net_benefit(0.2)": (eta, -(1 - eta) * odds), "recall": (1, 0), "fpr": (0, 1)}
+    for row in found.to_dicts():
+        values = [point[row["metric"]].item() for point in points]
+        if None in values:
+            assert row["difference"] is row["standard_error"] is row["low"] is row["reliable"] is None
+            continue
+        cuts = [point["threshold"].item() for point in points]
+        flags = tuple(math.inf if cut is None else cut for cut in cuts)
+        difference, error = expected(drawn, flags, weights[row["metric"]])  # type: ignore[arg-type]
+        assert row["difference"] == pytest.approx(values[0] - values[1], abs=1e-15)
+        assert row["difference"] == pytest.approx(difference, abs=1e-12)
+        assert row["standard_error"] == pytest.approx(error, rel=1e-9)
+        ends = difference - z * error, difference + z * error
+        assert [row["low"], row["high"]] == pytest.approx(ends, rel=1e-9, abs=1e-12)
+        if error > 0:
+            p_value = 2 * NormalDist().cdf(-abs(difference / error))
+            assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize("target", [{"threshold": 0.7}, {"precision": 0.5}, {"alerts": 30, "per": 100}])
+def test_every_door_gives_the_same(target: Any) -> None:
+    df = two_models()
+    asked: Any = {"eta": [0.3, 0.1], "metrics": LINEAR, "by": "g", "adjust": "holm", **target}
+    wide = df.prc.compare(["a", "b"], **asked)
+    assert wide.height == 3 * 2 * 3
+    long = df.unpivot(["a", "b"], index=["row", "g", "label"], variable_name="model")
+    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
+    assert_same(long.prc.compare(**of_long), wide)
+    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), wide)
+
+
+def test_a_paired_interval_is_narrower() -> None:
+    df = two_models(2000)
+    long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
+    asked: Any = {"model": "model", "score": "value", "eta": 0.1, "metrics": LINEAR, "threshold": 1.0}
+    paired = long.prc.compare(id="row", **asked)
+    apart = long.prc.compare(paired=False, **asked)
+    assert paired["difference"].to_list() == apart["difference"].to_list()
+    widths = [(table["high"] - table["low"]).to_list() for table in (paired, apart)]
+    assert all(p < 0.9 * a for p, a in zip(*widths, strict=True))
+    assert paired["reliable"].all()
+    chosen: Any = {"recall": 0.5, "threshold": None}
+    assert not long.prc.compare(id="row", **(asked | chosen))["reliable"].any()
+
+
+def test_the_ranking_by_a_point_has_paired_intervals() -> None:
+    df = two_models(600).with_columns(c=pl.col("b").shuffle(3))
+    long = df.unpivot(["a", "b", "c"], index=["row", "label"], variable_name="model")
+    asked: Any = {"model": "model", "id": "row", "score": "value"}
+    ranked = long.prc.ranking(0.2, metric=BENEFIT, threshold=1.0, confidence=0.9, **asked)
+    found = long.prc.compare(eta=0.2, metrics=BENEFIT, threshold=1.0, confidence=0.9, **asked)
+    lead = found.filter(model_a=ranked["model"][0]).sort("model_b")
+    assert_same(
+        ranked[1:].sort("model").select("behind", "low", "high", "resolved", "reliable"),
+        lead.select(pl.col("difference").alias("behind"), "low", "high", "resolved", "reliable"),
+    )
+
+
+def test_what_is_refused() -> None:
+    df = two_models(60).with_columns(w=pl.lit(2))
+    at: Any = {"eta": 0.1, "threshold": 1.0}
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"metrics": "precision"}, "has no paired interval, and those of net_benefit"),
+        ({"metrics": BENEFIT, "weight": "w"}, "count discordant examples; leave out weight="),
+        ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
+        ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap"),
+    ]
+    for door in (prc(df), prc(df.lazy())):
+        for options, sentence in refused:
+            with pytest.raises(PrcError, match=sentence):
+                door.compare(["a", "b"], **at, **options)
+    long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
+    asked: Any = {"model": "model", "id": "row", "score": "value", "metrics": BENEFIT, **at}
+    with pytest.raises(PrcError, match="1 examples have missing or repeated rows"):
+        long[1:].prc.compare(**asked)
+    torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
+    with pytest.raises(PrcError, match="1 examples, by id=, differ in label"):
+        torn.prc.compare(**asked)
