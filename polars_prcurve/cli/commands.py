@@ -110,7 +110,16 @@ def _add_summary(commands: Any) -> None:
         "summary",
         FilePrc.summary,
         "average precision and areas, at each prevalence",
-        [*o.TABLE_OPTIONS, o.ETA, o.METRICS, o.CONFIDENCE, o.METHOD, *o.BOOTSTRAP_OPTIONS, o.SMOOTH],
+        [
+            *o.TABLE_OPTIONS,
+            o.WITHIN,
+            o.ETA,
+            o.METRICS,
+            o.CONFIDENCE,
+            o.METHOD,
+            *o.BOOTSTRAP_OPTIONS,
+            o.SMOOTH,
+        ],
         columns=("value", "reliable"),
         metrics_of=[CurveMetric],
     )

@@ -154,7 +154,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         parts stand behind one threshold, and count with the prevalence and the share of their part.
         `eta` is then a frame with one row per part: the `within` columns, `eta` (null: the part's own),
         `share` (relative) and any of the `by` columns, also `eta_low` and `eta_high`. The result is of
-        the field, whose `eta` is the sum of share times eta; counts are weighted, as by `reweight`.
+        the field, whose `eta` is the sum of share times eta; counts are weighted, as by `reweight`. With
+        estimates among the prevalences, `eta_low`, `eta_high` and `eta_confidence` of this sum stand
+        after `eta`: the distances of the parts, times their shares, in quadrature (Zou and Donner 2008).
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
         `"drop"` the row.
@@ -759,6 +761,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         cluster: Column | None = None,
         smooth: Smooth = None,
         by: Columns = None,
+        within: Columns = None,
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
@@ -797,6 +800,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             independent, whatever their labels. The bootstrap draws whole clusters. The analytic errors
             of `average_precision` and `roc_auc` add up the influences of each cluster first; other
             metrics have none.
+        within
+            As above. The analytic errors of `average_precision` and `roc_auc` are those of samples of
+            the parts: each part adds the variance of its influences for either class, and one distance
+            for its eta if that is an estimate. Other metrics have none, and there is no bootstrap.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence. The
             model has `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`,
@@ -810,7 +817,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         order asked:
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the totals of the group
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights and `within`; the totals of the group
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
@@ -850,11 +857,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             confidence, method, n_resamples, seed, cluster, analytic_clusters=True
         )
         makes = list_summary_columns(errors=uncertainty is not None)
-        table = read_input(
+        table: InputTable = read_input(
             self._frame,
             makes=makes,
             may_collect=self._may_collect,
             by=by,
+            within=within,
             score=score,
             label=label,
             pos_label=pos_label,
@@ -866,7 +874,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, confidence=confidence)
+        table, grid = read_eta_or_field(eta, table, makes, confidence=confidence)
         query = build_summary_table(
             table if uncertainty is None else table.require_example_counts(),
             grid,

@@ -23,6 +23,7 @@ from polars_prcurve.column_names import (
     N_POS_LEAST,
     PAIR,
 )
+from polars_prcurve.curves.field_bands import refuse_bootstrap_of_field
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -37,6 +38,7 @@ from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
+    RowKind,
     analytic_interval,
     bind_errors,
     bind_least_ends,
@@ -52,6 +54,8 @@ from polars_prcurve.uncertainty.cluster_errors import (
 from polars_prcurve.uncertainty.eta_error import with_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
+from polars_prcurve.uncertainty.part_eta_error import with_part_eta_errors
 
 _SIZES = (N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_POS_LEAST, N_NEG_LEAST)
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
@@ -74,14 +78,13 @@ def build_summary_table(
 
     With `smooth`, the metrics are those of a binormal model that is fitted to each group.
     """
-    if uncertainty is not None and isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
+    _check_options(table, grid, uncertainty, smooth=smooth)
     named = number_metrics(metrics)
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
-        grid = grid.require_exact(option) if given else grid
     analytic = uncertainty is not None and uncertainty.method == "analytic"
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in metrics)
     sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
+    if analytic and _is_field(table):  # the parts read it, too
+        sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
@@ -90,9 +93,16 @@ def build_summary_table(
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
-        cells = count_cluster_cells(table, sweep) if _has_clusters(table) else None
-        level = uncertainty.confidence
-        values = _build_values_with_errors(curves, pairs, named, grid, confidence=level, cells=cells)
+        values = _build_values_with_errors(
+            table,
+            sweep,
+            curves,
+            pairs,
+            named,
+            etas_per_group=grid.etas_per_group,
+            uncertain=grid.uncertain,
+            confidence=uncertainty.confidence,
+        )
     else:
         values = curves.compute_values(pairs, named, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
@@ -109,6 +119,19 @@ def build_summary_table(
     return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
 
 
+def _check_options(
+    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
+) -> None:
+    """Raise if an option does not go with the table or the prevalences."""
+    if uncertainty is not None and isinstance(table, RateTable):
+        table.refuse_bootstrap(uncertainty.method)
+    if _is_field(table):
+        refuse_bootstrap_of_field(given=_is_bootstrap(uncertainty))
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
+        if given:
+            grid.require_exact(option)
+
+
 def _has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
     return CLUSTER in table.columns
 
@@ -117,25 +140,34 @@ def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
     return uncertainty is not None and uncertainty.method == "bootstrap"
 
 
+def _is_field(table: InputTable) -> TypeGuard[ScoreTable]:
+    return isinstance(table, ScoreTable) and table.parts is not None
+
+
 def _build_values_with_errors(
+    table: InputTable,
+    sweep: SweepTables,
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
-    grid: EtaTable,
     *,
+    etas_per_group: int | None,
+    uncertain: bool,
     confidence: float,
-    cells: pl.LazyFrame | None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair with their errors, which carry that of an uncertain eta."""
     build = partial(
         build_analytic_values,
         curves,
-        etas_per_group=grid.etas_per_group,
+        etas_per_group=etas_per_group,
         confidence=confidence,
-        cells=cells,
+        cells=count_cluster_cells(table, sweep) if _has_clusters(table) else None,
+        parts=count_part_cells(table, sweep) if _is_field(table) else None,
     )
     values = build(pairs, named)
-    if not grid.uncertain:
+    if _is_field(table):
+        return with_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
+    if not uncertain:
         return values
     return with_eta_errors(
         values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
@@ -150,13 +182,16 @@ def build_analytic_values(
     etas_per_group: int | None,
     confidence: float,
     cells: pl.LazyFrame | None = None,
+    parts: PartCells | None = None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`.
 
-    If rows come in clusters, `cells` are those of `count_cluster_cells`.
+    If rows come in clusters, `cells` are those of `count_cluster_cells`. Of fields, `parts` are those of
+    `count_part_cells`.
     """
-    clustered = cells is not None
+    rows: RowKind = "independent" if parts is None else "in parts"
     if cells is not None:
+        rows = "clustered"
         sizes = count_cluster_sizes(cells)
         pairs = pairs.drop(_SIZES).join(sizes, on=GROUP, how="left", maintain_order="left")
     needed = dict(named)
@@ -164,12 +199,15 @@ def build_analytic_values(
         needed |= build_helper_metrics(name, metric)
     values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
     for influences in build_influences(curves, pairs, named):
-        variances = compute_variances(influences)
         if cells is not None:
             variances = compute_cluster_variances(cells, influences)
+        elif parts is not None:
+            variances = compute_part_variances(parts, influences)
+        else:
+            variances = compute_variances(influences)
         values = values.join(variances, on=influences.key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
-    for bind in (partial(bind_errors, clustered=clustered), bind_least_ends):
+    for bind in (partial(bind_errors, rows=rows), bind_least_ends):
         values = values.with_columns(
             expr.alias(column)
             for name, metric in named.items()
@@ -178,9 +216,7 @@ def build_analytic_values(
     return values.with_columns(
         expr.alias(f"{name}_{kind}")
         for name, metric in named.items()
-        for kind, expr in analytic_interval(name, metric, confidence, clustered=clustered)
-        ._asdict()
-        .items()
+        for kind, expr in analytic_interval(name, metric, confidence, rows=rows)._asdict().items()
     )
 
 
