@@ -295,6 +295,7 @@ def _add_report(commands: Any) -> None:
             *o.INPUT_OPTIONS,
             o.RATES,
             o.MISSING,
+            o.WITHIN,
             o.ETA,
             o.LEVEL,
             o.RECALL.describe("target: find at least this share of the positives"),

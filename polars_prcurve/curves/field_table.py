@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -48,21 +48,27 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     return EtaTable(own, field.by, UNCERTAIN_ETA_COLUMNS, etas_per_group=1)
 
 
+def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl.LazyFrame:
+    """Return the eta of a field; raise unless it is a frame, which has a row for each part."""
+    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        names = ", ".join(map(repr, within))
+        raise PrcError(
+            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
+        )
+    return eta
+
+
 def read_field(
     eta: Eta, table: ScoreTable, *, bands: BandOptions | None, confidence: float | None
 ) -> ScoreTable:
     """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
-    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        names = ", ".join(map(repr, table.within))
-        raise PrcError(
-            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
-        )
+    frame = require_parts_frame(eta, table.within)
     if table.has_squares:
         raise PrcError(
             "within= takes numbers of examples, and counts= holds sums of weights; leave out the squares"
         )
     check_field_bands(bands)
-    field = build_field(table, eta, confidence=confidence)
+    field = build_field(table, frame, confidence=confidence)
     taken = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
     if field.parts is not None and field.parts.uncertain_eta and taken:
         raise PrcError(

@@ -1815,6 +1815,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         eta: Eta = None,
         by: Columns = None,
         *,
+        within: Columns = None,
         model: str | None = None,
         id: Columns = None,
         recall: TargetValues = None,
@@ -1853,6 +1854,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             and `eta`, as in `curve`. None is the table's own, or that of each `by` group.
         by, model
             Group columns, and the column that names the models to choose from, if there is one.
+        within
+            Columns that tell the parts of a field apart, as in `curve`: the page is of the whole field,
+            and `eta` is then a frame with a row per part. It has no charts over other prevalences, no
+            comparison of models in pairs and no numbers of examples needed, and says so.
         id
             The column or columns that tell the examples of a group apart, if models scored the same
             examples. Leads are then compared in pairs, as in `ranking`, and `missing="drop"` leaves out
@@ -1899,7 +1904,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         targets = {"recall": recall, "precision": precision, "alerts": alerts}
         if parts is not None:
             others = {"per": per, "guarantee": guarantee, "notes": notes, "date": date}
-            check_parts_alone(eta=eta, by=by, model=model, id=id, **targets, **others)
+            check_parts_alone(eta=eta, by=by, within=within, model=model, id=id, **targets, **others)
             return write_parts(path, parts, title)
         return write_report(
             path,
@@ -1909,6 +1914,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             by=list_columns("by=", by),
             model=model,
             id=id,
+            within=within,
             targets=targets,
             per=per,
             guarantee=guarantee,
