@@ -8,6 +8,7 @@
     uncertain    prevalences that are samples of the field, k positives of n, drawn anew for each set
     together     several targets at one threshold, of which any may be missed
     within       precision in a field of several parts, and how often bands of a field hold the truth
+    areas        how often intervals of average precision and ROC AUC of such fields hold the truth
 """
 
 from __future__ import annotations
@@ -297,6 +298,17 @@ class Field:
         where = [self.name, f"{self.precision:g}", percent(self.best_recall)]
         return [*where, *map(percent, (*broken, len(sure) / simulations, share))]
 
+    def sample_etas(self, sets: int, n: int, rng: np.random.Generator) -> pl.DataFrame:
+        """The prevalences of all parts of some test sets, each from n events of the part."""
+        return pl.concat(
+            eta_from_sample(rng.binomial(n, part.eta, sets), n).with_columns(
+                part=pl.lit(i, dtype=pl.Int64),
+                share=pl.lit(part.share),
+                simulation=pl.int_range(pl.len()),
+            )
+            for i, part in enumerate(self.parts)
+        )
+
     def covered_row(self, number: int, simulations: int, n: int, threshold: float) -> list[Any]:
         """How often intervals hold the truth: eta known, sampled and taken as exact, and sampled."""
         rng = np.random.default_rng([SEED, 9, number])
@@ -307,14 +319,7 @@ class Field:
         for first in range(0, simulations, each):
             number_of_sets = min(each, simulations - first)
             sets = self.draw_sets(number_of_sets, rng)
-            samples = pl.concat(
-                eta_from_sample(rng.binomial(n, part.eta, number_of_sets), n).with_columns(
-                    part=pl.lit(i, dtype=pl.Int64),
-                    share=pl.lit(part.share),
-                    simulation=pl.int_range(pl.len()),
-                )
-                for i, part in enumerate(self.parts)
-            )
+            samples = self.sample_etas(number_of_sets, n, rng)
             exact = samples.drop("eta_low", "eta_high", "eta_confidence")
             for place, frame in enumerate((self.frame, exact, samples)):
                 points = sets.prc.operating_points(
@@ -337,6 +342,46 @@ class Field:
                 )
         shares = [pl.concat(parts).mean().row(0) for parts in held]
         return [self.name, f"{threshold:g}", n, *(percent(s) for share in shares for s in share)]
+
+    @property
+    def areas(self) -> dict[str, float]:
+        """The true areas of the field."""
+        recall, fpr, eta = self.find_rates(np.linspace(14, -9, 400_001))
+        recall, fpr = recall.clip(0, 1), fpr.clip(0, 1)
+        precision = np.nan_to_num(metrics.precision(recall, fpr, eta), nan=1.0)
+        middle = (precision[1:] + precision[:-1]) / 2
+        area = float(middle @ np.diff(recall))
+        return {"average_precision": area, "roc_auc": float(np.trapezoid(recall, fpr))}
+
+    def areas_row(self, number: int, simulations: int, n: int) -> list[Any]:
+        """How often intervals hold the areas, and are marked reliable: eta known, and sampled."""
+        rng = np.random.default_rng([SEED, 10, number])
+        areas = self.areas
+        truth = pl.LazyFrame({"metric": list(areas), "truth": list(areas.values())})
+        found: list[list[pl.DataFrame]] = [[], []]
+        each = max(1, PER_BATCH // sum(part.n_pos + part.n_neg for part in self.parts))
+        for first in range(0, simulations, each):
+            number_of_sets = min(each, simulations - first)
+            sets = self.draw_sets(number_of_sets, rng)
+            samples = self.sample_etas(number_of_sets, n, rng)
+            for place, frame in enumerate((self.frame, samples)):
+                summary = sets.prc.summary(
+                    frame,
+                    within="part",
+                    metrics=list(areas),
+                    confidence=CONFIDENCE,
+                    by="simulation",
+                )
+                found[place].append(summary)
+        shown: list[Any] = []
+        for parts in found:
+            rows = pl.concat(parts).lazy().join(truth, on="metric")
+            low, high = pl.col("low") - ROUNDING, pl.col("high") + ROUNDING
+            held = pl.col("truth").is_between(low, high).mean()
+            of = rows.group_by("metric").agg(held, pl.col("reliable").mean()).collect()
+            for name in areas:
+                shown += [percent(share) for share in of.filter(metric=name).row(0)[1:]]
+        return [self.name, n, *shown]
 
 
 FIELDS = [
@@ -392,6 +437,19 @@ def within(simulations: int) -> str:
     return f"{promised}\n### bands within\n\n{table(heads, rows)}"
 
 
+def areas(simulations: int) -> str:
+    kinds = ("held", "reliable")
+    names = ("average precision", "ROC AUC")
+    etas = ("eta known", "eta from k of n")
+    heads = [
+        "field",
+        "n",
+        *(f"{name}, {eta}: {kind}" for eta in etas for name in names for kind in kinds),
+    ]
+    sizes = (2000, 1000, 500, 1000, 300, 500, 5000, 500)
+    return table(heads, (FIELDS[i].areas_row(i, simulations, n) for i, n in enumerate(sizes)))
+
+
 ETA_KINDS = ("eta known", "eta as fixed", "eta from k of n")
 
 
@@ -415,6 +473,7 @@ NAMES: dict[str, Callable[[int], str]] = {
     "uncertain": uncertain,
     "together": together,
     "within": within,
+    "areas": areas,
 }
 
 

@@ -324,6 +324,8 @@ def test_a_field_of_several_parts_and_targets_together(here: Path) -> None:
     asked = {"within": "model", "confidence": 0.9}
     written = table("curve scores.csv --within model --eta field.csv --confidence 0.9")
     assert_frame_equal(written, prc(DF).curve(field, **asked), rel_tol=1e-12)
+    written = table("summary scores.csv --within model --eta field.csv --confidence 0.9")
+    assert_frame_equal(written, prc(DF).summary(field, **asked), rel_tol=1e-12)
     targets = {"recall": 0.4, "precision": 0.05, "together": True}
     written = table("points scores.csv --eta 0.1 --recall 0.4 --precision 0.05 --together")
     assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)

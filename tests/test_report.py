@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError
+from polars_prcurve import PrcError, eta_from_sample
 from polars_prcurve.namespace import prc
 from polars_prcurve.number_words import say_count, say_eta, say_share
 from polars_prcurve.report.decisions import collect_points, rank_options, shorten_threshold
@@ -633,3 +633,76 @@ def test_without_the_extra_a_report_says_what_to_install(
     with pytest.raises(PrcError, match=r'pip install "polars-prcurve\[report\]"'):  # before any work
         bad.prc.report(tmp_path / "report.html", 0.1, model="model")
     assert DF.prc.report(tmp_path / "own.html", parts=["words", DF.head(1)]).exists()
+
+
+# A field of several parts -----------------------------------------------------------------------
+
+IS_NORTH = pl.int_range(pl.len()) % 3 == 0
+SITES = DF.with_columns(site=pl.when(IS_NORTH.over("model")).then(pl.lit("n")).otherwise(pl.lit("s")))
+IN_FIELD: dict[str, Any] = {"within": "site", "model": "model"}
+FIELD = pl.DataFrame({"site": ["n", "s"], "eta": [0.1, 0.02], "share": [1, 3]})
+
+
+def test_a_field_of_parts(tmp_path: Path) -> None:
+    sampled = eta_from_sample(FIELD.select("site", "share", k=pl.Series([9, 9]), n=pl.Series([90, 400])))
+    seen = reported(SITES, tmp_path, sampled, **IN_FIELD, recall=0.5)
+    eta = 0.25 * 0.1 + 0.75 * 0.0225
+    start = f"In the field of 2 parts (site), where {say_eta(eta)} is positive"
+    assert any(text.startswith(start) for text in seen.within("p"))
+    points = SITES.prc.operating_points(
+        sampled, by="model", within="site", recall=0.5, confidence=0.95, metrics="precision"
+    )
+    best = points.sort("precision").row(-1, named=True)
+    assert best["model"] in seen.within("span")
+    assert say_share(best["precision"]) in seen.within("b")
+    area = SITES.prc.summary(sampled, by="model", within="site", metrics="average_precision")
+    for value in area["value"]:
+        assert any(f"{value:.3f}" in text for tag in ("td", "b") for text in seen.within(tag))
+    # The parts with their shares, and the examples of each, which both models share.
+    cells = {text.replace("\u00a0", " ") for text in seen.within("td") + seen.within("th")}
+    assert {"n", "s", "25 %", "75 %"} <= cells
+    sizes = SITES.filter(model="a").group_by("site").agg(pl.col("label").sum())
+    assert {str(n) for n in sizes["label"]} <= set(seen.within("td"))
+    assert any("1 in 5" in text or " to " in text for text in seen.within("span"))
+    heads = [*seen.within("h2"), *seen.within("h3")]
+    assert "The field" in heads
+    assert "Other shares of positives" not in heads
+    assert {"Other fields.", "How many examples would settle it."} <= set(seen.within("b"))
+    assert any("Errors of areas are those of samples of the parts" in text for text in seen.within("p"))
+    assert any("in sums of weights and not in examples" in text for text in seen.within("p"))
+
+
+def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
+    many = pl.concat([SITES] * 8)
+    seen = reported(many, tmp_path, FIELD, by="model", within="site", precision=0.05, guarantee=0.9)
+    assert any("by model" in text for text in seen.within("h2"))
+    sure = many.prc.operating_points(FIELD, by="model", within="site", precision=0.05, guarantee=0.9)
+    assert sure["threshold"].is_not_null().any()
+    for threshold in sure["threshold"].drop_nulls():
+        assert any(text.startswith(f"{threshold}") for text in seen.within("td"))
+    assert any("it is not proven" in text for text in seen.within("p"))
+    none = reported(SITES, tmp_path, FIELD, by="model", within="site", precision=0.999, guarantee=0.9)
+    assert any("better scores, or a larger test" in text for text in none.within("p"))
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"eta": 0.1}, "within= needs eta= as a frame with a row per part"),
+        ({"eta": None}, "within= needs eta= as a frame"),
+        ({"eta": FIELD.head(1)}, "no row for 2 group.*site = s"),
+        ({"eta": FIELD.with_columns(model=pl.lit("a"))}, "leave the column 'model' out of eta="),
+        ({"id": "row"}, "leave out id="),
+        ({"weight": "row"}, "leave out weight="),
+        ({"within": "model"}, "within= and model= both hold"),
+        ({"recall": 0.5, "guarantee": 0.9}, "promises precision= and fdr=; got recall"),
+        ({"within": []}, "within= takes the columns that tell"),
+    ],
+)
+def test_what_a_report_of_a_field_refuses(tmp_path: Path, options: dict[str, Any], hint: str) -> None:
+    table = SITES.with_row_index("row")
+    asked: dict[str, Any] = {"eta": FIELD, **IN_FIELD, **options}
+    with pytest.raises(PrcError, match=hint):
+        table.prc.report(tmp_path / "report.html", **asked)
+    with pytest.raises(PrcError, match="replaces the report's own content; leave out within="):
+        table.prc.report(tmp_path / "report.html", within="site", parts=["x"])

@@ -286,6 +286,173 @@ def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
         assert "Thin rule: from the first to the last threshold for which that holds" in drawn
 
 
+# Areas ----------------------------------------------------------------------------------------
+
+AREAS = ["average_precision", "roc_auc"]
+
+
+@examples(40)
+@given(fields(), st.booleans())
+def test_areas_are_those_of_weights(tables: Any, by: bool) -> None:
+    table, frame = tables
+    how: dict[str, Any] = {"by": "g" if by else None}
+    names = ["average_precision", "pr_auc", "roc_auc", "auprg", "precision_at_recall(0.5)"]
+    asked: dict[str, Any] = {"metrics": [_find(name) for name in names], **how}
+    found = table.prc.summary(frame, within="c", **asked)
+    weighted = table.prc.reweight("c", frame, **how)
+    assert_frame_equal(found, weighted.prc.summary(weight="weight", **asked))
+    sure = table.prc.summary(frame, within="c", confidence=0.9, **asked)
+    assert_frame_equal(sure.select(found.columns), found, check_exact=True)
+    others = sure.filter(~pl.col("metric").is_in(AREAS))
+    assert others["standard_error"].null_count() == others["low"].null_count() == others.height
+
+
+def _find(name: str) -> Any:
+    return metrics.precision_at_recall(0.5) if name.endswith(")") else getattr(metrics, name)
+
+
+Curve = tuple[Any, Any, float]
+"""Recall and fpr of a field by falling score, and its prevalence."""
+
+
+def build_field_curve(parts: list[dict[str, Any]], scores: Any) -> Curve:
+    """The curve of a field whose parts hold the arrays `pos` and `neg` of scores, at their eta."""
+    eta = sum(part["share"] * part["eta"] for part in parts)
+    recall = fpr = 0.0
+    for part in parts:
+        pos, neg = part["share"] * part["eta"] / eta, part["share"] * (1 - part["eta"]) / (1 - eta)
+        recall = recall + pos * (part["pos"][:, None] >= scores).mean(axis=0)
+        fpr = fpr + neg * (part["neg"][:, None] >= scores).mean(axis=0)
+    return recall, fpr, eta
+
+
+def find_area(name: str, curve: Curve) -> float:
+    recall, fpr, eta = curve
+    if name == "roc_auc":
+        return float(np.trapezoid([0, *recall], [0, *fpr]))
+    rise = np.diff(recall, prepend=0)
+    precision = recall * eta / (recall * eta + fpr * (1 - eta))
+    return float(rise @ np.where(rise > 0, precision, 0))
+
+
+def find_area_error(name: str, parts: list[dict[str, Any]]) -> float:
+    """The standard error by moving a little of one part's class to one example, for each example."""
+    scores = np.unique(np.concatenate([x for part in parts for x in (part["pos"], part["neg"])]))[::-1]
+    recall, fpr, eta = build_field_curve(parts, scores)
+    step, variance = 1e-6, 0.0
+    sizes = {}
+    for side in ("pos", "neg"):
+        weights = []
+        for part in parts:
+            share = part["eta"] if side == "pos" else 1 - part["eta"]
+            whole = eta if side == "pos" else 1 - eta
+            weights.append(part["share"] * share / whole)
+        sizes[side] = 1 / sum(w * w / len(part[side]) for w, part in zip(weights, parts, strict=True))
+        of_side = 0.0
+        for weight, part in zip(weights, parts, strict=True):
+            own = (part[side][:, None] >= scores).mean(axis=0)
+            moved = []
+            for score in part[side]:
+                change = step * ((score >= scores) - own)
+                ends = []
+                for sign in (1, -1):
+                    curve = (
+                        (recall + sign * change, fpr) if side == "pos" else (recall, fpr + sign * change)
+                    )
+                    ends.append(find_area(name, (*curve, eta)))
+                moved.append((ends[0] - ends[1]) / (2 * step))
+            of_side += weight**2 * np.var(moved, ddof=1) / len(moved)
+        variance += of_side * (1 - 1 / sizes[side] if name == "average_precision" else 1)
+    return math.sqrt(variance)
+
+
+def list_field(table: pl.DataFrame, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """The scores, the prevalence and the share of each part."""
+    whole, parts = frame["share"].sum(), []
+    for row in frame.to_dicts():
+        rows = table.filter(pl.col("c").eq_missing(row["c"]))
+        pos, neg = (rows.filter(label=label)["score"].to_numpy() for label in (True, False))
+        eta = len(pos) / (len(pos) + len(neg)) if row["eta"] is None else row["eta"]
+        ends = [eta if row.get(name) is None else row[name] for name in ESTIMATES]
+        parts.append({"pos": pos, "neg": neg, "eta": eta, "share": row["share"] / whole, "ends": ends})
+    return parts
+
+
+@examples(30)
+@given(fields(), st.booleans())
+def test_errors_of_areas_add_parts_and_classes(tables: Any, uncertain: bool) -> None:
+    table, frame = tables
+    table = pl.concat([table.filter(g=0)] * 2)  # two examples of each class in each part
+    frame = with_ends(frame) if uncertain else frame
+    found = table.prc.summary(frame, within="c", metrics=AREAS, confidence=0.95)
+    exact = table.prc.summary(
+        frame.drop(ESTIMATES, strict=False), within="c", metrics=AREAS, confidence=0.95
+    )
+    parts = list_field(table, frame)
+    scores = np.unique(table["score"].to_numpy())[::-1]
+    for row, plain in zip(found.to_dicts(), exact.to_dicts(), strict=True):
+        name, value = row["metric"], row["value"]
+        assert value == pytest.approx(find_area(name, build_field_curve(parts, scores)), abs=1e-12)
+        if not 1e-9 < value < 1 - 1e-9 or plain["standard_error"] is None:
+            continue
+        error = find_area_error(name, parts)
+        assert plain["standard_error"] == pytest.approx(error, rel=1e-5, abs=1e-8)
+        squares = {"low": 0.0, "high": 0.0, "error": 0.0}
+        for i, part in enumerate(parts):
+            moved = [
+                find_area(
+                    name, build_field_curve([*parts[:i], {**part, "eta": end}, *parts[i + 1 :]], scores)
+                )
+                for end in part["ends"]
+            ]
+            scaled = [logit(x) for x in moved]
+            squares["low"] += max(0.0, logit(value) - min(scaled)) ** 2
+            squares["high"] += max(0.0, max(scaled) - logit(value)) ** 2
+            squares["error"] += ((moved[1] - moved[0]) / (2 * 1.959963984540054)) ** 2
+        for side in ("low", "high"):
+            own = logit(plain[side]) - logit(value)
+            expected = math.copysign(math.sqrt(own**2 + squares[side]), own)
+            assert logit(row[side]) - logit(value) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        expected = math.sqrt(plain["standard_error"] ** 2 + squares["error"])
+        assert row["standard_error"] == pytest.approx(expected, rel=1e-6)
+
+
+def logit(value: float) -> float:
+    return math.log(value / (1 - value))
+
+
+@examples(20)
+@given(fields(), st.booleans())
+def test_areas_of_one_part_are_those_of_its_examples(tables: Any, uncertain: bool) -> None:
+    table = tables[0].filter(pl.col("c") == "de")
+    plain = pl.DataFrame({"eta": [0.3]})
+    if uncertain:
+        plain = plain.with_columns(eta_low=0.1, eta_high=0.4)
+    asked: dict[str, Any] = {"by": "g", "metrics": AREAS[:1], "confidence": 0.9}
+    alone = plain.with_columns(c=pl.lit("de"), share=pl.lit(7))
+    found = table.prc.summary(alone, within="c", **asked).drop("n_pos", "n_neg")
+    expected = table.prc.summary(plain, **asked).select(found.columns)
+    assert_frame_equal(found, expected, abs_tol=1e-9, rel_tol=1e-7)
+
+
+@examples(20)
+@given(fields(), st.booleans())
+def test_areas_are_the_same_in_any_order_and_engine(tables: Any, uncertain: bool) -> None:
+    table, frame = tables
+    frame = with_ends(frame) if uncertain else frame
+    asked: dict[str, Any] = {"within": "c", "by": "g", "confidence": 0.95, "metrics": AREAS}
+    found = table.prc.summary(frame, **asked)
+    assert_frame_equal(table.reverse().prc.summary(frame.reverse(), **asked), found, check_exact=True)
+    lazy = table.lazy().prc.summary(frame.lazy(), **asked)
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(lazy.collect(engine=engine), found, check_exact=True)
+    counted = table.group_by("g", "c", "score").agg(
+        n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
+    )
+    of_counts = counted.prc.summary(frame, **asked, counts=("n_pos", "n_neg"))
+    assert_frame_equal(of_counts, found)
+
+
 # Errors ---------------------------------------------------------------------------------------
 
 DF = pl.DataFrame(
@@ -365,3 +532,77 @@ def test_a_part_without_a_share_does_not_count() -> None:
     found = DF.prc.curve(ETAS.with_columns(share=pl.Series([1, 0])), **asked)
     alone = DF.filter(c="de").prc.curve(ETAS.head(1), **asked)
     assert_frame_equal(found.drop(COUNTS), alone.drop(COUNTS))
+
+
+def test_one_example_of_a_part_is_measured_from_the_field() -> None:
+    table = pl.concat([DF, pl.DataFrame({"c": ["uk"] * 3, "score": [5, 2, 1], "label": [1, 0, 0]})])
+    etas = pl.concat([ETAS, pl.DataFrame({"c": ["uk"], "eta": [0.1], "share": [1]})])
+    found = table.prc.summary(etas, within="c", metrics=AREAS, confidence=0.95)
+    assert (found["standard_error"] > 0).all()
+    alone = table.prc.summary(etas.with_columns(share=pl.Series([0, 0, 1])), within="c", confidence=0.95)
+    assert alone["standard_error"].null_count() == alone.height
+
+
+def test_perfect_separation_leaves_one_end_of_an_area() -> None:
+    table = DF.with_columns(score=pl.col("label") * 10 + pl.col("score"))
+    asked: dict[str, Any] = {"within": "c", "metrics": AREAS, "confidence": 0.95}
+    exact = table.prc.summary(ETAS, **asked)
+    wide = table.prc.summary(UNCERTAIN, **asked)
+    for found in (exact, wide):
+        assert found["value"].to_list() == found["high"].to_list() == [1.0, 1.0]
+        assert found["standard_error"].null_count() == 2
+    assert wide["low"][0] < exact["low"][0] < 1
+    assert wide["low"][1] == exact["low"][1] < 1
+
+
+# The interval of the prevalence of the field ----------------------------------------------------
+
+
+def test_the_prevalence_of_a_field_has_the_interval_of_a_sum() -> None:
+    shares, eta = [0.2, 0.8], 0.2 * 0.1 + 0.8 * 0.02
+    low = eta - math.hypot(0.2 * (0.1 - 0.01), 0.8 * (0.02 - 0.01))
+    high = eta + math.hypot(0.2 * (0.2 - 0.1), 0.8 * (0.2 - 0.02))
+    assert sum(shares) == 1
+    risks = DF.with_columns(pl.col("score") / 10)
+    for name, table, more in (
+        ("curve", DF, {}),
+        ("operating_points", DF, {"recall": 0.5}),
+        ("summary", DF, {}),
+        ("decision_curve", risks, {"probabilities": [0.2]}),
+    ):
+        for confidence in (None, 0.95):
+            found = getattr(table.prc, name)(UNCERTAIN, within="c", confidence=confidence, **more)
+            assert found.columns[:4] == ["eta", "eta_low", "eta_high", "eta_confidence"], name
+            assert found.row(0)[:4] == pytest.approx((eta, low, high, 0.95), rel=1e-12)
+
+
+def test_fields_without_one_level_of_prevalence_have_no_interval_of_it() -> None:
+    exact = UNCERTAIN.with_columns(eta_low=None, eta_high=None)
+    several = UNCERTAIN.with_columns(eta_confidence=pl.Series([0.9, 0.95]))
+    for frame in (exact, several):
+        found = DF.prc.summary(frame, within="c")
+        assert found.select("eta_low", "eta_high", "eta_confidence").row(0) == (None, None, None)
+    one = UNCERTAIN.with_columns(
+        pl.when(pl.col("c") == "de").then(pl.col(name)).alias(name) for name in ESTIMATES
+    )
+    assert DF.prc.summary(one, within="c")["eta_low"][0] == pytest.approx(0.036 - 0.2 * 0.09)
+    named = DF.with_columns(eta_low=pl.lit(1))
+    with pytest.raises(PrcError, match="by= holds the column 'eta_confidence', and the result has"):
+        DF.with_columns(eta_confidence=pl.lit(1)).prc.summary(
+            UNCERTAIN.drop("eta_confidence"), within="c", by="eta_confidence"
+        )
+    assert named.prc.summary(UNCERTAIN, within="c").height == 3
+
+
+def test_what_is_not_known_of_the_areas_of_a_field() -> None:
+    with pytest.raises(PrcError, match="draws examples, and not the parts of a field"):
+        DF.prc.summary(ETAS, within="c", confidence=0.9, method="bootstrap")
+    with pytest.raises(PrcError, match="smooth= works at an eta"):
+        DF.prc.summary(UNCERTAIN, within="c", smooth="binormal")
+    with pytest.raises(PrcError, match="leave out cluster="):
+        DF.prc.summary(ETAS, within="c", cluster="score", confidence=0.9)
+    with pytest.raises(PrcError, match="within= needs eta= as a frame"):
+        DF.prc.summary(0.1, within="c")
+    smooth = DF.prc.summary(ETAS, within="c", smooth="binormal")
+    weighted = DF.prc.reweight("c", ETAS).prc.summary(weight="weight", smooth="binormal")
+    assert_frame_equal(smooth, weighted)

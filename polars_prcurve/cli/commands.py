@@ -114,6 +114,7 @@ def _add_summary(commands: Any) -> None:
         "average precision and areas, at each prevalence",
         [
             *o.TABLE_OPTIONS,
+            o.WITHIN,
             o.ETA,
             o.METRICS,
             o.CONFIDENCE,
@@ -332,6 +333,7 @@ def _add_report(commands: Any) -> None:
             *o.INPUT_OPTIONS,
             o.RATES,
             o.MISSING,
+            o.WITHIN,
             o.ETA,
             o.LEVEL,
             o.RECALL.describe("target: find at least this share of the positives"),

@@ -15,6 +15,7 @@ Source: Vickers and Elkin 2006.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -22,6 +23,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_list, read_number
 from polars_prcurve.column_names import GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
 from polars_prcurve.curves.curve_table import with_metrics
+from polars_prcurve.curves.field_table import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
@@ -56,10 +58,12 @@ def build_decision_table(
     etas = _read_etas(eta, eta_train)
     requests = _list_requests(etas, risks, eta_train, table)
     numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
-    grid = EtaTable(
-        pl.LazyFrame(numbered, schema={"eta": pl.Float64, _ETA_NUMBER: pl.Int64}),
-        etas_per_group=len(etas),
-    )
+    schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
+    grid = EtaTable(pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas))
+    if table.parts is not None:  # a field has one prevalence, its own
+        grid = build_field_grid(table)
+        number = pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
+        grid = replace(grid, frame=grid.frame.with_columns(number))
     listed = requests["threshold"].unique()
     frame = build_eta_sweep(grid, table, listed=listed, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
@@ -71,8 +75,9 @@ def build_decision_table(
     metric = build_net_benefit("net_benefit", weight)
     frame = with_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
-    columns = list_decision_columns(bands=bands is not None)
-    return frame.with_columns(treat_all.alias("treat_all")).select(*table.by, *columns)
+    frame = frame.with_columns(treat_all.alias("treat_all"))
+    first, *others = list_decision_columns(bands=bands is not None)
+    return frame.select(*table.by, first, *grid.carried, *others)
 
 
 def _read_probabilities(probabilities: Any) -> list[float]:

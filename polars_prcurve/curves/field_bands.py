@@ -40,7 +40,7 @@ _RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}
 _SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}
 _MOVED = {rate: tuple(f"{RESERVED}{rate}_at_{end}" for end in (0, 1)) for rate in _RATES}
 """A rate of the field where that of one part is at an end of its interval."""
-_AT_ETAS = [
+RATES_AT_ETAS = [
     tuple(f"{RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
@@ -49,14 +49,19 @@ _CORNERS = f"{RESERVED}least_corner", f"{RESERVED}greatest_corner"
 
 def check_field_bands(bands: BandOptions | None) -> None:
     """Raise unless bands of a field add distances."""
-    if bands is not None and bands.corrected:
-        raise PrcError(
-            'method="bootstrap" draws examples, and not the parts of a field; with within= leave it out'
-        )
+    refuse_bootstrap_of_field(given=bands is not None and bands.corrected)
     if bands is not None and bands.band != "mover":
         raise PrcError(
             f'within= adds distances of all parts in quadrature, as band="mover" does; got '
             f'band="{bands.band}"'
+        )
+
+
+def refuse_bootstrap_of_field(*, given: bool) -> None:
+    """Raise if a bootstrap is asked of a field."""
+    if given:
+        raise PrcError(
+            'method="bootstrap" draws examples, and not the parts of a field; with within= leave it out'
         )
 
 
@@ -70,7 +75,7 @@ def with_field_bands(
     parts = rows.join(build_part_counts(table, frame), on=[GROUP, SCORE], nulls_equal=True)
     parts = _with_moved_rates(_with_limits(parts, bands, table))
     if etas:
-        parts = _with_moved_etas(parts)
+        parts = with_moved_etas(parts)
     sums = _sum_corners(etas or (PART_ETA,))
     for number, metric in enumerate(metrics):
         parts, distances = _with_distances(parts, metric, number, uncertain=bool(etas))
@@ -90,11 +95,15 @@ def with_field_bands(
 
 def _with_limits(parts: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> pl.LazyFrame:
     """Add both rates of each part, and the ends of their intervals; null without examples."""
+    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
+    return with_rate_limits(with_part_rates(parts), columns, bands, table)
+
+
+def with_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
+    """Add recall and fpr of each part to rows with PART_COUNTS; null without examples."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     rates = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
-    parts = parts.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
-    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    return with_rate_limits(parts, columns, bands, table)
+    return parts.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
 
 
 def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
@@ -113,10 +122,13 @@ def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _with_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
-    """Add recall, fpr and eta of the field with the eta of one part at either end of its interval."""
+def with_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
+    """Add recall, fpr and eta of the field with the eta of one part at either end of its interval.
+
+    The rows have those of the field and of `with_part_rates`; the new ones are RATES_AT_ETAS.
+    """
     columns = []
-    for end, (recall, fpr, eta) in zip(ETA_LIMITS, _AT_ETAS, strict=True):
+    for end, (recall, fpr, eta) in zip(ETA_LIMITS, RATES_AT_ETAS, strict=True):
         step = pl.col(PART_SHARE) * (pl.col(end) - pl.col(PART_ETA))
         moved = pl.col("eta") + step
         flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
@@ -139,7 +151,7 @@ def _with_distances(
     for side, (t, f) in enumerate(find_corners(metric)):
         values[f"{RESERVED}side_{side}_t"] = evaluate_metric(metric, _MOVED["recall"][t], "fpr", "eta")
         values[f"{RESERVED}side_{side}_f"] = evaluate_metric(metric, "recall", _MOVED["fpr"][f], "eta")
-    for end, at_eta in enumerate(_AT_ETAS if uncertain else ()):
+    for end, at_eta in enumerate(RATES_AT_ETAS if uncertain else ()):
         values[f"{RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
     parts = parts.with_columns(value.alias(name) for name, value in values.items())
@@ -156,7 +168,7 @@ def _with_distances(
         sum(((distance * distance) for distance in distances), pl.lit(0.0)).alias(name)
         for name, distances in zip(names, (below, above), strict=True)
     ]
-    return parts.with_columns(squares), [_add_squares(pl.col(name)).alias(name) for name in names]
+    return parts.with_columns(squares), [add_squares(pl.col(name)).alias(name) for name in names]
 
 
 # Sums are of integers, so that the order of the parts changes no bit (see `exact_sums`).
@@ -167,7 +179,7 @@ def _add_shares(value: pl.Expr) -> pl.Expr:
     return sum_shares(to_whole_shares(value.fill_null(0.0)))
 
 
-def _add_squares(square: pl.Expr) -> pl.Expr:
+def add_squares(square: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
     known = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
     whole = to_whole(known.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)

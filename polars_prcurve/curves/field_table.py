@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.prevalence.field_parts import build_field
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 
 def read_eta_or_field(
@@ -30,23 +31,47 @@ def read_eta_or_field(
     """
     if not (isinstance(table, ScoreTable) and table.within):
         return table, read_eta(eta, table, makes, confidence=confidence)
-    own = pl.LazyFrame({"eta": [None]}, schema={"eta": pl.Float64})
     field = read_field(eta, table, bands=bands, confidence=confidence)
-    return field, EtaTable(own, etas_per_group=1)
+    return field, build_field_grid(field)
+
+
+def build_field_grid(field: ScoreTable) -> EtaTable:
+    """Return the own prevalences of fields, with their intervals if those of parts are estimates.
+
+    Bands carry the error of each part, so the grid itself counts as exact.
+    """
+    assert field.parts is not None
+    if field.parts.etas is None:
+        own = pl.LazyFrame({"eta": [None]}, schema={"eta": pl.Float64})
+        return EtaTable(own, etas_per_group=1)
+    own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
+    return EtaTable(own, field.by, UNCERTAIN_ETA_COLUMNS, etas_per_group=1)
+
+
+def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl.LazyFrame:
+    """Return the eta of a field; raise unless it is a frame, which has a row for each part."""
+    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        names = ", ".join(map(repr, within))
+        raise PrcError(
+            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
+        )
+    return eta
 
 
 def read_field(
     eta: Eta, table: ScoreTable, *, bands: BandOptions | None, confidence: float | None
 ) -> ScoreTable:
     """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
-    if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        names = ", ".join(map(repr, table.within))
-        raise PrcError(
-            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
-        )
+    frame = require_parts_frame(eta, table.within)
     if table.has_squares:
         raise PrcError(
             "within= takes numbers of examples, and counts= holds sums of weights; leave out the squares"
         )
     check_field_bands(bands)
-    return build_field(table, eta, confidence=confidence)
+    field = build_field(table, frame, confidence=confidence)
+    taken = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
+    if field.parts is not None and field.parts.uncertain_eta and taken:
+        raise PrcError(
+            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+        )
+    return field

@@ -205,9 +205,16 @@ class FieldParts:
     table: ScoreTable
     """The examples; its groups are the parts."""
     frame: pl.LazyFrame
-    """One row per part: its group columns, PART_ETA, PART_SHARE and ETA_LIMITS."""
-    uncertain_eta: bool
-    """Whether a prevalence is an estimate."""
+    """One row per part: its group columns, PART_ETA, PART_SHARE, ETA_LIMITS, and N_POS and N_NEG, its
+    examples."""
+    etas: pl.LazyFrame | None
+    """One row per field, its group columns, and the interval of its prevalence; None if all prevalences
+    are exact."""
+
+    @property
+    def uncertain_eta(self) -> bool:
+        """Whether a prevalence is an estimate."""
+        return self.etas is not None
 
 
 def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:

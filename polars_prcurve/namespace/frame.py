@@ -154,7 +154,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         parts stand behind one threshold, and count with the prevalence and the share of their part.
         `eta` is then a frame with one row per part: the `within` columns, `eta` (null: the part's own),
         `share` (relative) and any of the `by` columns, also `eta_low` and `eta_high`. The result is of
-        the field, whose `eta` is the sum of share times eta; counts are weighted, as by `reweight`.
+        the field, whose `eta` is the sum of share times eta; counts are weighted, as by `reweight`. With
+        estimates among the prevalences, `eta_low`, `eta_high` and `eta_confidence` of this sum stand
+        after `eta`: the distances of the parts, times their shares, in quadrature (Zou and Donner 2008).
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or
         `"drop"` the row.
@@ -774,6 +776,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         smooth: Smooth = None,
         coarse: bool = False,
         by: Columns = None,
+        within: Columns = None,
         score: Column = "score",
         label: Column = "label",
         pos_label: Any = None,
@@ -812,6 +815,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             independent, whatever their labels. The bootstrap draws whole clusters. The analytic errors
             of `average_precision` and `roc_auc` add up the influences of each cluster first; other
             metrics have none.
+        within
+            As above. The analytic errors of `average_precision` and `roc_auc` are those of samples of
+            the parts: each part adds the variance of its influences for either class, and one distance
+            for its eta if that is an estimate. Other metrics have none, and there is no bootstrap.
         smooth
             `"binormal"`: metrics of the model that `binormal` fits to each group, at any prevalence. The
             model has `average_precision` and its transforms, `pr_auc`, `pr_auc_trapezoid(...)`,
@@ -831,7 +838,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         order asked:
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the totals of the group
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights and `within`; the totals of the group
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
@@ -876,11 +883,12 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             reason = "coarse=True gives limits over orders of equal scores"
             refuse_arguments(reason, confidence=confidence, smooth=smooth)
         makes = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
-        table = read_input(
+        table: InputTable = read_input(
             self._frame,
             makes=makes,
             may_collect=self._may_collect,
             by=by,
+            within=within,
             score=score,
             label=label,
             pos_label=pos_label,
@@ -892,7 +900,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, confidence=confidence)
+        table, grid = read_eta_or_field(eta, table, makes, confidence=confidence)
         query = build_summary_table(
             table if uncertainty is None else table.require_example_counts(),
             grid,
@@ -1843,6 +1851,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         eta: Eta = None,
         by: Columns = None,
         *,
+        within: Columns = None,
         model: str | None = None,
         id: Columns = None,
         recall: TargetValues = None,
@@ -1881,6 +1890,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             and `eta`, as in `curve`. None is the table's own, or that of each `by` group.
         by, model
             Group columns, and the column that names the models to choose from, if there is one.
+        within
+            Columns that tell the parts of a field apart, as in `curve`: the page is of the whole field,
+            and `eta` is then a frame with a row per part. It has no charts over other prevalences, no
+            comparison of models in pairs and no numbers of examples needed, and says so.
         id
             The column or columns that tell the examples of a group apart, if models scored the same
             examples. Leads are then compared in pairs, as in `ranking`, and `missing="drop"` leaves out
@@ -1927,7 +1940,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         targets = {"recall": recall, "precision": precision, "alerts": alerts}
         if parts is not None:
             others = {"per": per, "guarantee": guarantee, "notes": notes, "date": date}
-            check_parts_alone(eta=eta, by=by, model=model, id=id, **targets, **others)
+            check_parts_alone(eta=eta, by=by, within=within, model=model, id=id, **targets, **others)
             return write_parts(path, parts, title)
         return write_report(
             path,
@@ -1937,6 +1950,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             by=list_columns("by=", by),
             model=model,
             id=id,
+            within=within,
             targets=targets,
             per=per,
             guarantee=guarantee,

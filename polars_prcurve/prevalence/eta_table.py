@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_prcurve.column_names import (
     COPY,
+    ETA_LOW,
     ETA_ROW,
     GROUP,
     HAS_ETA_ROW,
@@ -67,7 +68,7 @@ class EtaTable:
 
     def require_exact(self, what: str) -> EtaTable:
         """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry."""
-        if self.uncertain:
+        if self.uncertain or ETA_LOW in self.carried:  # fields carry what is known of their parts
             raise PrcError(
                 f"{what} works at an eta; pass its ends as two eta (the eta= frame has eta_low and "
                 "eta_high, whose error it does not carry)"

@@ -22,6 +22,7 @@ import polars as pl
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import refuse_kind
 from polars_prcurve.column_names import (
+    ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LIMITS,
     ETA_LOW,
@@ -41,6 +42,7 @@ from polars_prcurve.column_names import (
     select_column,
 )
 from polars_prcurve.errors import PrcError, suggest_names
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import group_number, join_groups
 from polars_prcurve.inputs.group_frames import (
     check_forgotten_groups,
@@ -57,7 +59,7 @@ from polars_prcurve.prevalence.uncertain_eta import (
 )
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 
-_OF_FRAME = (PART_ETA, PART_SHARE, ETA_LOW, ETA_HIGH)
+_OF_FRAME = (PART_ETA, PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
 _ROWS, _GROUP_ROWS, _LARGEST = f"{RESERVED}rows", f"{RESERVED}group_rows", f"{RESERVED}largest_share"
 _SHARE_SUM, _IN_FRAME = f"{RESERVED}share_sum", f"{RESERVED}in_frame"
 
@@ -126,8 +128,11 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
         # The small table is read by several parts of the plan.
         built = built._replace(frame=table.collect(built.frame, "within=").lazy())
     limits = with_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
-    parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS)
+    parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS, N_POS, N_NEG)
     factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
+    etas = (
+        _combine_eta_errors(built.frame, keys).rename(names, strict=False) if built.uncertain else None
+    )
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     return replace(
         table,
@@ -142,8 +147,39 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
         count_dtype=pl.Float64(),
         weighted=False,
         within=(),
-        parts=FieldParts(table, parts, built.uncertain),
+        parts=FieldParts(table, parts, etas),
     )
+
+
+def _combine_eta_errors(parts: pl.LazyFrame, keys: PartKeys) -> pl.LazyFrame:
+    """Return one row per field with UNCERTAIN_ETA_COLUMNS, of the sum of share times eta.
+
+    Distances of parts to their ends are added in quadrature, which leaves the sum between those of the
+    ends. All three are null where each eta is exact, and where levels differ: then they make no level.
+    """
+    share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
+    steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
+    counted = parts.filter(share > 0).with_columns(
+        to_whole_shares((share * eta).fill_null(0.0)).alias(PART_ETA),
+        *(
+            to_whole_shares(((share * s) ** 2).fill_null(0.0)).alias(f"{n}_sum")
+            for n, s in steps.items()
+        ),
+    )
+    sums = [
+        sum_shares(pl.col(name)).alias(name) for name in (PART_ETA, f"{ETA_LOW}_sum", f"{ETA_HIGH}_sum")
+    ]
+    level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
+    one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
+    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
+    by = [*keys.by.values()]
+    fields = counted.group_by(by).agg(aggregates) if by else counted.select(aggregates)
+    ends = {
+        ETA_LOW: pl.col(PART_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
+        ETA_HIGH: pl.col(PART_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
+    }
+    known = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
+    return fields.select(*by, *known, ETA_CONFIDENCE)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
@@ -231,7 +267,7 @@ def _read_frame(
     columns = [select_column(key).alias(keys.names[key]) for key in held]
     columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
-    columns += [(pl.col(end) if uncertain else nothing).alias(end) for end in (ETA_LOW, ETA_HIGH)]
+    columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS]
     return PartFrame(stop_if_broken(frame.select(columns), _frame_checks(share)), uncertain)
 
 
@@ -299,8 +335,8 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
         pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(NEG_FACTOR),
         eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share / whole,
-        ETA_LOW,
-        ETA_HIGH,
+        *UNCERTAIN_ETA_COLUMNS,
+        pl.col(N_POS, N_NEG).fill_null(0.0),
     )
 
 

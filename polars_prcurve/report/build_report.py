@@ -34,6 +34,12 @@ from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.decision_box import write_decision, write_other_decisions
 from polars_prcurve.report.decisions import collect_points, rank_options
 from polars_prcurve.report.drawings import draw_figure
+from polars_prcurve.report.field_of_parts import (
+    FIELD_METHODS_TEXT,
+    FIELD_PROMISE_TEXT,
+    say_field,
+    write_parts_of_field,
+)
 from polars_prcurve.report.html_parts import Markup
 from polars_prcurve.report.lead_by_area import write_area_box
 from polars_prcurve.report.open_questions import ReportTables, write_open_questions
@@ -92,6 +98,7 @@ def write_report(
     by: list[Column],
     model: str | None,
     id: Columns,
+    within: Columns,
     targets: dict[str, TargetValues],
     per: float | None,
     guarantee: float | None,
@@ -108,7 +115,7 @@ def write_report(
     values = _check_targets(targets, per, guarantee, confidence)
     load_vl_convert()  # and so must a missing package
     given = {name: value for name, value in given.items() if value is not None}
-    source = read_source(open_table, frame, by=by, model=model, id=id, given=given)
+    source = read_source(open_table, frame, by=by, model=model, id=id, within=within, given=given)
     dropped = DroppedRows(0, 0)
     if given.get("missing") == "drop":
         dropped = count_dropped_rows(frame, by=by, model=model, id=id, **given)
@@ -173,9 +180,12 @@ def build_report_parts(
     areas = source.merged.summary(
         request.eta.given, confidence=request.confidence, **source.group_arguments
     )
-    ranks = None if source.model is None else source.rank_models(request.eta.exact, request.confidence)
+    ranks = None
+    if source.model is not None and not source.within:
+        ranks = source.rank_models(request.eta.exact, request.confidence)
     points = collect_points(source, request)
-    decisions = rank_options(source, request, points, areas)
+    sizes = source.count_examples(source.group_columns) if source.within else areas
+    decisions = rank_options(source, request, points, sizes)
     curves = source.merged.curve(
         request.eta.lead,
         metrics=("precision",),
@@ -184,7 +194,9 @@ def build_report_parts(
         **source.group_arguments,
     )
     tables = ReportTables(areas, ranks, curves, decisions)
-    header = Header(_describe_test(source, areas, text.date, digest, dropped), _list_contents(tables))
+    header = Header(
+        _describe_test(source, sizes, text.date, digest, dropped), _list_contents(source, tables)
+    )
     return [
         header,
         *_write_decision(source, request, tables),
@@ -193,6 +205,7 @@ def build_report_parts(
         Markup('<h2 id="numbers">The numbers</h2>'),
         *write_other_decisions(decisions, request),
         *write_numbers(source, request, areas, points),
+        *write_parts_of_field(source, request),
         *write_open_questions(source, request, tables),
         *_draw_charts(source, request, tables),
         Markup('<h2 id="methods">Methods and tables</h2>'),
@@ -202,42 +215,42 @@ def build_report_parts(
 
 
 def _describe_test(
-    source: ReportSource, areas: pl.DataFrame, date: str | None, digest: str, dropped: DroppedRows
+    source: ReportSource, sizes: pl.DataFrame, date: str | None, digest: str, dropped: DroppedRows
 ) -> str:
     """Return the line below the heading: date, size of the test, and which data it was."""
     said = [] if date is None else [date]
     if source.has_counts:
-        said.append(_describe_sizes(source, areas))
+        said.append(_describe_sizes(source, sizes))
     if dropped.n:
         said.append(dropped.sentence.rstrip("."))
     line = " · ".join([*said, f"data {digest[:12]}"])
     return line[0].upper() + line[1:]
 
 
-def _describe_sizes(source: ReportSource, areas: pl.DataFrame) -> str:
+def _describe_sizes(source: ReportSource, tested: pl.DataFrame) -> str:
     """Return how many examples of each class the test has, and its prevalence if groups share it."""
-    sizes = areas.select(*source.group_columns, "n_pos", "n_neg").unique()
+    sizes = tested.select(*source.group_columns, "n_pos", "n_neg").unique()
     if sizes.is_empty():
         return "the table has no rows"
     pos, neg = sizes["n_pos"], sizes["n_neg"]
     etas = (pos / (pos + neg)).fill_nan(None).drop_nulls().unique().to_list()
     what = "groups" if source.by_columns or source.model is None else "models"
     many = f"{sizes.height} {what}, each " if sizes.height > 1 else ""
-    own = f" ({say_eta(etas[0])})" if len(etas) == 1 and etas[0] > 0 else ""
+    own = f" ({say_eta(etas[0])})" if len(etas) == 1 and etas[0] > 0 and not source.within else ""
     cases = "the sum of weights of" if "weight" in source.arguments else "tested on"
     return glue_numbers(
         f"{many}{cases} {format_range(pos + neg)} cases, {format_range(pos)} of them positive{own}"
     )
 
 
-def _list_contents(tables: ReportTables) -> list[tuple[str, str]]:
+def _list_contents(source: ReportSource, tables: ReportTables) -> list[tuple[str, str]]:
     """Return the ids and names of the sections, for the contents."""
     first = [("decision", "Decision")] if tables.decisions or tables.ranks is not None else []
     return [
         *first,
         ("numbers", "Numbers"),
         ("open", "What the data cannot say"),
-        ("shares", "Other shares of positives"),
+        *([] if source.within else [("shares", "Other shares of positives")]),
         ("methods", "Methods and tables"),
     ]
 
@@ -253,7 +266,8 @@ def _write_decision(
             leaders.setdefault(place, []).append(row)
     if tables.decisions:
         models = _list_models(source, tables) if not source.by_columns else []
-        yield from write_decision(tables.decisions, request, models, leaders)
+        field = say_field(source, request)
+        yield from write_decision(tables.decisions, request, models, leaders, field)
     elif tables.ranks is not None:
         lead = request.eta.select_lead(tables.ranks)
         yield from write_area_box(source, request, lead, tables.areas)
@@ -291,7 +305,8 @@ def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTa
     leads = [decision for decision in tables.decisions if decision.is_lead]
     if len(leads) > 1:
         return "Precision and recall of each group, with the scores above marked"
-    if not leads or len(leads[0].met) != 2 or source.by_columns or not source.has_counts:
+    is_not_known = source.by_columns or source.within or not source.has_counts
+    if not leads or len(leads[0].met) != 2 or is_not_known:
         return ""
     [lead] = leads
     crossings = source.merged.roc_crossings(**source.model_arguments)
@@ -309,7 +324,7 @@ def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTa
 
 def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Part]:
     """Yield the charts over other prevalences, and the one with a slider."""
-    if tables.curves.is_empty():
+    if tables.curves.is_empty() or source.within:
         return
     yield Markup('<h2 id="shares">Other shares of positives</h2>')
     yield _draw_areas(source, request, tables)
@@ -392,8 +407,10 @@ def _describe_methods(source: ReportSource, request: ReportRequest, digest: str)
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     yield _METHODS_TEXT
     if request.guarantee is not None:
-        yield _PROMISE_TEXT
-    if source.model is not None and source.has_counts:
+        yield FIELD_PROMISE_TEXT if source.within else _PROMISE_TEXT
+    if source.within:
+        yield FIELD_METHODS_TEXT
+    elif source.model is not None and source.has_counts:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."

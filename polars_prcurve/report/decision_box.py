@@ -35,15 +35,19 @@ def write_decision(
     request: ReportRequest,
     models: Sequence[Any],
     leaders: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
+    field: str = "",
 ) -> Iterator[Markup]:
-    """Yield the box of the decision that heads the report: of one group, or a row for each."""
+    """Yield the box of the decision that heads the report: of one group, or a row for each.
+
+    `field` are words such as `in the field of 2 parts (site), `.
+    """
     leads = [decision for decision in decisions if decision.is_lead]
     if len(leads) == 1:
         lead = leads[0]
         ranks = leaders.get((*lead.group.values(), lead.eta), ())
-        yield Markup("".join(_write_box(lead, request, models, ranks)))
+        yield Markup("".join(_write_box(lead, request, models, ranks, field)))
     elif leads:
-        yield Markup("".join(_write_table_box(leads, request)))
+        yield Markup("".join(_write_table_box(leads, request, field)))
 
 
 def write_other_decisions(decisions: Sequence[Decision], request: ReportRequest) -> Iterator[Markup]:
@@ -62,10 +66,11 @@ def _write_box(
     request: ReportRequest,
     models: Sequence[Any],
     ranks: Sequence[Mapping[str, Any]],
+    field: str,
 ) -> Iterator[str]:
     """Yield the box of one decision."""
     group = f"{say_group(lead.group)}: " if lead.group else ""
-    place = f"{group}where {say_eta(lead.eta)} is positive, {lead.goal.words}"
+    place = f"{group}{field}where {say_eta(lead.eta)} is positive, {lead.goal.words}"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
     yield f'<p class="eyebrow">{escape(place[0].upper() + place[1:])}</p>'
     yield f'<h2 id="decision-head">{_write_headline(lead, request, models)}</h2>'
@@ -278,17 +283,19 @@ def describe_need(decision: Decision) -> str:
             f"the test's {say_number(n)} {what} would be enough for perfect scores ({say_number(least)} "
             "needed), but not for these: it takes better scores, or a larger test"
         )
-    return "it takes a larger budget, or a larger test"
+    if decision.goal.criterion == "alerts":
+        return "it takes a larger budget, or a larger test"
+    return "it takes better scores, or a larger test"
 
 
 # Tables of decisions --------------------------------------------------------------------------
 
 
-def _write_table_box(leads: Sequence[Decision], request: ReportRequest) -> Iterator[str]:
+def _write_table_box(leads: Sequence[Decision], request: ReportRequest, field: str) -> Iterator[str]:
     """Yield the box of several groups, which have a threshold each."""
     goal, etas = leads[0].goal, {lead.eta for lead in leads}
     place = f"where {say_eta(leads[0].eta)} is positive, " if len(etas) == 1 else ""
-    eyebrow = f"{place}{goal.words}"
+    eyebrow = f"{field}{place}{goal.words}"
     names = ", ".join(map(escape, leads[0].group))
     has_models = len(leads[0].options) > 1 or leads[0].options[0].model is not None
     what = "Which model, and from which score" if has_models else "Alert from these scores"

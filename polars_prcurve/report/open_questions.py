@@ -78,6 +78,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
         _doubt_orders(source, request, tables),
         _doubt_found(source, tables),
         _doubt_first_alerts(source, request, tables),
+        _doubt_field(source),
     )
     for kind in kinds:
         doubts = list(kind)
@@ -95,7 +96,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
 
 def _doubt_single_class(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
     """Yield the groups that lack a class."""
-    if not source.has_counts:
+    if not source.has_counts or source.within:  # each part has both classes, or the query stops
         return
     by = source.by_columns
     sizes = tables.areas.select(*by, "n_pos", "n_neg")
@@ -126,6 +127,27 @@ def _doubt_everything(source: ReportSource, request: ReportRequest) -> Iterator[
         )
     elif request.confidence is None:
         yield Doubt("How sure any of this is.", "This report was made without intervals.")
+
+
+def _doubt_field(source: ReportSource) -> Iterator[Doubt]:
+    """Yield what a page on a field of several parts leaves out."""
+    if not source.within:
+        return
+    yield Doubt(
+        "Other fields.",
+        "All numbers are of a field with these parts, shares and shares of positives; another field is "
+        "another page, so there is no chart over shares of positives.",
+    )
+    yield Doubt(
+        "How many examples would settle it.",
+        "For a field of several parts that is not computed: more examples of the part that has many "
+        "cases and few examples help most.",
+    )
+    if source.model is not None:
+        yield Doubt(
+            f"Which model has the higher {source.metric_words} in the field.",
+            "Models are compared here at the targets alone, and by intervals, not in pairs.",
+        )
 
 
 def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
@@ -315,7 +337,7 @@ def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequen
         for decision in leads
         for option in decision.options
     ]
-    if request.confidence is None or all(row["threshold"] is None for row in rows):
+    if source.within or request.confidence is None or all(row["threshold"] is None for row in rows):
         return ""
     schema = source.hashed_table.schema
     asked = {name: schema[name] for name in source.group_columns}

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import refuse_arguments
 from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED, SQUARE_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
@@ -60,6 +61,8 @@ class ReportSource:
     """The methods of a shorter table, of which curves and their areas are the same."""
     paired: tuple[ScoreMethods, dict[str, Any]] | None = None
     """The methods and arguments of the table of examples, if models scored the same examples."""
+    within: tuple[str, ...] = ()
+    """The columns that tell the parts of a field apart."""
 
     @property
     def by_columns(self) -> list[str]:
@@ -86,7 +89,8 @@ class ReportSource:
     @property
     def group_arguments(self) -> dict[str, Any]:
         """Arguments for a method that treats each model as a group."""
-        return {"by": self.group_columns, **self.arguments}
+        parts = {"within": list(self.within)} if self.within else {}
+        return {"by": self.group_columns, **parts, **self.arguments}
 
     @property
     def model_arguments(self) -> dict[str, Any]:
@@ -101,6 +105,14 @@ class ReportSource:
             arguments = {"by": self.by_columns, "model": self.model, **row_arguments}
         ranks: pl.DataFrame = methods.ranking(eta, confidence=confidence, **arguments)
         return ranks
+
+    def count_examples(self, columns: list[str]) -> pl.DataFrame:
+        """Return the numbers of positives and negatives that were tested, by some columns."""
+        sums = pl.col("n_pos", "n_neg").sum()
+        counts = self.hashed_table
+        return (
+            counts.group_by(columns, maintain_order=True).agg(sums) if columns else counts.select(sums)
+        )
 
     def find_next_scores(self, points: pl.DataFrame) -> list[Any]:
         """Return the greatest score below the threshold of each row of operating points, or null."""
@@ -127,9 +139,12 @@ def read_source(
     by: list[Column],
     model: str | None,
     id: Columns,
+    within: Columns = None,
     given: dict[str, Any],
 ) -> ReportSource:
     """Return the source of a report, from the arguments `given` that say what the table holds."""
+    if within is not None:
+        return _read_field(open_table, frame, by=by, model=model, within=within, id=id, given=given)
     if model in [name for name in by if isinstance(name, str)]:
         raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
     if list_columns("id=", id) and (model is None or "rates" in given or "counts" in given):
@@ -164,6 +179,36 @@ def read_source(
         # Intervals of weighted rows need the weight of each row, which sums do not tell.
         return ReportSource(rows, given, names, model, count_table, rows, paired)
     return ReportSource(counts, arguments, names, model, count_table, merged, paired)
+
+
+def _read_field(
+    open_table: OpenTable,
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    by: list[Column],
+    model: str | None,
+    within: Columns,
+    id: Columns,
+    given: dict[str, Any],
+) -> ReportSource:
+    """Return the source of a report on fields of several parts: counts of each part."""
+    refused = {name: given.get(name) for name in ("weight", "rates")}
+    refuse_arguments(
+        "within= takes examples, and weighs them itself", **refused, id=list_columns("id=", id) or None
+    )
+    parts = list_columns("within=", within)
+    if not parts:
+        raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
+    if model in [name for name in parts if isinstance(name, str)]:
+        raise PrcError(f"within= and model= both hold the column {model!r}; leave it out of one")
+    groups = [*by, *list_columns("model=", model), *parts]
+    counts = run_query(open_table(frame.lazy()).counts(by=groups, **given))
+    names = counts.columns[: -len(COUNT_COLUMNS)]
+    arguments = {"counts": COUNT_COLUMNS[1:]}
+    n = len(parts)
+    # Between two negatives of a part there may be positives of another, so runs are not merged.
+    methods = open_table(counts)
+    return ReportSource(methods, arguments, names[:-n], model, counts, methods, within=tuple(names[-n:]))
 
 
 def _merge_negatives(counts: pl.DataFrame) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polars_prcurve.curves.field_table import require_parts_frame
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_count, say_share
 from polars_prcurve.prevalence.eta_values import read_eta_list
@@ -67,6 +68,8 @@ class ReportEta:
     given: EtaValues
     keys: tuple[str, ...] = ()
     """The group columns of a frame."""
+    of_parts: bool = False
+    """Whether the rows are parts of one field each group, so that a group has one prevalence."""
 
     @property
     def exact(self) -> EtaValues:
@@ -78,6 +81,8 @@ class ReportEta:
     @property
     def lead(self) -> EtaValues:
         """The first prevalence of each group, which heads the report."""
+        if self.of_parts:
+            return self.given
         if isinstance(self.given, list):
             return self.given[:1]
         subset = list(self.keys)
@@ -99,6 +104,8 @@ class ReportEta:
 
     def select_lead(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that are at the first prevalence of their group."""
+        if self.of_parts:
+            return table
         if isinstance(self.given, list):
             return table.filter(pl.col("eta") == self.given[0])
         lead = self.exact_lead
@@ -128,6 +135,13 @@ class ReportRequest:
 
 def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
     """Return the prevalences; None is that of the table, or of each group if groups differ."""
+    if source.within:
+        frame = collect_frame(require_parts_frame(eta, source.within))
+        if source.model is not None and source.model in frame.columns:
+            raise PrcError(
+                f"models are compared in one field; leave the column {source.model!r} out of eta="
+            )
+        return ReportEta(frame, of_parts=True)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         frame = collect_frame(eta)
         keys = tuple(name for name in source.by_columns if name in frame.columns)

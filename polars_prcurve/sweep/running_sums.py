@@ -28,8 +28,10 @@ from polars_prcurve.column_names import (
     CUM_POS_SQUARES_ABOVE,
     GROUP,
     N_NEG,
+    N_NEG_EFFECTIVE,
     N_NEG_SQUARES,
     N_POS,
+    N_POS_EFFECTIVE,
     N_POS_SQUARES,
     NEG,
     NEG_BEFORE_GROUP,
@@ -60,6 +62,7 @@ from polars_prcurve.sweep.group_table import (
     class_totals,
     prepare_rows,
 )
+from polars_prcurve.sweep.part_sizes import join_part_sizes
 from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
 _IS_KEPT = f"{RESERVED}kept"
@@ -126,6 +129,8 @@ def build_running_sums(
         kept = ordered.is_last if marks is None else ordered.is_mark
         running = _sum_at_scores(ordered, kept, CLUSTER_SUMS if clusters else ())
     running = measure_cluster_sizes(running) if clusters else running
+    if effective and table.parts is not None:
+        groups = join_part_sizes(table, groups)
     groups = groups.with_columns(_group_columns(table, before, effective=effective))
     if listed is not None and listed.null_count() > 0:
         running = _add_unreached_rows(running, groups, squares=squares)
@@ -145,6 +150,8 @@ def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: b
         return columns
     if table.has_squares:
         return [*columns, *group_design_columns(table)]
+    if table.parts is not None:
+        return [*columns, *plain_design_columns(pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE))]
     # Without weights the effective sizes are the totals.
     n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (N_POS, N_NEG))
     return [*columns, *plain_design_columns(n_pos, n_neg)]

@@ -17,7 +17,7 @@ Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -31,6 +31,10 @@ from polars_prcurve.uncertainty.influence import standard_error
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
 _LEAST_POS, _LEAST_NEG = pl.col(N_POS_LEAST), pl.col(N_NEG_LEAST)
+
+
+RowKind: TypeAlias = Literal["independent", "clustered", "in parts"]
+"""Whether examples are independent, come in clusters, or are those of parts of a field."""
 
 
 class IntervalExprs(NamedTuple):
@@ -65,11 +69,11 @@ def build_helper_metrics(name: str, metric: CurveMetric) -> dict[str, CurveMetri
 
 
 def bind_errors(
-    name: str, metric: CurveMetric, confidence: float, *, clustered: bool = False
+    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
 ) -> dict[str, pl.Expr]:
     """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
     recipe = metric.recipe
-    errors = {f"{name}_error": find_standard_error(name, metric, clustered=clustered)}
+    errors = {f"{name}_error": find_standard_error(name, metric, clustered=rows == "clustered")}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
     return errors
@@ -90,14 +94,14 @@ def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[s
 
 
 def analytic_interval(
-    name: str, metric: CurveMetric, confidence: float, *, clustered: bool = False
+    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
 ) -> IntervalExprs:
     """Return the interval of a metric, as expressions over columns.
 
     The columns are the metric `name`, its `build_helper_metrics`, and those that are bound for it. Of
-    rows that are `clustered`, precision at a recall has none.
+    clusters and of parts, precision at a recall has none.
     """
-    if metric.recipe.at_recall is not None and not clustered:
+    if metric.recipe.at_recall is not None and rows == "independent":
         return _precision_interval_exprs(name, metric.recipe.at_recall, confidence)
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
@@ -109,11 +113,8 @@ def analytic_interval(
         lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
     z = z_value(confidence)
-    half = (
-        (student_quantile(z, pl.col(STUDENT_FREEDOM)) if clustered else z)
-        * error
-        / (value * (1 - value))
-    )
+    quantile = student_quantile(z, pl.col(STUDENT_FREEDOM)) if rows == "clustered" else z
+    half = quantile * error / (value * (1 - value))
     interval = IntervalExprs(
         pl.when(known).then(error),
         pl.when(inside).then(_expit(lower_start - half)),

@@ -9,7 +9,8 @@ Source: Zou and Donner 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -89,30 +90,57 @@ def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: flo
     Where the value is at a bound, which is infinitely far on the scale, the end of the interval is the
     outermost of those at the ends of eta. An exact eta changes nothing, not even the last bit.
     """
-    value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    at_ends = [pl.col(f"{name}_{end}") for end in _ENDS]
-    columns = dict(
-        zip((_MIDDLE, _LEAST, _MOST, *_SCALED_ENDS), (value, low, high, *at_ends), strict=True)
-    )
+    middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in _ENDS]
     frame = frame.with_columns(
-        to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns.items()
+        to_unbounded(column, metric.range).alias(scaled)
+        for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
+    )
+    distances = EtaDistances(
+        *measure_eta_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
+        (at_ends[1] - at_ends[0]) / (2 * z),
+    )
+    corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in _ENDS]
+    return widen_intervals(frame, name, metric, distances, corners)
+
+
+class EtaDistances(NamedTuple):
+    """How far a value moves with prevalence: below and above on its scale, and its standard error."""
+
+    below: pl.Expr
+    above: pl.Expr
+    error: pl.Expr
+
+
+def widen_intervals(
+    frame: pl.LazyFrame,
+    name: str,
+    metric: CurveMetric,
+    distances: EtaDistances,
+    corners: Sequence[tuple[pl.Expr, pl.Expr]],
+) -> pl.LazyFrame:
+    """Add distances to the interval of a metric in quadrature; leave it as it is where eta is exact.
+
+    `corners` are intervals at the ends of eta, for a value at a bound.
+    """
+    value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
+    columns = zip((_MIDDLE, _LEAST, _MOST), (value, low, high), strict=True)
+    frame = frame.with_columns(
+        to_unbounded(column, metric.range).alias(scaled) for scaled, column in columns
     )
     middle, least, most = map(pl.col, (_MIDDLE, _LEAST, _MOST))
-    below, above = measure_eta_distances(middle, [pl.col(scaled) for scaled in _SCALED_ENDS])
     ends = {
-        "low": middle - combine_distances([middle - least, below]),
-        "high": middle + combine_distances([most - middle, above]),
+        "low": middle - combine_distances([middle - least, distances.below]),
+        "high": middle + combine_distances([most - middle, distances.above]),
     }
     inside = middle.is_finite()
-    changed = {
-        "standard_error": combine_distances(
-            [pl.col(f"{name}_standard_error"), (at_ends[1] - at_ends[0]) / (2 * z)]
-        )
-    }
-    for side, outermost in (("low", pl.min_horizontal), ("high", pl.max_horizontal)):
-        corners = [pl.col(f"{name}_{end}_{side}") for end in _ENDS]
-        known = pl.all_horizontal(end.is_not_null() for end in (value, *corners))
-        corner = pl.when(known).then(outermost(value, *corners))
+    error = pl.col(f"{name}_standard_error")
+    changed = {"standard_error": combine_distances([error, distances.error])}
+    for side, of_side, outermost in (
+        ("low", [corner[0] for corner in corners], pl.min_horizontal),
+        ("high", [corner[1] for corner in corners], pl.max_horizontal),
+    ):
+        known = pl.all_horizontal(end.is_not_null() for end in (value, *of_side))
+        corner = pl.when(known).then(outermost(value, *of_side))
         changed[side] = pl.when(inside).then(from_unbounded(ends[side], metric.range)).otherwise(corner)
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(has_interval).then(False))

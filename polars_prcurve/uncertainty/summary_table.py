@@ -19,6 +19,7 @@ from polars_prcurve.column_names import (
     GROUP,
     PAIR,
 )
+from polars_prcurve.curves.field_bands import refuse_bootstrap_of_field
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -33,6 +34,7 @@ from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
+    RowKind,
     analytic_interval,
     bind_errors,
     bind_least_ends,
@@ -48,6 +50,8 @@ from polars_prcurve.uncertainty.cluster_errors import (
 from polars_prcurve.uncertainty.eta_error import with_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
+from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
+from polars_prcurve.uncertainty.part_eta_error import with_part_eta_errors
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
@@ -73,16 +77,15 @@ def build_summary_table(
     With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
     the limits of the metrics come along.
     """
-    if uncertainty is not None and isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
+    _check_options(table, grid, uncertainty, smooth=smooth)
     named = number_metrics(metrics)
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
-        grid = grid.require_exact(option) if given else grid
     analytic = uncertainty is not None and uncertainty.method == "analytic"
     needed = named | _name_limits(named) if coarse else named
     read = list(needed.values())
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
+    if analytic and _is_field(table):  # the parts read it, too
+        sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
     else:
@@ -91,9 +94,16 @@ def build_summary_table(
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
     if uncertainty is not None and analytic:
-        cells = count_cluster_cells(table, sweep) if has_clusters(table) else None
-        level = uncertainty.confidence
-        values = _build_values_with_errors(curves, pairs, named, grid, confidence=level, cells=cells)
+        values = _build_values_with_errors(
+            table,
+            sweep,
+            curves,
+            pairs,
+            named,
+            etas_per_group=grid.etas_per_group,
+            uncertain=grid.uncertain,
+            confidence=uncertainty.confidence,
+        )
     else:
         values = curves.compute_values(pairs, needed, etas_per_group=grid.etas_per_group)
     values = check_at_end(table, values.sort(PAIR), *checks)
@@ -119,6 +129,19 @@ def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     }
 
 
+def _check_options(
+    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
+) -> None:
+    """Raise if an option does not go with the table or the prevalences."""
+    if uncertainty is not None and isinstance(table, RateTable):
+        table.refuse_bootstrap(uncertainty.method)
+    if _is_field(table):
+        refuse_bootstrap_of_field(given=_is_bootstrap(uncertainty))
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
+        if given:
+            grid.require_exact(option)
+
+
 def has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows come in clusters."""
     return CLUSTER in table.columns
@@ -128,25 +151,34 @@ def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
     return uncertainty is not None and uncertainty.method == "bootstrap"
 
 
+def _is_field(table: InputTable) -> TypeGuard[ScoreTable]:
+    return isinstance(table, ScoreTable) and table.parts is not None
+
+
 def _build_values_with_errors(
+    table: InputTable,
+    sweep: SweepTables,
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
-    grid: EtaTable,
     *,
+    etas_per_group: int | None,
+    uncertain: bool,
     confidence: float,
-    cells: pl.LazyFrame | None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair with their errors, which carry that of an uncertain eta."""
     build = partial(
         build_analytic_values,
         curves,
-        etas_per_group=grid.etas_per_group,
+        etas_per_group=etas_per_group,
         confidence=confidence,
-        cells=cells,
+        cells=count_cluster_cells(table, sweep) if has_clusters(table) else None,
+        parts=count_part_cells(table, sweep) if _is_field(table) else None,
     )
     values = build(pairs, named)
-    if not grid.uncertain:
+    if _is_field(table):
+        return with_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
+    if not uncertain:
         return values
     return with_eta_errors(
         values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
@@ -161,25 +193,30 @@ def build_analytic_values(
     etas_per_group: int | None,
     confidence: float,
     cells: pl.LazyFrame | None = None,
+    parts: PartCells | None = None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`.
 
-    If rows come in clusters, `cells` are those of `count_cluster_cells`.
+    If rows come in clusters, `cells` are those of `count_cluster_cells`. Of fields, `parts` are those of
+    `count_part_cells`.
     """
-    clustered = cells is not None
+    rows: RowKind = "independent" if parts is None else "in parts"
     if cells is not None:
-        pairs = join_cluster_sizes(pairs, cells)
+        rows, pairs = "clustered", join_cluster_sizes(pairs, cells)
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric)
     values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
     for influences in build_influences(curves, pairs, named):
-        variances = compute_variances(influences)
         if cells is not None:
             variances = compute_cluster_variances(cells, influences)
+        elif parts is not None:
+            variances = compute_part_variances(parts, influences)
+        else:
+            variances = compute_variances(influences)
         values = values.join(variances, on=influences.key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
-    for bind in (partial(bind_errors, clustered=clustered), bind_least_ends):
+    for bind in (partial(bind_errors, rows=rows), bind_least_ends):
         values = values.with_columns(
             expr.alias(column)
             for name, metric in named.items()
@@ -188,9 +225,7 @@ def build_analytic_values(
     return values.with_columns(
         expr.alias(f"{name}_{kind}")
         for name, metric in named.items()
-        for kind, expr in analytic_interval(name, metric, confidence, clustered=clustered)
-        ._asdict()
-        .items()
+        for kind, expr in analytic_interval(name, metric, confidence, rows=rows)._asdict().items()
     )
 
 

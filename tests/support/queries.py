@@ -42,6 +42,7 @@ FIELD_ENDS = FIELD.with_columns(
     eta_low=pl.when(pl.col("share") > 1).then(0.0), eta_high=pl.when(pl.col("share") > 1).then(0.1)
 )
 EVERY = list(POINT_METRICS)
+AREAS_IN_FIELD = ["average_precision", "roc_auc"]
 FEW_IN_FIELD = ["precision", "recall", "mcc"]
 BENEFIT = metrics.net_benefit(0.2)
 AREAS = [
@@ -361,6 +362,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.operating_points(
             UNCERTAIN.with_columns(eta_confidence=0.9), by="g", **(PROMISES | {"guarantee": 0.9})
         ),
+    ),
+    "summary, within": (
+        DF,
+        lambda p: p.summary(FIELD, within="g", by="h", confidence=0.9),
+    ),
+    "summary, within, uncertain eta": (
+        DF,
+        lambda p: p.summary(FIELD_ENDS, within="g", confidence=0.9, metrics=AREAS_IN_FIELD),
     ),
     "decision_curve, within": (
         DF,

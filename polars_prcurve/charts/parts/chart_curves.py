@@ -229,6 +229,8 @@ def describe_sizes(curves: ChartCurves) -> list[str]:
         lines.append("The table has no rows")
     elif all(len(size) for size in sizes):
         subject = "Test set" if curves.count_distinct(["n_pos", "n_neg"]) == 1 else "Test sets"
+        if any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
+            subject += ", in sums of weights and not in examples"  # as counts of a field are
         lines.append(f"{subject}: {say_sizes(*map(format_range, sizes))}")
     return [*lines, *([curves.left_out] if curves.left_out else [])]
 

@@ -1,0 +1,72 @@
+"""How many examples each class of a field of several parts counts as.
+
+Let a part have the share w of a class of the field, and n examples of this class. A rate of the field is
+a sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
+
+    1 / sum(w**2 / n)
+
+examples. So many does the class count as: no more than its examples, and fewer where a part has few
+examples for its share.
+
+Source: Kish 1965.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    N_NEG,
+    N_NEG_EFFECTIVE,
+    N_POS,
+    N_POS_EFFECTIVE,
+    PART_ETA,
+    PART_SHARE,
+    RESERVED,
+)
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import ScoreTable
+
+CLASS_WEIGHTS = {N_POS: f"{RESERVED}pos_weight", N_NEG: f"{RESERVED}neg_weight"}
+"""The columns with the share that a part has of the positives, and of the negatives, of its field."""
+_SIZES = {N_POS: N_POS_EFFECTIVE, N_NEG: N_NEG_EFFECTIVE}
+
+
+def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
+    """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
+    assert table.parts is not None
+    eta = pl.col(PART_ETA)
+    amounts = {N_POS: pl.col(PART_SHARE) * eta, N_NEG: pl.col(PART_SHARE) * (1 - eta)}
+    parts = table.parts.frame.filter(pl.col(PART_SHARE) > 0)
+    parts = parts.with_columns(
+        amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
+    )
+    totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
+    whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    sums = (parts.group_by(*table.by).agg(totals) if table.by else parts.select(totals)).rename(whole)
+    parts = join_parts(parts, sums, table)
+    return parts.with_columns(
+        (pl.col(name) / pl.col(total)).fill_nan(0.0).alias(name) for name, total in whole.items()
+    ).drop(whole.values())
+
+
+def join_part_sizes(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Add to a group table of fields N_POS_EFFECTIVE and N_NEG_EFFECTIVE; null without examples."""
+    parts = build_class_weights(table).with_columns(
+        to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
+        for n, weight in CLASS_WEIGHTS.items()
+    )
+    sums = [sum_shares(pl.col(CLASS_WEIGHTS[n])).alias(size) for n, size in _SIZES.items()]
+    added = parts.group_by(*table.by).agg(sums) if table.by else parts.select(sums)
+    sizes = added.with_columns(
+        pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
+    )
+    if not table.by:
+        return groups.join(sizes, how="cross")
+    return join_groups(groups, sizes, table.by, how="left", keep_order=True)
+
+
+def join_parts(parts: pl.LazyFrame, fields: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Join parts with columns of their field, on its `by` columns; without any, with its only row."""
+    return join_groups(parts, fields, table.by) if table.by else parts.join(fields, how="cross")

@@ -1,0 +1,204 @@
+"""The error of the prevalences of the parts of a field, in the intervals of its areas.
+
+If the prevalence of one part moves, the curve of the field moves: recall and fpr are sums over parts, by
+their prevalences. So areas are computed of two more curves for each part, with the prevalence of this
+part at either end of its interval. How far the area moves is one distance per part. All
+are added in quadrature to that of the sample, on a scale where the area is unbounded.
+
+Source: Zou and Donner 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import polars as pl
+
+from polars_prcurve.column_names import (
+    CUM_POS,
+    CUM_POS_ABOVE,
+    ETA_LIMITS,
+    GROUP,
+    LEAST_FPR,
+    NEG_FACTOR,
+    ODDS,
+    PAIR,
+    POS_FACTOR,
+    RESERVED,
+    SCORE,
+)
+from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.curves.field_bands import (
+    RATES_AT_ETAS,
+    add_squares,
+    with_moved_etas,
+    with_part_rates,
+)
+from polars_prcurve.curves.segment_sums import CurveSegments, with_extents
+from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.intervals.bands import (
+    measure_eta_distances,
+    to_unbounded,
+    with_eta_limits,
+)
+from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
+from polars_prcurve.sweep.group_table import SweepTables
+from polars_prcurve.sweep.part_counts import PART, build_part_counts
+from polars_prcurve.sweep.published_rates import with_row_before
+from polars_prcurve.uncertainty.analytic import bind_least_ends
+from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
+
+_FIELD, _END, _ODDS = f"{RESERVED}field", f"{RESERVED}end", f"{RESERVED}odds_of_field"
+
+
+def with_part_eta_errors(
+    values: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    named: Mapping[str, CurveMetric],
+    table: ScoreTable,
+    sweep: SweepTables,
+    *,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Let the intervals of areas of fields carry the errors of the prevalences of their parts.
+
+    `values` has one row of `pairs` per field: the metrics, and `<name>_standard_error`, `_low`, `_high`,
+    `_reliable`. Areas that do not depend on one prevalence depend on how parts differ in it.
+    """
+    assert table.parts is not None
+    moved = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
+    if not (moved and table.parts.uncertain_eta):
+        return values
+    values = values.cache()  # also what values at other prevalences are measured from
+    points = _build_moved_curves(table, sweep, pairs.select(GROUP, "eta"))
+    at_ends = _compute_moved_values(points, moved)
+    columns = [pl.col(name).alias(_name_middle(name)) for name in moved]
+    at_ends = at_ends.join(values.select(GROUP, *columns), on=GROUP)
+    values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=GROUP, how="left")
+    values = with_eta_limits(values)
+    for name, metric in moved.items():
+        distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
+        values, corners = _with_corners(values, name, metric, confidence)
+        values = widen_intervals(values, name, metric, distances, corners)
+    return values
+
+
+_SIDES = ("eta_below", "eta_above", "eta_error")
+
+
+def _name_middle(name: str) -> str:
+    return f"{name}_of_field"
+
+
+def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the points of the curves with one prevalence moved: _FIELD, PART, _END, eta, recall, fpr.
+
+    They are the points of a field on which recall rises, and those before, from the highest score down.
+    """
+    rises = pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)
+    kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
+    points = kept.select(*table.by, GROUP, SCORE, "recall", "fpr")
+    parts = points.drop(table.by).join(build_part_counts(table, points), on=[GROUP, SCORE])
+    parts = with_moved_etas(with_part_rates(parts.join(etas, on=GROUP)))
+    ends = [
+        parts.select(
+            pl.col(GROUP).alias(_FIELD),
+            PART,
+            SCORE,
+            pl.lit(end).alias(_END),
+            *(pl.col(given).alias(name) for given, name in zip(at_end, _RATES, strict=True)),
+        )
+        for end, at_end in enumerate(RATES_AT_ETAS)
+    ]
+    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(GROUP)
+    stacked = pl.concat(ends).with_columns(number)
+    return stacked.sort(GROUP, SCORE, descending=[False, True])
+
+
+_RATES = ("recall", "fpr", "eta")
+
+
+def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+    """Return one row per field and part, with the value of each metric at both ends of the eta."""
+    points = points.cache()
+    groups = points.group_by(GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(GROUP)
+    segments = with_extents(with_row_before(points.select(GROUP, "recall", "fpr")))
+    curves = CurveSegments(
+        groups,
+        {False: segments.cache()},
+        (pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Float64)),
+        CurveFacts(
+            pl.col("eta") + pl.col(PAIR) * 0.0,
+            pl.lit(True),
+            pl.col("eta").is_not_null(),
+            pl.col(LEAST_FPR),
+            None,
+            None,
+        ),
+        partial(build_metric_rows, None),
+    )
+    factors = [pl.lit(1.0).alias(name) for name in (POS_FACTOR, NEG_FACTOR)]  # of counts, without which
+    pairs = groups.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS), *factors)
+    values = curves.compute_values(pairs, moved, etas_per_group=1)
+    at_ends = [
+        pl.col(name).filter(pl.col(_END) == end).first().alias(_name_end(name, end))
+        for name in moved
+        for end in (0, 1)
+    ]
+    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: GROUP})
+
+
+def _name_end(name: str, end: int) -> str:
+    return f"{name}_at_{end}"
+
+
+def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: float) -> pl.LazyFrame:
+    """Return per field the sums over parts of squared distances below, above, and of errors."""
+    scaled = [
+        to_unbounded(pl.col(column), metric.range).alias(f"{column}_scaled")
+        for name, metric in moved.items()
+        for column in (_name_middle(name), *(_name_end(name, end) for end in (0, 1)))
+    ]
+    parts = parts.with_columns(scaled)
+    squares = []
+    for name in moved:
+        low, high = (_name_end(name, end) for end in (0, 1))
+        ends = [pl.col(f"{end}_scaled") for end in (low, high)]
+        distances = [
+            *measure_eta_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
+            (pl.col(high) - pl.col(low)) / (2 * z),
+        ]
+        squares += [
+            (distance * distance).alias(f"{name}_{side}")
+            for distance, side in zip(distances, _SIDES, strict=True)
+        ]
+    # Columns first, so that each is computed once.
+    parts = parts.select(GROUP, *squares)
+    return parts.group_by(GROUP).agg(
+        add_squares(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
+        for name in moved
+        for side in _SIDES
+    )
+
+
+def _with_corners(
+    values: pl.LazyFrame, name: str, metric: CurveMetric, confidence: float
+) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
+    """Return the intervals of a value at a bound, at both ends of the prevalence of the field.
+
+    The frame gets the columns that they read.
+    """
+    corners: list[tuple[pl.Expr, pl.Expr]] = []
+    value, known = pl.col(name), pl.col(f"{name}_low").is_not_null()
+    values = values.with_columns(pl.col(ODDS).alias(_ODDS))
+    for end, eta in enumerate(ETA_LIMITS):
+        least = f"{name}_least_{end}"
+        values = values.with_columns(odds_against(pl.col(eta)).alias(ODDS)).with_columns(
+            e.alias(least) for e in bind_least_ends(name, metric, confidence).values()
+        )
+        low = pl.when(value == 1).then(least).otherwise(0.0)
+        high = pl.when(value == 1).then(1.0).otherwise(1 - pl.col(least))
+        corners.append((pl.when(known).then(low), pl.when(known).then(high)))
+    return values.with_columns(pl.col(_ODDS).alias(ODDS)), corners
