@@ -112,12 +112,19 @@ def build_summary_table(
         bootstrap = Bootstrap(examples, metrics, uncertainty)
         values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    long = values.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross").sort(PAIR, COPY)
-    eta, *others = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
-    endings = {kind: "" if kind == "value" else f"_{kind}" for kind in others[others.index("value") :]}
+    columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
+    long = _to_row_per_metric(values, named, columns[columns.index("value") :])
+    return long.select(*table.by, columns[0], *grid.carried, *columns[1:])
+
+
+def _to_row_per_metric(
+    values: pl.LazyFrame, named: Mapping[str, CurveMetric], kinds: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
+    long = values.join(pl.LazyFrame({COPY: range(len(named))}), how="cross").sort(PAIR, COPY)
+    endings = {kind: "" if kind == "value" else f"_{kind}" for kind in kinds}
     of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
-    columns = long_columns(of_metrics, [metric.name for metric in metrics])
-    return long.with_columns(columns).select(*table.by, eta, *grid.carried, *others)
+    return long.with_columns(long_columns(of_metrics, [metric.name for metric in named.values()]))
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
