@@ -227,8 +227,19 @@ def test_quantiles_have_the_shares_and_the_lines_the_fit():
         assert [row["x"] for row in sample] == pytest.approx((-ndtri(share)).tolist(), abs=1e-5)
         mu, sigma = fit[f"mu_{kind}"].item(), fit[f"sigma_{kind}"].item()
         line = points(chart, "x", "y", curve)
-        assert [x for x, _ in line] == [sample[-1]["x"], sample[0]["x"]]
+        ends = [(sample[n]["x"], (sample[n]["y"] - mu) / sigma) for n in (-1, 0)]
+        assert [x for x, _ in line] == pytest.approx([max(ends[0]), min(ends[1])], rel=1e-4)
         assert [y for _, y in line] == pytest.approx([mu + sigma * x for x, _ in line], rel=1e-4)
+
+
+def test_lines_of_quantiles_end_at_the_scores():
+    frame = draw_scores(pos=300, neg=900)
+    frame = frame.with_columns(score=1 / (1 + (-4 * pl.col("score")).exp()))
+    chart = charts.normal_quantiles(frame.prc.sweep())
+    for curve in (0, 1):
+        scores = [row["y"] for row in records(chart, "dot") if row["curve"] == curve]
+        ends = points(chart, "x", "y", curve)
+        assert min(scores) <= ends[0][1] < ends[1][1] <= max(scores)
 
 
 def test_quantiles_of_many_scores_are_thinned():
@@ -832,7 +843,8 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1  late", "2  sure", "late  2", "sure  1"]
-    assert heading(chart) == "sure ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
+    where = "ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
+    assert heading(chart) == f"In the test sure {where}"
     grid = plot(frame).ranking(confidence=0.95, id="row")
     assert len(records(grid)) == 2 * len(eta_grid())
     assert png(chart).startswith(PNG)
@@ -1775,3 +1787,74 @@ def test_no_number_is_broken_at_a_line_end():
     assert not any(
         re.search(r"\d$|\b1 in$", line) and re.match(r"\d", after) for line, after in pairwise(lines)
     )
+
+
+def test_names_stand_off_thin_grey_lines():
+    recall = np.linspace(0.01, 1, 100)
+    precision = {"a" * 18: 0.2 - 0.08 * recall, "b" * 18: 0.22 - 0.075 * recall}
+    frame = pl.concat(
+        pl.DataFrame({"model": name, "tpr": recall, "fpr": recall * (1 / share - 1) / 9}, strict=False)
+        for name, share in precision.items()
+    )
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model", rates=("tpr", "fpr")), title=False)
+    [level] = {row["precision"] for row in records(chart, "reference")}
+    heights = [row["precision"] for row in records(chart, "name")]
+    assert len(heights) == 2
+    assert all(abs(height - level) * inner(chart)["height"] > 8 for height in heights)
+
+
+def test_lines_join_without_spikes():
+    frame = crossed("abcdefghijkl", "x").with_columns(site=pl.lit("x"))
+    table = frame.prc.curve(0.1, by="model", metrics="precision")
+    lines = [part["mark"] for part in inner(charts.pr_curve(table))["layer"]]
+    lines = [mark for mark in lines if mark["type"] == "line" and "interpolate" in mark]
+    assert len(lines) > 1
+    assert {mark["strokeJoin"] for mark in lines} == {"round"}
+
+
+def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
+    counts = pl.DataFrame(
+        {
+            "model": ["few", "few", "known", "known"],
+            "score": [1.0, 0.0] * 2,
+            "n_pos": [3, 2, 30, 20],
+            "n_neg": [2, 398, 20, 380],
+        }
+    )
+    points_at = counts.prc.operating_points(
+        [0.5, 0.1, 0.01], recall=0.5, by="model", counts=("n_pos", "n_neg"), confidence=0.95
+    )
+    chart = charts.p3_curve(points_at)
+    assert {row["color"] for row in records(chart) if row.get("doubt")} == {"few"}
+    assert "Dotted: fewer than 5 false alerts" in subtitle(chart)
+    samples = counts.prc.subsample_negatives(0.5, seed=1, by="model", counts=("n_pos", "n_neg"))
+    drawn = records(charts.ribbon(samples))
+    assert {row["color"] for row in drawn if row.get("doubt") and row["recall"] == 0.6} == {"few"}
+
+
+def test_a_ribbon_says_what_samples_make_of_half_recall():
+    frame = draw_scores(pos=400, neg=4_000, digits=3)
+    table = frame.prc.subsample_negatives(0.5, seed=1)
+    found = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
+    said = [f"{float(f'{100 * found[name]:.2g}'):g} %" for name in ("precision", "low", "high")]
+    title = heading(charts.ribbon(table))
+    assert (
+        title
+        == f"{said[0]} precision at half recall reads as {said[1]} to {said[2]} with fewer negatives"
+    )
+
+
+def test_a_ranking_claims_an_order_only_if_it_is_resolved():
+    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    title = heading(charts.ranking(ranks))
+    assert title.startswith("In the test ")
+    sure = ranks.with_columns(resolved=True)
+    assert heading(charts.ranking(sure)) == title.removeprefix("In the test ")
+
+
+def test_a_parameter_of_a_metric_follows_its_name():
+    table = trading().prc.summary(
+        [0.1, 0.5], by="model", metrics=("average_precision", "precision_at_recall(0.5)")
+    )
+    words = {row.get("text") for row in all_records(charts.metric_by_eta(table))}
+    assert {"Average precision", "Precision at recall 0.5"} <= words

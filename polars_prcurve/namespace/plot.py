@@ -604,7 +604,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['a ranks first at every share of positives shown']
+        ['In the test a ranks first at every share of positives shown']
         """
         check_texts(color=color, facet=facet)
         check_title(title)

@@ -293,6 +293,7 @@ class _Painter:
             interpolate=self.spec.interpolate,
             color=style.OTHERS,
             strokeWidth=style.LINE_OF_OTHERS,
+            strokeJoin="round",
             aria=False,
         )
         encoded: alt.Chart = grey.encode(self.x, self.y, alt.Order("order:Q"))
