@@ -1803,6 +1803,20 @@ def test_names_stand_off_thin_grey_lines():
     assert all(abs(height - level) * inner(chart)["height"] > 8 for height in heights)
 
 
+def test_no_two_groups_have_one_colour():
+    frame = crossed("abcdefghijkl", "x")
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"), color="model")
+    colors = next(
+        part["encoding"]["color"]["scale"]["range"]
+        for part in inner(chart)["layer"]
+        if "scale" in part.get("encoding", {}).get("color", {})
+    )
+    assert len(colors) == 12
+    own = [color for color in colors if color != OTHERS]
+    assert 0 < len(own) == len(set(own)) <= 8
+    assert "dash" not in subtitle(chart).lower()
+
+
 def test_lines_join_without_spikes():
     frame = crossed("abcdefghijkl", "x").with_columns(site=pl.lit("x"))
     table = frame.prc.curve(0.1, by="model", metrics="precision")

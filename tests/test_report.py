@@ -548,7 +548,22 @@ def test_parts_of_ones_own(tmp_path: Path) -> None:
     assert seen.within("h2") == ["Mine"]
     assert seen.within("p") == ["first", "second"]
     assert seen.within("li") == ["one", "two"]
-    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20\u202f000", "–", "–"]
+    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20\u00a0000", "–", "–"]
+
+
+def test_the_picture_shows_the_intervals_that_were_asked_for(page: Seen, tmp_path: Path) -> None:
+    def count_bands(seen: Seen) -> int:
+        return sum(tag == "path" and a.get("opacity") in ("0.16", "0.08") for tag, a in seen.tags)
+
+    assert count_bands(page) > 2
+    assert count_bands(reported(DF, tmp_path, 0.01, model="model", confidence=None)) == 0
+
+
+def test_numbers_of_a_page_have_no_exponents() -> None:
+    values = [1e-5, 1.2876e4, 93_664.7, 0.00000001234, 2.5, 123.456, -0.25, 1e-12, 0.0]
+    seen = Seen(build_page("Title", [pl.DataFrame({"x": values})]))
+    wanted = ["0.00001", "12 876", "93 665", "0.00000001234", "2.5", "123.5", "-0.25", "1e-12", "0"]
+    assert [text.replace("\u00a0", " ") for text in seen.within("td")] == wanted
 
 
 def test_scripts_are_listed_and_nothing_is_loaded() -> None:
@@ -573,7 +588,7 @@ def test_a_page_without_charts_has_no_script() -> None:
 
 
 def test_large_charts_stay_drawings_unless_they_move() -> None:
-    values = [{"x": i, "y": "letters" * 10} for i in range(4000)]
+    values = [{"x": i, "y": "letters" * 10} for i in range(14_000)]
     large = alt.Chart(alt.InlineData(values=values)).mark_point().encode(x="x:Q")
     assert "application/json" not in build_page("Title", [large])
     slider = alt.param(bind=alt.binding_range(min=0, max=1), name="slider", value=0.5)

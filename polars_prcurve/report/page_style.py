@@ -72,7 +72,13 @@ figure.own:not(.on) .live{height:0;overflow:hidden}
 .vega-bindings{font-size:14px;margin:10px 0 0} .vega-bindings select{font:inherit;color:inherit;
   background:var(--ground);border:1px solid var(--rule);border-radius:3px;padding:3px 6px}
 .vega-embed{width:100%}
-.wide{overflow-x:auto;margin:12px 0} svg.wide{overflow:visible;margin:0}
+.wide{overflow-x:auto;margin:12px 0;background:
+  linear-gradient(to right,var(--ground) 40%,transparent) 0 0/36px 100%,
+  linear-gradient(to left,var(--ground) 40%,transparent) 100% 0/36px 100%,
+  linear-gradient(to right,#8886,transparent) 0 0/12px 100%,
+  linear-gradient(to left,#8886,transparent) 100% 0/12px 100%;
+  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+svg.wide{overflow:visible;margin:0;background:none}
 table{border-collapse:collapse;width:100%;font-size:14.5px} caption{text-align:left;color:var(--quiet);
   font-size:14px;
   padding-bottom:6px}
@@ -103,7 +109,7 @@ main{padding:22px 16px 60px} h1{font-size:27px} .decision{padding:16px 16px 12px
   svg.small{display:block}
 table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
 .wide th:first-child{position:sticky;left:0;background:var(--ground);max-width:34vw;min-width:5rem}
-.wide td .ci{white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
+.wide td .ci,td:not(.number){white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
 .group th:first-child{max-width:none;position:static}
 }
 @page{size:A4;margin:16mm 15mm}
@@ -113,7 +119,11 @@ table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
   h2,h3{break-after:avoid}
 .decision{margin-top:12pt;padding:12pt 16pt 8pt} .decision h2{margin-top:2pt} th,td{padding:4px 8px}
 table:not(.raw){font-size:9.5pt} .values{grid-template-columns:repeat(4,auto)}
-figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid} .wide{overflow:visible}
+figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid} .wide{overflow:visible;background:none}
+table.raw{width:100%;font-size:7.5pt} .raw td,.raw th{padding:2px 3px} .raw thead th{overflow-wrap:anywhere}
+.many thead{display:none} .many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
+  border-bottom:1px solid var(--grid)} .many td{display:block;border:0}
+.many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}
 svg.wide{display:block} svg.small{display:none} figure.on img{display:inline} .own .live{display:none}
 details::details-content{content-visibility:visible;block-size:auto;opacity:1} summary{list-style:none}
 .all::before,.right{print-color-adjust:exact;-webkit-print-color-adjust:exact}
