@@ -67,6 +67,47 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     context.close()
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_drawing_is_read_by_pointer_touch_and_keyboard(browser: Any, report: Path, width: int) -> None:
+    context = browser.new_context(offline=True, has_touch=True, viewport={"width": width, "height": 800})
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(report.as_uri())
+    drawing = page.locator("figure > svg:visible").first
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    place = box["x"] + 0.5 * box["width"], box["y"] + 0.4 * box["height"]
+    page.touchscreen.tap(*place) if width == 390 else page.mouse.move(*place)
+    check_reading(page.inner_text(".reading-box"))
+    before = page.inner_text(".reading-box")
+    seen = page.locator(".reading-box").bounding_box()
+    assert seen["x"] >= 0
+    assert seen["x"] + seen["width"] <= width
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    check_reading(page.inner_text(".reading-box"))
+    assert page.inner_text(".reading-box") != before
+    page.keyboard.press("Escape")
+    assert not page.locator(".reading-box").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    context.close()
+
+
+def check_reading(said: str) -> None:
+    """Raise unless a box tells a recall, and of each model the precision that the library finds."""
+    first, *lines = said.replace("\u00a0", " ").splitlines()
+    recall = int(re.fullmatch(r"Recall: at least (\d+) %", first)[1])  # type: ignore[index]
+    points = DF.prc.operating_points(0.01, by="model", recall=recall / 100, confidence=0.95)
+    for line, row in zip(sorted(lines), points.sort("model").to_dicts(), strict=True):
+        name, value = line.split(": ", 1)
+        assert name.replace("\u2060", "") == row["model"]
+        assert value.startswith(f"{float(format(100 * row['precision'], '.2g')):g} % (")
+        assert value.endswith(f", threshold {row['threshold']:g}")
+
+
 @pytest.mark.parametrize(("width", "kind"), [(1200, "wide"), (390, "small")])
 def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: str) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": width, "height": 800})
@@ -78,6 +119,9 @@ def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: 
         assert all(drawn.nth(i).is_visible() == (name == kind) for i in range(3))
     assert page.locator("figure svg:visible").first.bounding_box()["width"] > min(width - 60, 600)
     assert not page.locator("#try").is_visible()  # a slider that nothing moves
+    words = page.locator(f"svg.{kind} .reading title").all_text_contents()
+    assert len(words) > 60
+    check_reading(next(text for text in words if re.match("Recall: at least (4[5-9]|5)", text)))
     context.close()
 
 

@@ -32,6 +32,7 @@ from polars_prcurve.number_words import NO_BREAK
 from polars_prcurve.report.drawings import CONFIG, build_scheme
 from polars_prcurve.report.html_parts import Markup, escape, write_caption
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
+from polars_prcurve.report.readings import READING, READING_SCRIPT
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ if TYPE_CHECKING:
 _MAX_ROWS = 500
 """Rows of a table, at most, that a page shows."""
 _MANY_COLUMNS = 10
-"""Columns, at most, that stand beside each other on paper; of more, each value comes with its name."""
+"""Columns, at most, that stand side by side on paper; of more, each value comes with its name."""
 _MAX_CHART_LETTERS = 1_000_000
-"""Characters of a chart in JSON, as many as the script that draws it; larger charts stay drawings, unless
-they have a slider."""
+"""Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
+unless they have a slider."""
 _SPEC_TAG = '<script type="application/json">'
 
 
@@ -104,6 +105,7 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as a string of HTML."""
     body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
     scripts = [build_script(), START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
+    scripts += [READING_SCRIPT] if any(READING in line for line in body) else []
     allowed = " ".join(f"'sha256-{_hash_script(script)}'" for script in scripts) or "'none'"
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
     title = escape(title)
@@ -240,7 +242,7 @@ def _format_value(value: Any) -> str:
 
 
 def _format_float(value: float) -> str:
-    """Return a number in four digits, and all before the point, without an exponent if it can be read."""
+    """Return a number in four digits, and all before the point, without an exponent if it has room."""
     if not 1e-9 <= abs(value) < 1e15:
         return f"{value:.4g}"
     digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))

@@ -32,8 +32,7 @@ h2{font-size:22px;line-height:1.25;margin:48px 0 8px} h3{font-size:18px;line-hei
   margin:28px 0 4px}
 p{margin:10px 0} p,li{max-width:46rem} li{margin:8px 0} ul{padding-left:20px}
 a{color:var(--c0)}
-  a:focus-visible,summary:focus-visible,.wide:focus-visible{outline:2px solid var(--c0);
-  outline-offset:3px}
+  :is(a,summary,svg,.wide):focus-visible{outline:2px solid var(--c0);outline-offset:3px}
 .meta,figcaption p{color:var(--quiet);font-size:14px} .meta{margin:0} .note{color:var(--quiet);
   font-size:13px}
 .toc{display:flex;flex-wrap:wrap;gap:4px 18px;margin:18px 0 28px;padding:10px 0;font-size:14px;
@@ -66,6 +65,13 @@ a{color:var(--c0)}
 figure{margin:30px 0} figure h3{margin:0} figcaption{margin:0 0 12px} figcaption p{margin:2px 0 0}
 svg.wide,svg.small{display:block;width:100%;height:auto;overflow:visible;font-family:FONT}
   svg.small{display:none}
+svg.wide *,svg.small *{pointer-events:none} svg .reading{pointer-events:stroke;stroke:var(--text);
+  opacity:0} svg .reading:hover,svg .at{opacity:.1}
+  svg:focus:not(:focus-visible){outline:0}
+.reading-box{position:absolute;z-index:1;max-width:min(27rem,94vw);padding:6px 10px;font-size:13px;
+  line-height:1.45;pointer-events:none;background:var(--ground);border:1px solid var(--rule);
+  border-radius:4px;box-shadow:0 2px 8px #0003;font-variant-numeric:tabular-nums}
+.reading-box div:first-child{font-weight:600}
 .own img{max-width:100%;height:auto} .own{background:#fff;color:#1a1d21} .own figcaption{margin-top:8px}
 figure.on img{display:none} .live{max-width:100%;overflow-x:auto} .own .live{background:#fff}
 figure.own:not(.on) .live{height:0;overflow:hidden}
@@ -119,8 +125,10 @@ table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
   h2,h3{break-after:avoid}
 .decision{margin-top:12pt;padding:12pt 16pt 8pt} .decision h2{margin-top:2pt} th,td{padding:4px 8px}
 table:not(.raw){font-size:9.5pt} .values{grid-template-columns:repeat(4,auto)}
-figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid} .wide{overflow:visible;background:none}
-table.raw{width:100%;font-size:7.5pt} .raw td,.raw th{padding:2px 3px} .raw thead th{overflow-wrap:anywhere}
+figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid}
+.wide{overflow:visible;background:none} .reading,.reading-box{display:none}
+table.raw{width:100%;font-size:7.5pt} .raw td,.raw th{padding:2px 3px}
+.raw thead th{overflow-wrap:anywhere}
 .many thead{display:none} .many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
   border-bottom:1px solid var(--grid)} .many td{display:block;border:0}
 .many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}

@@ -57,11 +57,12 @@ def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
 
 
 def _is_unseen(part: Any, pointers: list[str]) -> bool:
-    """Return whether a layer is transparent, or is filtered by a selection."""
+    """Return whether a layer is transparent and says nothing, or is filtered by a selection."""
     if not isinstance(part, dict) or not isinstance(part.get("mark"), dict):
         return False
     filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-    return part["mark"].get("opacity") == 0 or any(p in f for p in pointers for f in filters)
+    is_silent = part["mark"].get("opacity") == 0 and not part["mark"].get("aria")
+    return is_silent or any(p in f for p in pointers for f in filters)
 
 
 @cache
