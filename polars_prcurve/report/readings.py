@@ -131,9 +131,9 @@ def place_reading(node: ElementTree.Element, words: list[str]) -> bool:
     label = node.attrib.get("aria-label", "")
     if not label.startswith(_KEY):
         return False
-    kept = {name: node.attrib[name] for name in ("transform", "x2", "y2") if name in node.attrib}
-    width = node.attrib["stroke-width"]
+    names = ("transform", "x2", "y2", "stroke-width")
+    kept = [(name, node.attrib[name]) for name in names if name in node.attrib]
     node.attrib.clear()
-    node.attrib |= {"class": "reading", **kept, "stroke-width": width}
+    node.attrib.update([("class", "reading"), *kept])
     ElementTree.SubElement(node, "title").text = words[int(label.removeprefix(_KEY))]
     return True
