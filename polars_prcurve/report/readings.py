@@ -115,7 +115,8 @@ def _keep_places(
     if not places:
         return 0.0
     kept = places[:: max(1, math.ceil(_PIXELS * len(places) / width))]
-    shown = [row for row in rows if row.get("part") != "read"]
+    # Dots that only follow a pointer are not drawn.
+    shown = [row for row in rows if row.get("part") not in ("read", "hover")]
     chosen = set(kept)
     for row in sorted(read, key=lambda row: (str(row.get("facet")), row[x])):
         if row[x] in chosen:

@@ -103,8 +103,8 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
         aria=False,
         **look,
     )
-    place_x = alt.value(word.px) if word.x is None else x.build_x(pixels)
-    place_y = alt.value(word.py) if word.y is None else y.build_y(pixels)
+    place_x = alt.XValue(word.px) if word.x is None else x.build_x(pixels)
+    place_y = alt.YValue(word.py) if word.y is None else y.build_y(pixels)
     placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
     return placed.transform_filter(f"datum.part === '{part}'")
 
