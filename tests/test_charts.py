@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import colorsys
 import json
 import math
 import re
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import altair as alt
 import numpy as np
@@ -1683,6 +1685,29 @@ def test_any_two_colours_stay_apart(eyes):
     for first, n in ((2, 40), (4, 15), (8, 10)):
         apart = [np.linalg.norm(a - b) for i, a in enumerate(seen[:first]) for b in seen[:i]]
         assert min(apart) > n
+
+
+def test_pictures_of_the_site_keep_contrast_and_hue_in_dark_mode():
+    css = (Path(__file__).parent.parent / "docs" / "site.css").read_text(encoding="utf-8")
+    assert '.md-content img[src$=".png"] { filter: invert(1) hue-rotate(180deg); ' in css
+    # The matrix of hue-rotate(180deg), from https://www.w3.org/TR/filter-effects-1.
+    weights = np.array([0.213, 0.715, 0.072])
+    turn = 2 * np.tile(weights, (3, 1)) - np.eye(3)
+    ground = np.array([0x1E, 0x21, 0x29]) / 255
+    for color in (*COLORS, *ETA_COLORS):
+        before = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        filtered = np.clip(turn @ (1 - before), 0, 1)
+        shown = 1 - (1 - filtered) * (1 - ground)  # mix-blend-mode: screen
+        low, high = sorted(measure_luminance(c) for c in (ground, shown))
+        assert (high + 0.05) / (low + 0.05) >= 3
+        hues = [colorsys.rgb_to_hsv(*c)[0] for c in (before, filtered)]
+        gap = abs((hues[0] - hues[1] + 0.5) % 1 - 0.5)
+        assert gap <= (0.15 if color == "#2802A9" else 0.07)  # the one whose brightness has no room
+
+
+def measure_luminance(color: np.ndarray) -> float:
+    linear = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def test_doubt_is_dotted_and_groups_never_are():

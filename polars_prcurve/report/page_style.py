@@ -45,7 +45,8 @@ a{color:var(--c0)}
 .decision h2{font-size:27px;margin:4px 0 16px;line-height:1.2} .who{color:var(--c,var(--c0));
   font-weight:700}
 .values{display:grid;grid-template-columns:repeat(4,auto);gap:14px 18px;margin:0 0 20px}
-.values div{border-left:1px solid var(--grid);padding-left:16px} .values div:first-child{border:0;
+.values div{border-left:1px solid var(--grid);padding-left:16px;display:flex;flex-direction:column;
+  justify-content:space-between} .values div:first-child{border:0;
   padding:0}
 .values dt,.values dd{font-size:13px;color:var(--quiet);margin:0}
 .values b{display:block;font-size:26px;line-height:1.2;color:var(--text);white-space:nowrap;
