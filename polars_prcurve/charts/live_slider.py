@@ -23,7 +23,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     make_key,
     stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -300,7 +300,7 @@ class _LivePainter:
         ticks = [
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all"} for eta in shown
         ]
-        at = alt.YValue(_RULER)
+        at = fix_y(_RULER)
         ruler = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "to": 1.0}]))
         ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
         marks = alt.Chart(alt.InlineData(values=ticks))
@@ -366,14 +366,14 @@ class _LivePainter:
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
         short = "'at ' + format(100 * at, '.0f') + '\u00a0% recall'"
         head = one.transform_calculate(said=short if self.is_narrow else said)
-        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=alt.YValue(top), text="said:N")]
+        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
         for place, name in zip(places, heads, strict=True):
             column = alt.Chart(alt.InlineData(values=[{"recall": place, "text": name}]))
             column = column.mark_text(align="right", **quiet)
-            layers.append(column.encode(self.x, y=alt.YValue(top), text="text:N"))
+            layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         for number, label in enumerate(labels):
-            y = alt.YValue(top + 22 * (number + 1))
+            y = fix_y(top + 22 * (number + 1))
             row = self._pick_exact()
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))

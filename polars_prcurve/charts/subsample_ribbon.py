@@ -127,8 +127,7 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
 def _find_label(curves: ChartCurves, channels: Channels, curve: int) -> str:
     """Return the name of a curve that has a colour."""
     assert channels.color is not None
-    labels = zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True)
-    return dict(labels)[curve]
+    return channels.color.label_by_curve[curves.per_curve["curve"].to_list().index(curve)]
 
 
 def _read_along(curves: ChartCurves, channels: Channels, y: ChartAxis) -> list[dict[str, Any]]:

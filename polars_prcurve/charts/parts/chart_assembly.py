@@ -23,7 +23,7 @@ import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
     build_name_layer,
@@ -259,7 +259,8 @@ class _Painter:
         name = f"chosen_{self.key}.color"
         test = f"isValid({name}) && indexof({name}, datum.color) < 0"
         # As a channel of its own: Altair tries many kinds of channel on `alt.when(...)`, which is slow.
-        return {"opacity": alt.OpacityValue(1, condition={"test": test, "value": 0.12})}
+        channel: Any = alt.OpacityValue
+        return {"opacity": channel(1, condition={"test": test, "value": 0.12})}
 
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
         """Return a layer without marks, which holds all that the pointer can select.
@@ -483,7 +484,7 @@ def build_note(text: ChartText, width: float, y: float, x: float = -52) -> alt.C
         lineHeight=style.NOTE_SIZE + 4,
         aria=False,
     )
-    placed: alt.Chart = mark.encode(x=alt.XValue(x), y=alt.YValue(y), text="note:N")
+    placed: alt.Chart = mark.encode(x=fix_x(x), y=fix_y(y), text="note:N")
     return placed
 
 

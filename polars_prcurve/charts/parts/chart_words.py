@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.line_names import (
     STEP,
@@ -103,8 +103,8 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
         aria=False,
         **look,
     )
-    place_x = alt.XValue(word.px) if word.x is None else x.build_x(pixels)
-    place_y = alt.YValue(word.py) if word.y is None else y.build_y(pixels)
+    place_x = fix_x(word.px) if word.x is None else x.build_x(pixels)
+    place_y = fix_y(word.py) if word.y is None else y.build_y(pixels)
     placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
     return placed.transform_filter(f"datum.part === '{part}'")
 
