@@ -3,7 +3,8 @@
     python examples/gallery.py docs/images/
     python examples/gallery.py --only ranking
 
-The examples of a page run in order, and `chart` is what the example before an image has drawn.
+The examples of a page run in order, and `chart` is what the example before an image has drawn. The image
+`report` is a screenshot of the file `path`, and needs playwright and a Chromium.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import doctest
 import re
+import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -25,6 +27,7 @@ PAGES = (
     "uncertainty",
     "decision-curves",
     "has-it-changed",
+    "reports",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
@@ -55,7 +58,8 @@ def draw_page(text: str, wanted: list[str], folder: Path) -> None:
             continue
         for name in IMAGE.findall(part):
             if name in left:
-                save_image(variables["chart"], folder / f"{name}.png")
+                save = photograph if name == "report" else save_image
+                save(variables["path" if name == "report" else "chart"], folder / f"{name}.png")
                 left.remove(name)
         if not left:
             return
@@ -64,6 +68,28 @@ def draw_page(text: str, wanted: list[str], folder: Path) -> None:
 def save_image(chart: Any, path: Path) -> None:
     """Write a chart to a small PNG file."""
     chart.save(path, scale_factor=1.3)
+    shrink(path)
+
+
+def photograph(page_path: Path, path: Path) -> None:
+    """Write the top of a page, as a browser shows it, to a small PNG file."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser_path = next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 860, "height": 1000})
+        page.goto(page_path.as_uri())
+        figure = page.locator("figure").first.bounding_box()
+        end = 1000 if figure is None else figure["y"] + figure["height"] + 8
+        page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": 860, "height": end})
+        browser.close()
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Write an image again, in fewer bytes."""
     path.write_bytes(compress(path.read_bytes()))
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 

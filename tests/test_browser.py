@@ -67,6 +67,47 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     context.close()
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_drawing_is_read_by_pointer_touch_and_keyboard(browser: Any, report: Path, width: int) -> None:
+    context = browser.new_context(offline=True, has_touch=True, viewport={"width": width, "height": 800})
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(report.as_uri())
+    drawing = page.locator("figure > svg:visible").first
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    place = box["x"] + 0.5 * box["width"], box["y"] + 0.4 * box["height"]
+    page.touchscreen.tap(*place) if width == 390 else page.mouse.move(*place)
+    check_reading(page.inner_text(".reading-box"))
+    before = page.inner_text(".reading-box")
+    seen = page.locator(".reading-box").bounding_box()
+    assert seen["x"] >= 0
+    assert seen["x"] + seen["width"] <= width
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    check_reading(page.inner_text(".reading-box"))
+    assert page.inner_text(".reading-box") != before
+    page.keyboard.press("Escape")
+    assert not page.locator(".reading-box").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    context.close()
+
+
+def check_reading(said: str) -> None:
+    """Raise unless a box tells a recall, and of each model the precision that the library finds."""
+    first, *lines = said.replace("\u00a0", " ").splitlines()
+    recall = int(re.fullmatch(r"Recall: at least (\d+) %", first)[1])  # type: ignore[index]
+    points = DF.prc.operating_points(0.01, by="model", recall=recall / 100, confidence=0.95)
+    for line, row in zip(sorted(lines), points.sort("model").to_dicts(), strict=True):
+        name, value = line.split(": ", 1)
+        assert name.replace("\u2060", "") == row["model"]
+        assert value.startswith(f"{float(format(100 * row['precision'], '.2g')):g} % (")
+        assert value.endswith(f", threshold {row['threshold']:g}")
+
+
 @pytest.mark.parametrize(("width", "kind"), [(1200, "wide"), (390, "small")])
 def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: str) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": width, "height": 800})
@@ -78,6 +119,9 @@ def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: 
         assert all(drawn.nth(i).is_visible() == (name == kind) for i in range(3))
     assert page.locator("figure svg:visible").first.bounding_box()["width"] > min(width - 60, 600)
     assert not page.locator("#try").is_visible()  # a slider that nothing moves
+    words = page.locator(f"svg.{kind} .reading title").all_text_contents()
+    assert len(words) > 60
+    check_reading(next(text for text in words if re.match("Recall: at least (4[5-9]|5)", text)))
     context.close()
 
 
@@ -101,6 +145,38 @@ def test_a_report_in_dark_mode_and_on_paper(browser: Any, report: Path) -> None:
     context.close()
 
 
+def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:
+    points = DF.prc.operating_points(0.01, by="model", recall=[0.5, 0.8], per=1_000_000, confidence=0.95)
+    parts = [Table(points, "All columns"), Table(points[["model", "recall", "alerts"]]), chart_of_two()]
+    path = DF.prc.report(tmp_path / "own.html", parts=parts)
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.goto(path.as_uri())
+    page.wait_for_selector("figure.on svg")
+    fits = "[...document.querySelectorAll('.wide')].map(box => box.scrollWidth <= box.clientWidth)"
+    assert page.evaluate(fits) == [False, True]
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 680, "height": 800})  # of A4 within its margins
+    assert page.evaluate(fits) == [True, True]
+    last = page.locator("td[data-name=missed]").first
+    assert last.is_visible()
+    assert last.bounding_box()["x"] < 640
+    seen = [page.locator(f"figure {kind}").first.is_visible() for kind in ("img", ".live")]
+    assert seen == [True, False]  # and not the chart twice
+    page.close()
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_no_column_of_a_report_is_cut_off(browser: Any, report: Path, media: str) -> None:
+    page = browser.new_page(viewport={"width": 1280 if media == "screen" else 680, "height": 800})
+    page.emulate_media(media=media)
+    page.goto(report.as_uri())
+    tables = "[...document.querySelectorAll('.wide:not(:has(.raw))')]"
+    widths = page.evaluate(f"{tables}.map(box => [box.scrollWidth, box.clientWidth])")
+    assert widths
+    assert all(content <= box for content, box in widths)
+    page.close()
+
+
 def test_a_long_word_does_not_make_a_page_scroll_sideways(browser: Any, tmp_path: Path) -> None:
     word = "Long" * 100
     table = Table(pl.DataFrame({word: [word], f"{word}1": [1.5]}), word)
@@ -111,6 +187,11 @@ def test_a_long_word_does_not_make_a_page_scroll_sideways(browser: Any, tmp_path
     page.goto(path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+def chart_of_two() -> Any:
+    frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
+    return charts.pr_curve(frame.prc.curve(0.1, by="model"))
 
 
 def open_chart(browser: Any, path: Path, chart: Any, width: int = 900) -> Any:
@@ -141,8 +222,7 @@ def test_the_slider_of_a_live_chart(browser: Any, tmp_path: Path, width: int) ->
 
 @pytest.mark.parametrize("renderer", ["svg", "canvas"])
 def test_a_click_on_a_name_brings_out_its_line(browser: Any, tmp_path: Path, renderer: str) -> None:
-    frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
-    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    chart = chart_of_two()
     page = open_chart(browser, tmp_path / "svg.html", chart)
     name = page.locator("svg.marks text", has_text=re.compile("^broad$")).last.bounding_box()
     if renderer == "canvas":
@@ -169,8 +249,7 @@ def test_a_click_on_a_name_brings_out_its_line(browser: Any, tmp_path: Path, ren
 
 
 def test_the_pointer_reads_all_lines(browser: Any, tmp_path: Path) -> None:
-    frame = DF.with_columns(pl.col("model").replace(WIDE.columns[2], "broad"))
-    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    chart = chart_of_two()
     page = open_chart(browser, tmp_path / "pr.html", chart)
     box = page.locator("svg.marks").bounding_box()
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.6 * box["height"])

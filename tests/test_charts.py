@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import colorsys
 import json
 import math
 import re
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import altair as alt
 import numpy as np
@@ -227,8 +229,19 @@ def test_quantiles_have_the_shares_and_the_lines_the_fit():
         assert [row["x"] for row in sample] == pytest.approx((-ndtri(share)).tolist(), abs=1e-5)
         mu, sigma = fit[f"mu_{kind}"].item(), fit[f"sigma_{kind}"].item()
         line = points(chart, "x", "y", curve)
-        assert [x for x, _ in line] == [sample[-1]["x"], sample[0]["x"]]
+        ends = [(sample[n]["x"], (sample[n]["y"] - mu) / sigma) for n in (-1, 0)]
+        assert [x for x, _ in line] == pytest.approx([max(ends[0]), min(ends[1])], rel=1e-4)
         assert [y for _, y in line] == pytest.approx([mu + sigma * x for x, _ in line], rel=1e-4)
+
+
+def test_lines_of_quantiles_end_at_the_scores():
+    frame = draw_scores(pos=300, neg=900)
+    frame = frame.with_columns(score=1 / (1 + (-4 * pl.col("score")).exp()))
+    chart = charts.normal_quantiles(frame.prc.sweep())
+    for curve in (0, 1):
+        scores = [row["y"] for row in records(chart, "dot") if row["curve"] == curve]
+        ends = points(chart, "x", "y", curve)
+        assert min(scores) <= ends[0][1] < ends[1][1] <= max(scores)
 
 
 def test_quantiles_of_many_scores_are_thinned():
@@ -832,7 +845,8 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1  late", "2  sure", "late  2", "sure  1"]
-    assert heading(chart) == "sure ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
+    where = "ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
+    assert heading(chart) == f"In the test sure {where}"
     grid = plot(frame).ranking(confidence=0.95, id="row")
     assert len(records(grid)) == 2 * len(eta_grid())
     assert png(chart).startswith(PNG)
@@ -1673,6 +1687,29 @@ def test_any_two_colours_stay_apart(eyes):
         assert min(apart) > n
 
 
+def test_pictures_of_the_site_keep_contrast_and_hue_in_dark_mode():
+    css = (Path(__file__).parent.parent / "docs" / "site.css").read_text(encoding="utf-8")
+    assert '.md-content img[src$=".png"] { filter: invert(1) hue-rotate(180deg); ' in css
+    # The matrix of hue-rotate(180deg), from https://www.w3.org/TR/filter-effects-1.
+    weights = np.array([0.213, 0.715, 0.072])
+    turn = 2 * np.tile(weights, (3, 1)) - np.eye(3)
+    ground = np.array([0x1E, 0x21, 0x29]) / 255
+    for color in (*COLORS, *ETA_COLORS):
+        before = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        filtered = np.clip(turn @ (1 - before), 0, 1)
+        shown = 1 - (1 - filtered) * (1 - ground)  # mix-blend-mode: screen
+        low, high = sorted(measure_luminance(c) for c in (ground, shown))
+        assert (high + 0.05) / (low + 0.05) >= 3
+        hues = [colorsys.rgb_to_hsv(*c)[0] for c in (before, filtered)]
+        gap = abs((hues[0] - hues[1] + 0.5) % 1 - 0.5)
+        assert gap <= (0.15 if color == "#2802A9" else 0.07)  # the one whose brightness has no room
+
+
+def measure_luminance(color: np.ndarray) -> float:
+    linear = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
 def test_doubt_is_dotted_and_groups_never_are():
     table = draw_groups("abc", neg=2_000, digits=6).prc.curve(0.01, by="model")
     chart = charts.pr_curve(table)
@@ -1775,3 +1812,88 @@ def test_no_number_is_broken_at_a_line_end():
     assert not any(
         re.search(r"\d$|\b1 in$", line) and re.match(r"\d", after) for line, after in pairwise(lines)
     )
+
+
+def test_names_stand_off_thin_grey_lines():
+    recall = np.linspace(0.01, 1, 100)
+    precision = {"a" * 18: 0.2 - 0.08 * recall, "b" * 18: 0.22 - 0.075 * recall}
+    frame = pl.concat(
+        pl.DataFrame({"model": name, "tpr": recall, "fpr": recall * (1 / share - 1) / 9}, strict=False)
+        for name, share in precision.items()
+    )
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model", rates=("tpr", "fpr")), title=False)
+    [level] = {row["precision"] for row in records(chart, "reference")}
+    heights = [row["precision"] for row in records(chart, "name")]
+    assert len(heights) == 2
+    assert all(abs(height - level) * inner(chart)["height"] > 8 for height in heights)
+
+
+def test_no_two_groups_have_one_colour():
+    frame = crossed("abcdefghijkl", "x")
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"), color="model")
+    colors = next(
+        part["encoding"]["color"]["scale"]["range"]
+        for part in inner(chart)["layer"]
+        if "scale" in part.get("encoding", {}).get("color", {})
+    )
+    assert len(colors) == 12
+    own = [color for color in colors if color != OTHERS]
+    assert 0 < len(own) == len(set(own)) <= 8
+    assert "dash" not in subtitle(chart).lower()
+
+
+def test_lines_join_without_spikes():
+    frame = crossed("abcdefghijkl", "x").with_columns(site=pl.lit("x"))
+    table = frame.prc.curve(0.1, by="model", metrics="precision")
+    lines = [part["mark"] for part in inner(charts.pr_curve(table))["layer"]]
+    lines = [mark for mark in lines if mark["type"] == "line" and "interpolate" in mark]
+    assert len(lines) > 1
+    assert {mark["strokeJoin"] for mark in lines} == {"round"}
+
+
+def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
+    counts = pl.DataFrame(
+        {
+            "model": ["few", "few", "known", "known"],
+            "score": [1.0, 0.0] * 2,
+            "n_pos": [3, 2, 30, 20],
+            "n_neg": [2, 398, 20, 380],
+        }
+    )
+    points_at = counts.prc.operating_points(
+        [0.5, 0.1, 0.01], recall=0.5, by="model", counts=("n_pos", "n_neg"), confidence=0.95
+    )
+    chart = charts.p3_curve(points_at)
+    assert {row["color"] for row in records(chart) if row.get("doubt")} == {"few"}
+    assert "Dotted: fewer than 5 false alerts" in subtitle(chart)
+    samples = counts.prc.subsample_negatives(0.5, seed=1, by="model", counts=("n_pos", "n_neg"))
+    drawn = records(charts.ribbon(samples))
+    assert {row["color"] for row in drawn if row.get("doubt") and row["recall"] == 0.6} == {"few"}
+
+
+def test_a_ribbon_says_what_samples_make_of_half_recall():
+    frame = draw_scores(pos=400, neg=4_000, digits=3)
+    table = frame.prc.subsample_negatives(0.5, seed=1)
+    found = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
+    said = [f"{float(f'{100 * found[name]:.2g}'):g} %" for name in ("precision", "low", "high")]
+    title = heading(charts.ribbon(table))
+    assert (
+        title
+        == f"{said[0]} precision at half recall reads as {said[1]} to {said[2]} with fewer negatives"
+    )
+
+
+def test_a_ranking_claims_an_order_only_if_it_is_resolved():
+    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    title = heading(charts.ranking(ranks))
+    assert title.startswith("In the test ")
+    sure = ranks.with_columns(resolved=True)
+    assert heading(charts.ranking(sure)) == title.removeprefix("In the test ")
+
+
+def test_a_parameter_of_a_metric_follows_its_name():
+    table = trading().prc.summary(
+        [0.1, 0.5], by="model", metrics=("average_precision", "precision_at_recall(0.5)")
+    )
+    words = {row.get("text") for row in all_records(charts.metric_by_eta(table))}
+    assert {"Average precision", "Precision at recall 0.5"} <= words

@@ -19,6 +19,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, eta_from_sample
+from polars_prcurve.metrics import precision_at_recall
 from polars_prcurve.namespace import prc
 from polars_prcurve.number_words import say_count, say_eta, say_share
 from polars_prcurve.report.decisions import collect_points, rank_options, shorten_threshold
@@ -324,6 +325,38 @@ def test_leads_on_the_same_examples(tmp_path: Path) -> None:
         assert words in said
 
 
+@pytest.mark.parametrize(
+    ("eta", "n", "offset", "words"),
+    [
+        (0.1, 3000, 0.02, "A test on the same examples cannot tell "),
+        (0.01, 3000, 0.35, "On the same examples a lead of a over b is likely"),
+        (0.1, 6000, 0.3, "The order is clear: a test on the same examples puts a before b (95\u00a0%)."),
+    ],
+)
+def test_an_order_at_a_target_rests_on_a_test_of_the_same_examples(
+    eta: float, n: int, offset: float, words: str, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(0)
+    label = draw.random(n) < 0.1
+    a = 2 * label + draw.normal(size=n)
+    b = a - offset * label + 0.3 * draw.normal(size=n)
+    long = pl.DataFrame({"label": label, "a": a, "b": b}).prc.unpivot_scores(["a", "b"], row="row")
+    said = find_box(reported(long, tmp_path, eta, model="model", id="row", recall=0.5))
+    assert words in said
+    metric = precision_at_recall(0.5)
+    how: dict[str, Any] = {"method": "bootstrap", "seed": 0}
+    [pair] = long.prc.compare(eta=eta, model="model", id="row", metrics=metric, **how).to_dicts()
+    assert pair["resolved"] == ("is clear" in said)
+    assert (pair["low"] <= 0 <= pair["high"]) == ("cannot tell" in said)
+    alone = find_box(reported(long, tmp_path, eta, model="model", recall=0.5))
+    assert "same examples" not in alone
+    spans = long.prc.operating_points(eta, by="model", recall=0.5, confidence=0.95).sort("precision")
+    is_apart = spans["precision_high"][0] < spans["precision_low"][1]
+    by_itself = "The order is clear: the intervals do not overlap, each model taken by itself."
+    assert (by_itself in alone) == is_apart
+    assert ("The intervals of a and b overlap" in alone or "of b and a overlap" in alone) != is_apart
+
+
 def test_models_that_are_equal_alone_or_without_a_value(tmp_path: Path) -> None:
     equal = pl.concat([DF.filter(model="a"), DF.filter(model="a").with_columns(model=pl.lit("c"))])
     said = find_box(reported(equal, tmp_path, 0.1, model="model", recall=0.5))
@@ -466,7 +499,8 @@ def test_hostile_names_are_only_text(tmp_path: Path) -> None:
         assert seen.within("h1") == [visible(column)]
         for name in HOSTILE:
             assert visible(name) in seen.within("td")
-        assert [attrs.get("type") for tag, attrs in seen.tags if tag == "script"].count(None) == 2
+        types = [attrs.get("type") for tag, attrs in seen.tags if tag == "script"]
+        assert types.count(None) == 3  # Vega, the start of live charts, and what the pointer reads
         assert not any("onerror" in attrs for _, attrs in seen.tags)
         assert not any(tag == "img" for tag, _ in seen.tags)
         for spec in seen.within("script"):
@@ -548,7 +582,28 @@ def test_parts_of_ones_own(tmp_path: Path) -> None:
     assert seen.within("h2") == ["Mine"]
     assert seen.within("p") == ["first", "second"]
     assert seen.within("li") == ["one", "two"]
-    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20\u202f000", "–", "–"]
+    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20\u00a0000", "–", "–"]
+
+
+def test_the_picture_shows_the_intervals_that_were_asked_for(page: Seen, tmp_path: Path) -> None:
+    def count_bands(seen: Seen) -> int:
+        return sum(tag == "path" and a.get("opacity") in ("0.16", "0.08") for tag, a in seen.tags)
+
+    assert count_bands(page) > 2
+    assert count_bands(reported(DF, tmp_path, 0.01, model="model", confidence=None)) == 0
+
+
+def test_clips_of_a_drawing_are_numbered_anew() -> None:
+    clipped = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_rule(clip=True).encode(x="x:Q")
+    pages = [build_page("Title", [clipped]) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_numbers_of_a_page_have_no_exponents() -> None:
+    values = [1e-5, 1.2876e4, 93_664.7, 0.00000001234, 2.5, 123.456, -0.25, 1e-12, 0.0]
+    seen = Seen(build_page("Title", [pl.DataFrame({"x": values})]))
+    wanted = ["0.00001", "12 876", "93 665", "0.00000001234", "2.5", "123.5", "-0.25", "1e-12", "0"]
+    assert [text.replace("\u00a0", " ") for text in seen.within("td")] == wanted
 
 
 def test_scripts_are_listed_and_nothing_is_loaded() -> None:
@@ -573,7 +628,7 @@ def test_a_page_without_charts_has_no_script() -> None:
 
 
 def test_large_charts_stay_drawings_unless_they_move() -> None:
-    values = [{"x": i, "y": "letters" * 10} for i in range(4000)]
+    values = [{"x": i, "y": "letters" * 10} for i in range(14_000)]
     large = alt.Chart(alt.InlineData(values=values)).mark_point().encode(x="x:Q")
     assert "application/json" not in build_page("Title", [large])
     slider = alt.param(bind=alt.binding_range(min=0, max=1), name="slider", value=0.5)

@@ -42,6 +42,8 @@ from polars_prcurve.charts.parts.number_formats import (
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
     build_records,
+    describe_doubt,
+    find_few_false_alerts,
     split_by_doubt,
 )
 from polars_prcurve.charts.parts.references import draw_own_etas
@@ -214,10 +216,18 @@ class _LineChart:
         return channels.color is None or row.get("color") in channels.color.shown_labels
 
     def _find_doubt(self) -> pl.DataFrame:
-        """Return the rows with `doubt`: whether the interval of a value is not reliable."""
+        """Return the rows with `doubt`: an interval is not reliable, or few false alerts are behind."""
         rows = self.curves.rows
+        if self._rests_on_counts:
+            return find_few_false_alerts(rows)
         has = "reliable" in rows.columns
         return rows.with_columns(doubt=pl.col("reliable").not_() if has else pl.lit(False))
+
+    @property
+    def _rests_on_counts(self) -> bool:
+        """Whether the values are the precision of thresholds, with the counts behind it."""
+        metrics = self.curves.per_curve["metric"].unique().to_list()
+        return metrics == ["precision"] and "fp" in self.curves.rows.columns
 
     def _name_chart(self) -> str:
         """Return the name of a chart without a finding."""
@@ -308,6 +318,8 @@ class _LineChart:
             lines.append(f"Shaded: {level}{fixed}")
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: too few examples for the interval to hold")
+        if self._rests_on_counts:
+            lines += describe_doubt(self._find_doubt())
         etas = sorted({eta for eta in self._compute_own_etas() if eta is not None})
         if len(etas) > 1:
             rules = "Grey rules: the" if has_own else "The"

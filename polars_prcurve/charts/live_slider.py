@@ -15,15 +15,15 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
-    BARE_VIEW,
     ChartText,
     attach_data,
     build_note,
     build_title,
     keep_part,
     make_key,
+    stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -234,20 +234,18 @@ class _LivePainter:
         room = 270 if self.is_narrow else self.pixels
         note = build_note(text, room, foot, -self.precision.measure_labels() + 10)
         layers += [] if note is None else [note]
-        whole = alt.LayerChart(data=alt.InlineData(values=[]), layer=layers, view=BARE_VIEW)
+        at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
+        layers[0] = layers[0].add_params(
+            alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
+            alt.param(name="at", expr=at),
+        )
+        whole = stack_layers(layers, data=alt.InlineData(values=[]))
         whole = whole.properties(width=width, height=HEIGHT, **build_title(text, room + 20))
         if width == "container":
             whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
-        return attach_data(
-            whole.add_params(
-                alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
-                alt.param(name="at", expr=at),
-            ),
-            data,
-        )
+        return attach_data(whole, data)
 
     def _build_curves(self) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
@@ -302,7 +300,7 @@ class _LivePainter:
         ticks = [
             {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all"} for eta in shown
         ]
-        at = alt.value(_RULER)
+        at = fix_y(_RULER)
         ruler = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "to": 1.0}]))
         ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
         marks = alt.Chart(alt.InlineData(values=ticks))
@@ -368,14 +366,14 @@ class _LivePainter:
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
         short = "'at ' + format(100 * at, '.0f') + '\u00a0% recall'"
         head = one.transform_calculate(said=short if self.is_narrow else said)
-        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=alt.value(top), text="said:N")]
+        layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
         for place, name in zip(places, heads, strict=True):
             column = alt.Chart(alt.InlineData(values=[{"recall": place, "text": name}]))
             column = column.mark_text(align="right", **quiet)
-            layers.append(column.encode(self.x, y=alt.value(top), text="text:N"))
+            layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         for number, label in enumerate(labels):
-            y = alt.value(top + 22 * (number + 1))
+            y = fix_y(top + 22 * (number + 1))
             row = self._pick_exact()
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))

@@ -150,13 +150,23 @@ def _thin_by_quantile(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return the two ends of the line mean + deviation * x of each curve, at its outermost points."""
+    """Return the two ends of the line mean + deviation * x of each curve, at its outermost points.
+
+    Where scores have bounds, such as 0 and 1, the line ends there: beyond them no score can be, and the
+    points would have less room.
+    """
     total = pl.col("rise").sum()
     mean = (pl.col("y") * pl.col("rise")).sum() / total
     variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
     fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
+    low, high = pl.col("y").min().alias("low"), pl.col("y").max().alias("high")
     drawn_by_curve = drawn.group_by("curve")
-    ends = pl.concat([drawn_by_curve.agg(pl.col("x").min()), drawn_by_curve.agg(pl.col("x").max())])
-    line = pl.col("mean") + pl.col("deviation") * pl.col("x")
-    ends = ends.sort("curve", "x").join(fits, on="curve", maintain_order="left")
-    return ends.with_columns(line.alias("y"), made=True)
+    ends = [drawn_by_curve.agg(end, low, high) for end in (pl.col("x").min(), pl.col("x").max())]
+    fit = pl.col("mean") + pl.col("deviation") * pl.col("x")
+    line = pl.concat(ends).sort("curve", "x").join(fits, on="curve", maintain_order="left")
+    line = line.with_columns(fit.clip("low", "high").alias("y"), made=True)
+    is_sloped = pl.col("deviation") > 0
+    across = (pl.col("y") - pl.col("mean")) / pl.col("deviation")
+    return line.with_columns(
+        pl.when(is_sloped, pl.col("y") != fit).then(across).otherwise("x").alias("x")
+    )

@@ -125,7 +125,10 @@ def _list_ranks(lowest: int) -> tuple[float, ...]:
 
 
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return who ranks first at both ends of the axis; an empty text for panels, or if several do."""
+    """Return who ranks first at both ends of the axis; an empty text for panels, or if several do.
+
+    It is only the order of this test unless the ranking says that the first is ahead of all.
+    """
     if channels.facet is not None or channels.color is None or curves.rows.is_empty():
         return ""
     label = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
@@ -135,11 +138,14 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     if any(len(end) != 1 for end in ends) or len(etas) < 2:
         return ""
     rare, common = (label[end[0]] for end in ends)
+    shown = first if rare == common else first.filter(pl.col("eta").is_in([etas[0], etas[-1]]))
+    is_sure = "resolved" in shown.columns and shown["resolved"].fill_null(False).all()
+    prefix = "" if is_sure else "In the test "
     if rare != common:
         where = f"ranks first where {say_eta(etas[0])} is positive"
-        return f"{rare} {where}, {common} where {say_eta(etas[-1])} is"
+        return f"{prefix}{rare} {where}, {common} where {say_eta(etas[-1])} is"
     everywhere = first["curve"].n_unique() == 1
-    return f"{rare} ranks first at every share of positives shown" if everywhere else ""
+    return f"{prefix}{rare} ranks first at every share of positives shown" if everywhere else ""
 
 
 def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[Word]:

@@ -27,9 +27,12 @@ from polars_prcurve.charts.parts.number_formats import format_range, format_thre
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
+    describe_doubt,
     describe_thinning,
+    find_few_false_alerts,
     keep_rises,
     measure_steps,
+    split_by_doubt,
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
@@ -50,8 +53,8 @@ def ribbon(
 
     After Brabec et al. 2020, fig. 6. The line is the precision with all negatives, adjusted to eta. The
     ribbons around it are the precision found in samples of the negatives, at the same thresholds: the
-    light one from the least to the greatest, the dark one the middle half. Lines are steps, as in
-    `pr_curve`.
+    light one from the least to the greatest, the dark one the middle half. Lines are steps, and dotted
+    where fewer than five false positives are behind them, as in `pr_curve`.
 
     Parameters
     ----------
@@ -77,13 +80,14 @@ def ribbon(
     check_title(title)
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
-    steps = build_steps(curves.rows, "precision", *_RIBBON_COLUMNS)
+    steps = build_steps(find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt")
     channels = read_channels(curves, color, facet)
     channels, picked = pick_out(channels, measure_steps(steps, "precision"), curves)
     y = ChartAxis("precision", "Precision", *fit_shares(steps["low"]))
     spec = ChartSpec(_X, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     pixels = arrange_panels(channels.facet, spec).width
     drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), pixels)
+    drawn = split_by_doubt(drawn, "step-before")
     chance, words = draw_level(channels, curves.per_curve["eta"], (_X, y), "alerts at random")
     lines = build_records(curves, channels, drawn, ["recall", "precision", *_RIBBON_COLUMNS])
     data = [*chance, *lines, *_read_along(curves, channels, y)]
@@ -93,11 +97,37 @@ def ribbon(
     text = ChartText(
         title,
         f"{join_etas('Precision by recall', curves)}{samples}",
-        (*note, picked, *describe_sizes(curves)),
-        "What a test with fewer negatives would have found",
+        (*note, picked, *describe_doubt(drawn), *describe_sizes(curves)),
+        _find_title(curves, channels) or "What a test with fewer negatives would have found",
         describe_thinning(steps, drawn),
     )
     return build_chart(spec, data, channels, text, words)
+
+
+def _find_title(curves: ChartCurves, channels: Channels) -> str:
+    """Return what samples make of the precision at half recall, of the line where they differ most.
+
+    It is empty for panels, where no sample differs, or where few false positives are behind a point.
+    """
+    if channels.facet is not None or len(curves.per_curve) > 2:
+        return ""
+    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
+    half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+    half = half.filter(pl.col("low") < pl.col("high"))
+    if half.is_empty() or half["doubt"].fill_null(True).any():
+        return ""
+    row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
+    found, low, high = (say_share(row[name]) for name in ("precision", "low", "high"))
+    if low == high:
+        return ""
+    name = "" if channels.color is None else f"{_find_label(curves, channels, row['curve'])}: "
+    return f"{name}{found} precision at half recall reads as {low} to {high} with fewer negatives"
+
+
+def _find_label(curves: ChartCurves, channels: Channels, curve: int) -> str:
+    """Return the name of a curve that has a colour."""
+    assert channels.color is not None
+    return channels.color.label_by_curve[curves.per_curve["curve"].to_list().index(curve)]
 
 
 def _read_along(curves: ChartCurves, channels: Channels, y: ChartAxis) -> list[dict[str, Any]]:

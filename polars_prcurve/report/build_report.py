@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,13 @@ from polars_prcurve.intervals.rates import check_confidence
 from polars_prcurve.number_words import glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.decision_box import write_decision, write_other_decisions
-from polars_prcurve.report.decisions import collect_points, rank_options
+from polars_prcurve.report.decisions import (
+    N_REPLICATES,
+    Decision,
+    collect_points,
+    rank_options,
+    test_leads,
+)
 from polars_prcurve.report.drawings import draw_figure
 from polars_prcurve.report.field_of_parts import (
     FIELD_METHODS_TEXT,
@@ -185,7 +191,7 @@ def build_report_parts(
         ranks = source.rank_models(request.eta.exact, request.confidence)
     points = collect_points(source, request)
     sizes = source.count_examples(source.group_columns) if source.within else areas
-    decisions = rank_options(source, request, points, sizes)
+    decisions = test_leads(source, request, rank_options(source, request, points, sizes))
     curves = source.merged.curve(
         request.eta.lead,
         metrics=("precision",),
@@ -209,7 +215,7 @@ def build_report_parts(
         *write_open_questions(source, request, tables),
         *_draw_charts(source, request, tables),
         Markup('<h2 id="methods">Methods and tables</h2>'),
-        Folded("Methods", list(_describe_methods(source, request, digest))),
+        Folded("Methods", list(_describe_methods(source, request, digest, decisions))),
         *_fold_tables(source, tables, points),
     ]
 
@@ -395,12 +401,19 @@ _UNPAIRED_NOTE = """\
 Models count as tested on examples of their own. If all scored the same ones, leads are surer than said
 here: what is easy or hard for all of them cancels out of the difference."""
 
+_TEST_TEXT = f"""\
+Whether the first model is ahead at the first target was tested on the same examples, by
+{N_REPLICATES} bootstrap replicates (compare(method="bootstrap", seed=0)), at a level for all pairs of
+models (Bonferroni)."""
+
 _PAIRED_NOTE = (
     "Leads in average precision are of differences on the same examples, which all models scored."
 )
 
 
-def _describe_methods(source: ReportSource, request: ReportRequest, digest: str) -> Iterator[str]:
+def _describe_methods(
+    source: ReportSource, request: ReportRequest, digest: str, decisions: Sequence[Decision]
+) -> Iterator[str]:
     """Yield how the numbers were made, from which table and by which versions."""
     what = "counts of positives and negatives by score" if source.has_counts else "rates"
     packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
@@ -412,6 +425,8 @@ def _describe_methods(source: ReportSource, request: ReportRequest, digest: str)
         yield FIELD_METHODS_TEXT
     elif source.model is not None and source.has_counts:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
+    if any(decision.leads is not None for decision in decisions):
+        yield _TEST_TEXT
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."
 

@@ -78,7 +78,7 @@ def _write_box(
         yield "".join(_write_values(lead.best, request, lead.eta))
         if len(lead.options) > 1:
             yield "".join(_write_bars(lead, request, models))
-        for sentence in _describe_decision(lead, ranks):
+        for sentence in _describe_decision(lead, request, ranks):
             yield f'<p class="but">{escape(sentence)}</p>'
     for sentence in describe_promise(lead, request):
         yield f'<p class="promise">{escape(sentence)}</p>'
@@ -175,25 +175,18 @@ def _write_bars(lead: Decision, request: ReportRequest, models: Sequence[Any]) -
 # Sentences ------------------------------------------------------------------------------------
 
 
-def _describe_decision(lead: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _describe_decision(
+    lead: Decision, request: ReportRequest, ranks: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
     """Yield how sure the order of models is, and whether average precision tells another."""
     verdict, merit = lead.find_verdict(), lead.goal.merit
-    first = name_value(lead.met[0].model)
     if verdict == "equal":
         same = [o for o in lead.met if o.row[merit] == lead.met[0].row[merit]]
         yield f"{join_names(name_value(o.model) for o in same)} do equally well here."
     elif verdict == "apart":
-        who = "" if len(lead.met) == 2 else f" of {first} and all others"
-        yield f"The order is clear: the intervals{who} do not overlap."
+        yield _say_clear_order(lead, request)
     elif verdict == "open":
-        near = [o for o in lead.met[1:] if _is_near(lead.met[0], o, merit)]
-        names = [name_value(o.model) for o in near[:_MOST_BARS]]
-        if len(near) > _MOST_BARS:
-            names = [*names[:-1], f"{len(near) - _MOST_BARS + 1} others"]
-        yield (
-            f"The intervals of {join_names([first, *names])} overlap, so another test may put them in "
-            "another order."
-        )
+        yield _say_open_order(lead)
     yield from describe_other_order(lead, ranks)
     row = lead.met[0].row
     if row.get("eta_low") is not None:
@@ -201,6 +194,43 @@ def _describe_decision(lead: Decision, ranks: Sequence[Mapping[str, Any]]) -> It
             f"The share of positives is itself an estimate, {say_eta(row['eta_low'])} to "
             f"{say_eta(row['eta_high'])}; intervals carry its error."
         )
+
+
+def _say_clear_order(lead: Decision, request: ReportRequest) -> str:
+    """Return what makes the order clear: a test on the same examples, or intervals."""
+    first = name_value(lead.met[0].model)
+    if lead.leads is None or request.confidence is None:
+        who = "" if len(lead.met) == 2 else f" of {first} and all others"
+        return f"The order is clear: the intervals{who} do not overlap, each model taken by itself."
+    others = name_value(lead.met[1].model) if len(lead.met) == 2 else "all others"
+    level = format_level(request.confidence).replace(" ", NO_BREAK)
+    return f"The order is clear: a test on the same examples puts {first} before {others} ({level})."
+
+
+def _say_open_order(lead: Decision) -> str:
+    """Return which models may be in another order, and by what."""
+    first, merit = name_value(lead.met[0].model), lead.goal.merit
+    another = "so another test may put them in another order."
+    if lead.leads is None:
+        near = [option.model for option in lead.met[1:] if _is_near(lead.met[0], option, merit)]
+        return f"The intervals of {join_names([first, *_list_few(near)])} overlap, {another}"
+    near = [model for model, kind in lead.leads.items() if kind == "open"]
+    if near:
+        names = join_names([first, *_list_few(near)])
+        return f"A test on the same examples cannot tell {names} apart, {another}"
+    near = [model for model, kind in lead.leads.items() if kind == "likely"]
+    over = join_names(_list_few(near))
+    return (
+        f"On the same examples a lead of {first} over {over} is likely: its interval leaves out 0, "
+        "but such intervals are known to be too narrow here."
+    )
+
+
+def _list_few(models: Sequence[Any]) -> list[str]:
+    """Return the names of the first few models, and how many more there are."""
+    names = [name_value(model) for model in models[:_MOST_BARS]]
+    more = len(models) - _MOST_BARS
+    return names if more <= 0 else [*names[:-1], f"{more + 1} others"]
 
 
 def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:

@@ -1,25 +1,32 @@
 """Decisions: for each target, prevalence and group the models in order, the best first.
 
 operating points -> rank_options    one `Decision` per group, prevalence and target
-                 -> find_verdict    what the intervals say of the order
+                 -> test_leads      of models that scored the same examples, a test of each lead
+                 -> find_verdict    what the test says of the order, and otherwise the intervals
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, Literal
 
 import polars as pl
 
+from polars_prcurve.metrics import CurveMetric, precision_at_recall, recall_at_precision
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
 
+Lead = Literal["certain", "likely", "open"]
+"""A lead is likely if its interval leaves out 0, but is known to be too narrow."""
 Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
 _LEAST_DIGITS = 6
+MOST_TESTED_ROWS = 200_000
+"""Rows, at most, of which a report makes bootstrap replicates, so that it takes seconds."""
+N_REPLICATES = 1000
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,9 @@ class Decision:
     n_neg: float
     is_lead: bool
     """Whether this is of the first target, at the first prevalence of its group."""
+    leads: Mapping[Any, Lead] | None = None
+    """What a test on the same examples says of the best model against each other one that meets the
+    target; None if there is no such test."""
 
     @property
     def best(self) -> ModelChoice | None:
@@ -72,13 +82,15 @@ class Decision:
         return [option for option in self.options if option.is_met]
 
     def find_verdict(self) -> Verdict:
-        """Return what the intervals say of the first against the others."""
+        """Return what a test on the same examples, or else intervals, say of the first and others."""
         if len(self.met) < 2:
             return "alone"
         first, second = self.met[:2]
         merit = self.goal.merit
         if first.row[merit] == second.row[merit]:
             return "equal"
+        if self.leads is not None:
+            return "apart" if set(self.leads.values()) == {"certain"} else "open"
         mine = first.read_span(merit)
         theirs = [option.read_span(merit) for option in self.met[1:]]
         if mine is None or any(span is None for span in theirs):
@@ -131,6 +143,69 @@ def rank_options(
         n_pos, n_neg = sizes.get(tuple(group.values()), (0, 0))
         decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_lead))
     return sorted(decisions, key=lambda decision: not decision.is_lead)
+
+
+def test_leads(
+    source: ReportSource, request: ReportRequest, decisions: Sequence[Decision]
+) -> list[Decision]:
+    """Return the decisions; those that head the report with a test of the best against each other model.
+
+    Models that scored the same examples are compared on these, by a bootstrap that redraws examples.
+    Intervals have the level that all pairs of models take (Bonferroni).
+    """
+    metric = _find_tested_metric(request)
+    n_models = max((len(decision.met) for decision in decisions if decision.is_lead), default=0)
+    is_small = source.n_paired_rows <= MOST_TESTED_ROWS
+    if (
+        source.paired is None
+        or request.confidence is None
+        or metric is None
+        or n_models < 2
+        or not is_small
+    ):
+        return list(decisions)
+    methods, arguments = source.paired
+    n_all = len({option.model for decision in decisions for option in decision.options})
+    pairs = methods.compare(
+        eta=request.eta.exact_lead,
+        model=source.model,
+        by=source.by_columns,
+        metrics=metric,
+        confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
+        method="bootstrap",
+        n_resamples=N_REPLICATES,
+        seed=0,
+        **arguments,
+    )
+    return [
+        _add_test(source, decision, pairs) if decision.is_lead else decision for decision in decisions
+    ]
+
+
+def _find_tested_metric(request: ReportRequest) -> CurveMetric | None:
+    """Return the curve metric by which models compete at the first target; None of a budget."""
+    if not request.goals:
+        return None
+    goal = request.goals[0]
+    metrics = {"recall": precision_at_recall, "precision": recall_at_precision}
+    return metrics[goal.criterion](goal.value) if goal.criterion in metrics else None
+
+
+def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> Decision:
+    """Return the decision with what the pairs of its group say of its best model."""
+    best, here = decision.best, (*decision.group.values(), decision.eta)
+    if best is None:
+        return decision
+    leads: dict[Any, Lead] = {}
+    for row in pairs.iter_rows(named=True):
+        if tuple(row[name] for name in (*source.by_columns, "eta")) != here or row["resolved"] is None:
+            continue
+        sides = ("model_a", "model_b", row["low"] > 0), ("model_b", "model_a", row["high"] < 0)
+        for side, other, ahead in sides:
+            if row[side] == best.model:
+                leads[row[other]] = "open" if not ahead else "certain" if row["resolved"] else "likely"
+    known = {option.model: leads[option.model] for option in decision.met[1:] if option.model in leads}
+    return replace(decision, leads=known) if len(known) == len(decision.met) - 1 else decision
 
 
 def _count_classes(

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from polars_prcurve.charts.parts.chart_assembly import PAGE_ROOM
 from polars_prcurve.charts.parts.chart_style import COLORS, INK, OTHERS, QUIET, RULE
 from polars_prcurve.report.html_parts import Markup, escape
+from polars_prcurve.report.readings import keep_readings, place_reading
 from polars_prcurve.report.vega_drawings import draw_svg, show_texts
 
 WIDE, NARROW = 740, 350
@@ -135,10 +136,13 @@ def _take_notes(spec: dict[str, Any]) -> Iterator[str]:
 
 def _draw_inline(spec: dict[str, Any], key: str, kind: str, spoken: str) -> str:
     """Return a drawing as SVG within HTML; its ids begin with the key, since a page has several."""
+    words = keep_readings(spec)
     spec = spec | {"config": CONFIG, "padding": {"left": 0, "top": 6, "right": 4, "bottom": 2}}
     root = ElementTree.fromstring(draw_svg(spec))
-    for node in root.iter():
+    for node in list(root.iter()):
         node.tag = str(node.tag).rpartition("}")[2]
+        if place_reading(node, words):
+            continue
         for name in [name for name in node.attrib if name.startswith("{")]:
             del node.attrib[name]
         for name, value in node.attrib.items():

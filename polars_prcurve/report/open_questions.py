@@ -155,10 +155,20 @@ def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt
     for decision in tables.decisions:
         if not decision.is_lead or decision.find_verdict() != "open":
             continue
-        first, second = decision.met[:2]
+        first, *others = decision.met
+        second, how = others[0], "overlap"
+        if decision.leads is not None:
+            kinds = decision.leads
+            rank = {"open": 0, "likely": 1, "certain": 2}
+            second = min(others, key=lambda option: rank[kinds[option.model]])
+            how = {
+                "open": "cannot be told apart by a test on the same examples",
+                "likely": "differ, as a test on the same examples has it; but its interval is known to "
+                "be too narrow here",
+            }[kinds[second.model]]
         merit, place = decision.goal.merit, _place(decision.group, decision.eta)
         question = f"Which model {_say_contest(decision)}, {place}."
-        yield Doubt(question, f"{_say_value(first, merit)} and {_say_value(second, merit)} overlap.")
+        yield Doubt(question, f"{_say_value(first, merit)} and {_say_value(second, merit)} {how}.")
 
 
 def _say_contest(decision: Decision) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,9 +28,11 @@ import polars as pl
 
 from polars_prcurve.atomic_file import resolve_target, write_atomically
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import NO_BREAK
 from polars_prcurve.report.drawings import CONFIG, build_scheme
 from polars_prcurve.report.html_parts import Markup, escape, write_caption
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
+from polars_prcurve.report.readings import READING, READING_SCRIPT
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:
@@ -42,8 +45,11 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 500
 """Rows of a table, at most, that a page shows."""
-_MAX_CHART_LETTERS = 250_000
-"""Characters of a chart in JSON; larger charts stay drawings, unless they have a slider."""
+_MANY_COLUMNS = 10
+"""Columns, at most, that stand side by side on paper; of more, each value comes with its name."""
+_MAX_CHART_LETTERS = 1_000_000
+"""Characters of a chart in JSON, about those of the script that draws it; larger charts stay drawings,
+unless they have a slider."""
 _SPEC_TAG = '<script type="application/json">'
 
 
@@ -99,6 +105,7 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as a string of HTML."""
     body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
     scripts = [build_script(), START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
+    scripts += [READING_SCRIPT] if any(READING in line for line in body) else []
     allowed = " ".join(f"'sha256-{_hash_script(script)}'" for script in scripts) or "'none'"
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
     title = escape(title)
@@ -195,7 +202,10 @@ def _render_table(table: Table) -> Iterator[str]:
         caption = f"{caption} The first {_MAX_ROWS} of {frame.height} rows.".strip()
     are_numbers = [dtype.is_numeric() for dtype in frame.dtypes]
     label = escape(caption or "Table")
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table class="raw">'
+    # Paper does not scroll, so there a value of a wide table stands beside its name.
+    is_wide = frame.width > _MANY_COLUMNS
+    kind = "raw many" if is_wide else "raw"
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table class="{kind}">'
     if caption:
         yield write_caption(caption)
     heads = zip(frame.columns, are_numbers, strict=True)
@@ -205,13 +215,10 @@ def _render_table(table: Table) -> Iterator[str]:
         + "</tr></thead>"
     )
     yield "<tbody>"
+    names = [f' data-name="{escape(name)}"' if is_wide else "" for name in frame.columns]
     for row in frame.head(_MAX_ROWS).iter_rows():
-        cells = zip(row, are_numbers, strict=True)
-        yield (
-            "<tr>"
-            + "".join(_render_cell("td", _format_value(value), is_number) for value, is_number in cells)
-            + "</tr>"
-        )
+        cells = zip(map(_format_value, row), are_numbers, names, strict=True)
+        yield f"<tr>{''.join(_render_cell('td', *cell) for cell in cells)}</tr>"
     yield "</tbody></table></div>"
 
 
@@ -226,12 +233,21 @@ def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
+        return f"{value:,}".replace(",", NO_BREAK)
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return _format_float(value)
     if isinstance(value, pl.Series | list | tuple):
         return ", ".join(map(_format_value, value))
     return str(value)
+
+
+def _format_float(value: float) -> str:
+    """Return a number in four digits, and all before the point, without an exponent if it has room."""
+    if not 1e-9 <= abs(value) < 1e15:
+        return f"{value:.4g}"
+    digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
+    text = f"{value:,.{digits}f}".replace(",", NO_BREAK)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 # Charts ---------------------------------------------------------------------------------------

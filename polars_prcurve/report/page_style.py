@@ -32,8 +32,7 @@ h2{font-size:22px;line-height:1.25;margin:48px 0 8px} h3{font-size:18px;line-hei
   margin:28px 0 4px}
 p{margin:10px 0} p,li{max-width:46rem} li{margin:8px 0} ul{padding-left:20px}
 a{color:var(--c0)}
-  a:focus-visible,summary:focus-visible,.wide:focus-visible{outline:2px solid var(--c0);
-  outline-offset:3px}
+  :is(a,summary,svg,.wide):focus-visible{outline:2px solid var(--c0);outline-offset:3px}
 .meta,figcaption p{color:var(--quiet);font-size:14px} .meta{margin:0} .note{color:var(--quiet);
   font-size:13px}
 .toc{display:flex;flex-wrap:wrap;gap:4px 18px;margin:18px 0 28px;padding:10px 0;font-size:14px;
@@ -46,7 +45,8 @@ a{color:var(--c0)}
 .decision h2{font-size:27px;margin:4px 0 16px;line-height:1.2} .who{color:var(--c,var(--c0));
   font-weight:700}
 .values{display:grid;grid-template-columns:repeat(4,auto);gap:14px 18px;margin:0 0 20px}
-.values div{border-left:1px solid var(--grid);padding-left:16px} .values div:first-child{border:0;
+.values div{border-left:1px solid var(--grid);padding-left:16px;display:flex;flex-direction:column;
+  justify-content:space-between} .values div:first-child{border:0;
   padding:0}
 .values dt,.values dd{font-size:13px;color:var(--quiet);margin:0}
 .values b{display:block;font-size:26px;line-height:1.2;color:var(--text);white-space:nowrap;
@@ -66,13 +66,26 @@ a{color:var(--c0)}
 figure{margin:30px 0} figure h3{margin:0} figcaption{margin:0 0 12px} figcaption p{margin:2px 0 0}
 svg.wide,svg.small{display:block;width:100%;height:auto;overflow:visible;font-family:FONT}
   svg.small{display:none}
+svg.wide *,svg.small *{pointer-events:none} svg .reading{pointer-events:stroke;stroke:var(--text);
+  opacity:0} svg .reading:hover,svg .at{opacity:.1}
+  svg:focus:not(:focus-visible){outline:0}
+.reading-box{position:absolute;z-index:1;max-width:min(27rem,94vw);padding:6px 10px;font-size:13px;
+  line-height:1.45;pointer-events:none;background:var(--ground);border:1px solid var(--rule);
+  border-radius:4px;box-shadow:0 2px 8px #0003;font-variant-numeric:tabular-nums}
+.reading-box div:first-child{font-weight:600}
 .own img{max-width:100%;height:auto} .own{background:#fff;color:#1a1d21} .own figcaption{margin-top:8px}
 figure.on img{display:none} .live{max-width:100%;overflow-x:auto} .own .live{background:#fff}
 figure.own:not(.on) .live{height:0;overflow:hidden}
 .vega-bindings{font-size:14px;margin:10px 0 0} .vega-bindings select{font:inherit;color:inherit;
   background:var(--ground);border:1px solid var(--rule);border-radius:3px;padding:3px 6px}
 .vega-embed{width:100%}
-.wide{overflow-x:auto;margin:12px 0} svg.wide{overflow:visible;margin:0}
+.wide{overflow-x:auto;margin:12px 0;background:
+  linear-gradient(to right,var(--ground) 40%,transparent) 0 0/36px 100%,
+  linear-gradient(to left,var(--ground) 40%,transparent) 100% 0/36px 100%,
+  linear-gradient(to right,#8886,transparent) 0 0/12px 100%,
+  linear-gradient(to left,#8886,transparent) 100% 0/12px 100%;
+  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+svg.wide{overflow:visible;margin:0;background:none}
 table{border-collapse:collapse;width:100%;font-size:14.5px} caption{text-align:left;color:var(--quiet);
   font-size:14px;
   padding-bottom:6px}
@@ -103,7 +116,7 @@ main{padding:22px 16px 60px} h1{font-size:27px} .decision{padding:16px 16px 12px
   svg.small{display:block}
 table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
 .wide th:first-child{position:sticky;left:0;background:var(--ground);max-width:34vw;min-width:5rem}
-.wide td .ci{white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
+.wide td .ci,td:not(.number){white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
 .group th:first-child{max-width:none;position:static}
 }
 @page{size:A4;margin:16mm 15mm}
@@ -113,7 +126,13 @@ table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
   h2,h3{break-after:avoid}
 .decision{margin-top:12pt;padding:12pt 16pt 8pt} .decision h2{margin-top:2pt} th,td{padding:4px 8px}
 table:not(.raw){font-size:9.5pt} .values{grid-template-columns:repeat(4,auto)}
-figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid} .wide{overflow:visible}
+figure,.decision,li,tr{break-inside:avoid} figcaption,caption{break-after:avoid}
+.wide{overflow:visible;background:none} .reading,.reading-box{display:none}
+table.raw{width:100%;font-size:7.5pt} .raw td,.raw th{padding:2px 3px}
+.raw thead th{overflow-wrap:anywhere}
+.many thead{display:none} .many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
+  border-bottom:1px solid var(--grid)} .many td{display:block;border:0}
+.many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}
 svg.wide{display:block} svg.small{display:none} figure.on img{display:inline} .own .live{display:none}
 details::details-content{content-visibility:visible;block-size:auto;opacity:1} summary{list-style:none}
 .all::before,.right{print-color-adjust:exact;-webkit-print-color-adjust:exact}

@@ -36,6 +36,7 @@ class ScoreMethods(Protocol):
     def summary(self, *values: Any, **options: Any) -> Any: ...
     def operating_points(self, *values: Any, **options: Any) -> Any: ...
     def ranking(self, *values: Any, **options: Any) -> Any: ...
+    def compare(self, *values: Any, **options: Any) -> Any: ...
     def roc_crossings(self, *values: Any, **options: Any) -> Any: ...
     def crossings(self, *values: Any, **options: Any) -> Any: ...
     def curve(self, *values: Any, **options: Any) -> Any: ...
@@ -61,6 +62,8 @@ class ReportSource:
     """The methods of a shorter table, of which curves and their areas are the same."""
     paired: tuple[ScoreMethods, dict[str, Any]] | None = None
     """The methods and arguments of the table of examples, if models scored the same examples."""
+    n_paired_rows: int = 0
+    """Rows of that table."""
     within: tuple[str, ...] = ()
     """The columns that tell the parts of a field apart."""
 
@@ -173,12 +176,13 @@ def read_source(
         return ReportSource(counts, arguments, names, model, count_table, merged)
     # From here on groups go by name, so expressions in by= become columns.
     named = frame.lazy().with_columns(column for column in by if isinstance(column, pl.Expr))
-    rows = open_table(run_query(named))
+    examples = run_query(named)
+    rows, n = open_table(examples), examples.height
     paired = (rows, {**given, "id": id}) if list_columns("id=", id) else None
     if "weight" in given:
         # Intervals of weighted rows need the weight of each row, which sums do not tell.
-        return ReportSource(rows, given, names, model, count_table, rows, paired)
-    return ReportSource(counts, arguments, names, model, count_table, merged, paired)
+        return ReportSource(rows, given, names, model, count_table, rows, paired, n)
+    return ReportSource(counts, arguments, names, model, count_table, merged, paired, n)
 
 
 def _read_field(

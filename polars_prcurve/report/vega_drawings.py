@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
 from polars_prcurve.errors import PrcError
 from polars_prcurve.visible_text import make_visible
 
+_CLIP = re.compile('<clipPath id="(clip[0-9]+)"')
+_CLIP_USE = re.compile(r'(<clipPath id="|clip-path="url\(#)(clip[0-9]+)("|\))')
 _DRAWING_WIDTH = 620
 """Pixels of a drawing of a chart that is as wide as the page."""
 
@@ -32,7 +35,15 @@ def draw_svg(spec: dict[str, Any]) -> str:
     drawing |= {"params": [_fix_selection(param) for param in params]}
     if drawing.get("width") == "container":
         drawing["width"] = _DRAWING_WIDTH
-    return str(load_vl_convert().vegalite_to_svg(json.dumps(drawing)))
+    return _number_clips(str(load_vl_convert().vegalite_to_svg(json.dumps(drawing))))
+
+
+def _number_clips(svg: str) -> str:
+    """Return the drawing with its clips numbered from 0: Vega counts on from the last drawing."""
+    numbers: dict[str, str] = {}
+    for old in _CLIP.findall(svg):
+        numbers.setdefault(old, f"clip{len(numbers)}")
+    return _CLIP_USE.sub(lambda found: found[1] + numbers.get(found[2], found[2]) + found[3], svg)
 
 
 def _fix_selection(param: dict[str, Any]) -> dict[str, Any]:
@@ -57,11 +68,12 @@ def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
 
 
 def _is_unseen(part: Any, pointers: list[str]) -> bool:
-    """Return whether a layer is transparent, or is filtered by a selection."""
+    """Return whether a layer is transparent and says nothing, or is filtered by a selection."""
     if not isinstance(part, dict) or not isinstance(part.get("mark"), dict):
         return False
     filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-    return part["mark"].get("opacity") == 0 or any(p in f for p in pointers for f in filters)
+    is_silent = part["mark"].get("opacity") == 0 and not part["mark"].get("aria")
+    return is_silent or any(p in f for p in pointers for f in filters)
 
 
 @cache

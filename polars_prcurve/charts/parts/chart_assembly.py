@@ -23,7 +23,7 @@ import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
     build_name_layer,
@@ -138,13 +138,16 @@ def build_chart(
     if channels.facet is None:
         return attach_data(finish_layered(layered, text, size, spec.y), records)
     heads = _build_heads(channels.facet, size)
+    layers = [*layered.layer[1:], *build_word_layers(heads, spec.x, spec.y, size.width, records)]
     layered = layered.copy(deep=False)
-    layered.layer = [*layered.layer, *build_word_layers(heads, spec.x, spec.y, size.width, records)]
+    layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
     whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
     if spec.y.is_free:
         whole = whole.resolve_scale(y="independent")
     finished: Chart = finish_panels(whole, text, size.columns * (size.width + PANEL_GAP))
+    panels = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
+    panels.spec.layer = [*panels.spec.layer, *layers]
     return attach_data(finished, records)
 
 
@@ -189,8 +192,21 @@ def build_panel(
         layers.append(
             build_name_layer(names, spec.x, spec.y, channels, records, is_neutral=spec.is_neutral)
         )
-    layered = alt.LayerChart(data=_NO_DATA, layer=layers, view=BARE_VIEW)
-    return layered.properties(width=size.width, height=size.height), records
+    layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
+    return layered, records
+
+
+def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
+    """Return a chart of these layers, from bottom to top.
+
+    Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
+    the layers that have some, and the others come to their places afterwards.
+    """
+    with_params = [layer for layer in layers if layer.params is not alt.Undefined]
+    whole = alt.LayerChart(layer=with_params or layers[:1], view=BARE_VIEW, **options)
+    carried = iter(whole.layer if with_params else ())
+    whole.layer = [next(carried) if layer.params is not alt.Undefined else layer for layer in layers]
+    return whole
 
 
 def _mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
@@ -242,7 +258,9 @@ class _Painter:
             return {}
         name = f"chosen_{self.key}.color"
         test = f"isValid({name}) && indexof({name}, datum.color) < 0"
-        return {"opacity": alt.when(test).then(alt.value(0.12)).otherwise(alt.value(1))}
+        # As a channel of its own: Altair tries many kinds of channel on `alt.when(...)`, which is slow.
+        channel: Any = alt.OpacityValue
+        return {"opacity": channel(1, condition={"test": test, "value": 0.12})}
 
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
         """Return a layer without marks, which holds all that the pointer can select.
@@ -293,6 +311,7 @@ class _Painter:
             interpolate=self.spec.interpolate,
             color=style.OTHERS,
             strokeWidth=style.LINE_OF_OTHERS,
+            strokeJoin="round",
             aria=False,
         )
         encoded: alt.Chart = grey.encode(self.x, self.y, alt.Order("order:Q"))
@@ -465,7 +484,7 @@ def build_note(text: ChartText, width: float, y: float, x: float = -52) -> alt.C
         lineHeight=style.NOTE_SIZE + 4,
         aria=False,
     )
-    placed: alt.Chart = mark.encode(x=alt.value(x), y=alt.value(y), text="note:N")
+    placed: alt.Chart = mark.encode(x=fix_x(x), y=fix_y(y), text="note:N")
     return placed
 
 

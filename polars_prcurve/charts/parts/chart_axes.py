@@ -130,6 +130,18 @@ class ChartAxis:
         return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
 
 
+def fix_x(pixels: float) -> Any:
+    """Return the x encoding of one place in pixels, as a channel: of `alt.value` it is slow."""
+    channel: Any = alt.XValue
+    return channel(pixels)
+
+
+def fix_y(pixels: float) -> Any:
+    """Return the y encoding of one place in pixels, as a channel."""
+    channel: Any = alt.YValue
+    return channel(pixels)
+
+
 def choose_events(etas: pl.Series) -> int:
     """Return the number of events that alerts are counted among: 1 000, or a million."""
     known = etas.drop_nulls()

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.line_names import (
     STEP,
     LabelSpace,
+    NamePlace,
     place_beside,
     spread_at_ends,
 )
@@ -102,8 +103,8 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
         aria=False,
         **look,
     )
-    place_x = alt.value(word.px) if word.x is None else x.build_x(pixels)
-    place_y = alt.value(word.py) if word.y is None else y.build_y(pixels)
+    place_x = fix_x(word.px) if word.x is None else x.build_x(pixels)
+    place_y = fix_y(word.py) if word.y is None else y.build_y(pixels)
     placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
     return placed.transform_filter(f"datum.part === '{part}'")
 
@@ -151,26 +152,32 @@ def place_names(
     shown = color.shown_labels
     if len(shown) > MAX_NAMES or max(map(len, shown)) > _MAX_LETTERS:
         return None
-    panels = channels.facet.labels if channels.facet else [None]
-    for panel in panels if len(panels) <= MAX_NAMES else panels[:1]:
-        lines = _sample_lines(spec, data, size, panel)
-        if not set(shown) <= set(lines):
-            continue
-        if spec.names == "ends" and panel is None:
-            return _name_ends(spec, data, shown, size)
+    panels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
+    lines = {
+        panel: _sample_lines(spec, data, size, panel)
+        for panel in (panels if len(panels) <= MAX_NAMES else panels[:1])
+    }
+    lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
+    if spec.names == "ends" and None in lines:
+        return _name_ends(spec, data, shown, size)
+    for panel, curves in lines.items():
         space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
-        places = place_beside(lines, shown, space)
+        references = _sample_references(spec, data, size, panel)
+        places = place_beside(curves | references, shown, space)
+        # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
+        left_over = [name for name in shown if name not in places]
+        places |= place_beside(curves, left_over, space)
         if set(shown) <= set(places):
-            return [
-                Word(
-                    text=label,
-                    x=spec.x.read(places[label].x / size.width),
-                    y=spec.y.read(1 - places[label].y / size.height),
-                    facet=panel,
-                )
-                for label in shown
-            ]
+            return [_write_name(label, places[label], spec, size, panel) for label in shown]
     return None
+
+
+def _write_name(
+    label: str, place: NamePlace, spec: ChartSpec, size: PanelSize, panel: str | None
+) -> Word:
+    """Return the name of a line as a word at its place in the data."""
+    x, y = spec.x.read(place.x / size.width), spec.y.read(1 - place.y / size.height)
+    return Word(text=label, x=x, y=y, facet=panel)
 
 
 def place_labels(
@@ -189,7 +196,8 @@ def place_labels(
     for row in sorted(marks, key=lambda row: -row[y.field]):
         panel = row.get("facet")
         if panel not in spaces:
-            lines = list(_sample_lines(spec, data, size, panel).values())
+            lines = [*_sample_lines(spec, data, size, panel).values()]
+            lines += _sample_references(spec, data, size, panel).values()
             head = [] if panel is None else [(0.0, -26.0, style.measure_text(panel) + 110, -5.0)]
             boxes = [*head, *_list_boxes(words, spec, size, panel)]
             spaces[panel] = LabelSpace(size.width, size.height, boxes, lines)
@@ -253,6 +261,32 @@ def _sample_lines(
             line.append((x * size.width, (1 - y) * size.height))
     columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
     return {name: _sample_line(line, columns, spec.interpolate) for name, line in points.items()}
+
+
+def _sample_references(
+    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the height of each line to compare with in every fourth column, NaN where it is not."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row in data:
+        if row["part"] == "reference" and row.get("facet") == panel:
+            x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
+            # Names of groups show control characters as symbols, so no group has such a name.
+            line = points.setdefault(f"\0{row['ref']}", [])
+            line.append((x * size.width, (1 - y) * size.height))
+    columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
+    return {name: _sample_rule(line, columns) for name, line in points.items()}
+
+
+def _sample_rule(line: list[tuple[float, float]], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the height of a thin rule at the columns; an upright one has its ends in two of them."""
+    x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
+    if x[-1] - x[0] >= 2 * STEP:
+        return np.where((columns >= x[0]) & (columns <= x[-1]), np.interp(columns, x, y), math.nan)
+    heights = np.full(len(columns), math.nan)
+    column = min(int(x[0] // STEP), len(columns) - 2)
+    heights[column : column + 2] = y[0], y[-1]
+    return heights
 
 
 def _sample_line(

@@ -18,6 +18,7 @@ from polars_prcurve.number_words import (
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
+_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|lr|mcc|npv|pr|roc)\b")
 
 
@@ -83,7 +84,11 @@ def format_threshold(value: Any) -> str | None:
 
 
 def format_metric(name: str) -> str:
-    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
+    """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`.
+
+    A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
+    """
+    name = _PARAMETER.sub(r" \1", name)
     words = _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
     return escape_name(words[:1].upper() + words[1:])
 
