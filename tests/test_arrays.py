@@ -170,7 +170,7 @@ def test_a_metric_of_arrays_is_that_of_the_table(metric: CurveMetric, table: Tab
     [[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0], [1], [0]],
     ids=str,
 )
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tied", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_metrics_of_arrays_at_the_ends(labels: list[int], tied: bool) -> None:
     """Perfect and reversed rankings, ties, and curves of one class."""
     scores = [min(i, 1) if tied else i for i in range(len(labels), 0, -1)]

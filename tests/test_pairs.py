@@ -118,7 +118,7 @@ IDS: list[Any] = [
 
 
 @pytest.mark.parametrize("id", IDS, ids=["names", "turned", "expressions", "a struct", "mixed"])
-@pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("method", ["analytic", pytest.param("bootstrap", marks=pytest.mark.slow)])
 def test_several_columns_tell_examples_apart(id: Any, method: str) -> None:
     """Names, expressions, or one struct of them: the examples are the same."""
     wide = WIDE

@@ -51,7 +51,7 @@ def test_the_plan_holds_no_python(name: str) -> None:
     assert "PYTHON" not in query.explain(optimized=False).upper()
 
 
-@every_query
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[2::3], QUERIES))
 def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) -> None:
     df, call = QUERIES[name]
     df.write_parquet(tmp_path / "rows.parquet")
