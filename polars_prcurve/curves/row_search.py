@@ -30,13 +30,19 @@ _IS_CORNER = f"{RESERVED}is_corner"
 
 
 def find_extremes_at_eta(
-    rows: pl.LazyFrame, pairs: pl.LazyFrame, targets: Mapping[int, Target], table: InputTable
+    rows: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    targets: Mapping[int, Target],
+    table: InputTable,
+    *,
+    several: bool,
 ) -> pl.LazyFrame:
     """Return, per pair, the extremes that tell the row of each target, by its number.
 
-    The `rows` come by group and rising ROW_NUMBER.
+    The `rows` come by group and rising ROW_NUMBER. Unless a group may have `several` prevalences, a look
+    at every row costs no more.
     """
-    changes_once = {n: target for n, target in targets.items() if target.changes_once_in_block}
+    changes_once = {n: of for n, of in targets.items() if several and of.changes_once_in_block}
     others = {n: target for n, target in targets.items() if n not in changes_once}
     found = []
     if others:

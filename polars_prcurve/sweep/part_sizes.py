@@ -47,7 +47,9 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     sums = (parts.group_by(*table.by).agg(totals) if table.by else parts.select(totals)).rename(whole)
     parts = join_parts(parts, sums, table)
     return parts.with_columns(
-        (pl.col(name) / pl.col(total)).fill_nan(0.0).alias(name) for name, total in whole.items()
+        # Not one number for all rows, by whose reciprocal an engine may multiply.
+        (pl.col(name) / (pl.col(total) + pl.col(name) * 0.0)).fill_nan(0.0).alias(name)
+        for name, total in whole.items()
     ).drop(whole.values())
 
 
