@@ -31,6 +31,7 @@ from polars_prcurve.cli.option_values import parse_metrics
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from polars_prcurve.cli.terminal_words import cut_text, measure_width
 from polars_prcurve.metrics.names import parse_metric, refuse_repeats
+from tests.support.tiers import slow_unless
 
 ROOT = Path(__file__).parent.parent
 READ: dict[str, Callable[[Path], pl.DataFrame]] = {
@@ -298,10 +299,13 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
 ]
 
 
-@pytest.mark.parametrize(("command", "expected"), OPTIONS, ids=[command for command, _ in OPTIONS])
+@pytest.mark.parametrize(
+    "asked", slow_unless(lambda asked: asked in OPTIONS[::2], OPTIONS), ids=lambda asked: asked[0]
+)
 def test_every_option_reaches_the_library(
-    here: Path, command: str, expected: Callable[[Any], pl.DataFrame]
+    here: Path, asked: tuple[str, Callable[[Any], pl.DataFrame]]
 ) -> None:
+    command, expected = asked
     name, _, options = command.partition(" ")
     written = table(f"{name} scores.csv {options}")
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order

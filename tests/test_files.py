@@ -22,6 +22,7 @@ from polars_prcurve.cli import table_files
 from polars_prcurve.cli.main import main
 from polars_prcurve.errors import PrcError
 from polars_prcurve.report.page import write_text
+from tests.support.tiers import slow_unless
 
 DF = pl.DataFrame({"score": [0.9, 0.8, 0.7, 0.4], "label": [1, 0, 1, 0]})
 TEXT = "text"
@@ -219,9 +220,15 @@ def slow(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "ignored"), [*((name, False) for name in SIGNALS), ("TERM", True), ("HUP", True)]
+    "case",
+    slow_unless(
+        lambda case: case in (("TERM", False), ("HUP", True)),
+        [*((name, False) for name in SIGNALS), ("TERM", True), ("HUP", True)],
+    ),
+    ids=str,
 )
-def test_a_signal_leaves_nothing(slow: Path, name: str, ignored: bool) -> None:
+def test_a_signal_leaves_nothing(slow: Path, case: tuple[str, bool]) -> None:
+    name, ignored = case
     before = set(os.listdir(slow))
     command = [sys.executable, "-m", "polars_prcurve", "curve", "part*.parquet", "-o", "out.csv"]
     if ignored:  # as in a shell script that runs a command in the background

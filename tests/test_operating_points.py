@@ -271,7 +271,11 @@ def test_every_method_takes_any_number_as_a_threshold(number: Any) -> None:
     assert df.prc.plot.p3_curve(threshold=number, by="model").to_dict()["title"]
 
 
-@pytest.mark.parametrize("metric", ALL_POINT_METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize(
+    "metric",
+    slow_unless(lambda metric: metric in ALL_POINT_METRICS[::3], ALL_POINT_METRICS),
+    ids=lambda metric: metric.name,
+)
 def test_best_of_each_metric(metric: metrics.PointMetric) -> None:
     df = pl.DataFrame(
         {"score": [i * 37 % 23 for i in range(60)], "label": [i * 11 % 7 < 2 for i in range(60)]}

@@ -17,7 +17,7 @@ SLOW = {"curve, with bands of every metric"}
 every_query = pytest.mark.parametrize("name", slow_unless(lambda name: name not in SLOW, QUERIES))
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[::3], QUERIES))
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[::6], QUERIES))
 def test_both_engines_and_both_doors_give_the_same_table(name: str, tmp_path: Path) -> None:
     df, call = QUERIES[name]
     eager = call(df.prc)
@@ -33,7 +33,7 @@ def test_both_engines_and_both_doors_give_the_same_table(name: str, tmp_path: Pa
     assert not any(column.startswith("_prc_") for column in eager.columns)
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[1::3], QUERIES))
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[1::6], QUERIES))
 def test_an_empty_table_gives_an_empty_table_of_the_same_schema(name: str) -> None:
     df, call = QUERIES[name]
     full = call(df.lazy().prc).collect_schema()
@@ -51,7 +51,7 @@ def test_the_plan_holds_no_python(name: str) -> None:
     assert "PYTHON" not in query.explain(optimized=False).upper()
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[2::3], QUERIES))
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[2::6], QUERIES))
 def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) -> None:
     df, call = QUERIES[name]
     df.write_parquet(tmp_path / "rows.parquet")

@@ -114,9 +114,9 @@ def work(number: int) -> list[tuple[float, float]]:
 
 
 def is_quick(number: int) -> bool:
-    """Return whether a case is one of the first six of its family."""
+    """Return whether a case is one of the first three of its family."""
     family = [n for n, case in enumerate(CASES) if case["function"] == CASES[number]["function"]]
-    return number in family[:6]
+    return number in family[:3]
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,7 @@ def test_what_estimators_are_refused() -> None:
         AP(odd, X, Y)
 
 
+@pytest.mark.slow
 def test_a_grid_search_in_worker_processes_finds_what_one_process_finds() -> None:
     grid = {"C": [1e-4, 1e-2, 1.0]}
     found = [
