@@ -105,6 +105,7 @@ def test_a_metric_under_another_name_pickles(metric: Any) -> None:
     assert values(again).equals(values(other))
 
 
+@pytest.mark.slow
 @every_metric
 def test_copies_are_equal(metric: Any) -> None:
     for again in (copy.copy(metric), copy.deepcopy(metric)):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, metrics, prc
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
+from tests.support.tiers import slow_unless
 
 BENEFIT = metrics.net_benefit(0.2)
 LINEAR: Any = [BENEFIT, "recall", "fpr"]
@@ -88,7 +89,13 @@ def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float,
             assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
 
 
-@pytest.mark.parametrize("target", [{"threshold": 0.7}, {"precision": 0.5}, {"alerts": 30, "per": 100}])
+@pytest.mark.parametrize(
+    "target",
+    slow_unless(
+        lambda target: "precision" in target,
+        [{"threshold": 0.7}, {"precision": 0.5}, {"alerts": 30, "per": 100}],
+    ),
+)
 def test_every_door_gives_the_same(target: Any) -> None:
     df = two_models()
     asked: Any = {"eta": [0.3, 0.1], "metrics": LINEAR, "by": "g", "adjust": "holm", **target}

@@ -19,7 +19,7 @@ SHARED: dict[str, Any] = {
 
 # All but explore draw equal examples on every run, so a failure comes from a change and not from luck.
 settings.register_profile("least", max_examples=1, derandomize=True, **SHARED)
-settings.register_profile("quick", max_examples=5, derandomize=True, **SHARED)
+settings.register_profile("quick", max_examples=3, derandomize=True, **SHARED)
 settings.register_profile("full", max_examples=10, derandomize=True, **SHARED)
 settings.register_profile("explore", max_examples=1000, derandomize=False, print_blob=True, **SHARED)
 
