@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -91,14 +92,25 @@ def run_gallery(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.extras
 def test_the_gallery_shows_every_chart_in_small_images(tmp_path: Path) -> None:
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        pytest.skip("needs a Chromium on the path, for the screenshot of a report")
     done = run_gallery(str(tmp_path))
     assert done.returncode == 0, done.stderr
     written = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     elsewhere = {"Chart", "normal_quantiles"}  # whose image is of docs/binormal.md
-    of_pages = {"tutorial", "which_model", "which_threshold", "uncertain", "worth_it", "months"}
+    of_pages = {
+        "tutorial",
+        "which_model",
+        "which_threshold",
+        "uncertain",
+        "worth_it",
+        "months",
+        "report",
+    }
     drawn = {*charts.__all__, "pr_band", "normal_scores", *of_pages} - elsewhere
     assert set(written) == {f"{name}.png" for name in drawn}
     assert all((ROOT / "docs" / "images" / name).exists() for name in written)
+    assert written.pop("report.png") < 150_000
     assert max(written.values()) < 60_000
 
 
