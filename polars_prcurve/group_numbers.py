@@ -7,7 +7,7 @@ their order, and joined with the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -76,15 +76,26 @@ def join_groups(
     *,
     keep_order: bool = False,
 ) -> pl.LazyFrame:
-    """Join two tables on their group columns, in which null and NaN match themselves."""
+    """Join two tables on their group columns, in which null and NaN match themselves.
+
+    Without any there is one group, and each row of one table goes with each row of the other.
+    """
+    order: Literal["left", "none"] = "left" if keep_order else "none"
+    if not keys:
+        return left.join(right, how="cross", maintain_order=order)
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     floats = [name for name, dtype in keys.items() if dtype.is_float()]
     on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
     bits = [_key_bits(pl.col(name)).alias(f"{RESERVED}bits_{name}") for name in floats]
     right = right.with_columns(bits).drop(floats)
-    order: Literal["left", "none"] = "left" if keep_order else "none"
     joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True, maintain_order=order)
     return joined.drop(f"{RESERVED}bits_{name}" for name in floats)
+
+
+def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
+    """Return one row per group with the aggregates; without group columns, one row for the table."""
+    keys = [*by]
+    return rows.group_by(keys).agg(aggregates) if keys else rows.select(aggregates)
 
 
 def _key_bits(key: pl.Expr) -> pl.Expr:

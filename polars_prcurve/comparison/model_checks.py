@@ -6,7 +6,7 @@ import polars as pl
 
 from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
@@ -79,11 +79,8 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
             pl.any_horizontal(*differs).alias(_UNEQUAL),
         )
     )
-    count = pl.len().alias(_MODEL_COUNT)
-    if by:
-        examples = join_groups(examples, groups.group_by(*by).agg(count), by)
-    else:
-        examples = examples.join(groups.select(count), how="cross")
+    models = aggregate_by(groups, by, [pl.len().alias(_MODEL_COUNT)])
+    examples = join_groups(examples, models, by)
     matched = pl.all_horizontal(pl.col(_N_ROWS, _N_MODELS) == pl.col(_MODEL_COUNT))
     return examples.select(
         (~matched).sum().cast(pl.Int64).alias(_UNMATCHED),

@@ -43,7 +43,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.group_numbers import group_number, join_groups
+from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.group_frames import (
     check_forgotten_groups,
     missing_row_check,
@@ -173,7 +173,7 @@ def _combine_eta_errors(parts: pl.LazyFrame, keys: PartKeys) -> pl.LazyFrame:
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
     aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
     by = [*keys.by.values()]
-    fields = counted.group_by(by).agg(aggregates) if by else counted.select(aggregates)
+    fields = aggregate_by(counted, by, aggregates)
     ends = {
         ETA_LOW: pl.col(PART_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(PART_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
@@ -306,7 +306,7 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
         by = [*keys.by.values()]
         held = {column: keys.dtypes[column] for column in asked.collect_schema() if column in by}
         groups = parts.select(by).unique()
-        asked = join_groups(groups, asked, held) if held else groups.join(asked, how="cross")
+        asked = join_groups(groups, asked, held)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
     both = stacked.agg(pl.col(N_POS, N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
@@ -345,10 +345,8 @@ def _join_totals(
 ) -> pl.LazyFrame:
     """Return the parts with totals of their group, over the parts or over another table `of` them."""
     added = parts if of is None else of
-    if not keys.by:
-        return parts.join(added.select(totals), how="cross")
-    by = [*keys.by.values()]
-    return join_groups(parts, added.group_by(by).agg(totals), {name: keys.dtypes[name] for name in by})
+    by = {name: keys.dtypes[name] for name in keys.by.values()}
+    return join_groups(parts, aggregate_by(added, by, totals), by)
 
 
 def _part_checks(keys: PartKeys) -> Iterator[Check]:

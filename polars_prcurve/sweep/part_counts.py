@@ -20,7 +20,6 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.part_sizes import join_parts
 from polars_prcurve.sweep.running_sums import build_running_sums
 from polars_prcurve.sweep.sweep_table import add_counts
 
@@ -45,7 +44,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
         part = groups.select(*table.by, GROUP)
         thresholds = fields.filter(pl.col(SCORE).is_not_null())
-        joined = join_parts(part, thresholds, table)
+        joined = join_groups(part, thresholds, table.by)
         return joined.select(GROUP, SCORE)
 
     rows, groups, _ = build_running_sums(parts.table, None, asked=list_marks, checked=False)
@@ -66,7 +65,7 @@ def build_part_counts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         ]
     )
     known = join_groups(groups.select(*parts.table.by, GROUP), parts.frame, parts.table.by)
-    known = join_parts(known, fields.select(*table.by, _FIELD).unique(_FIELD), table)
+    known = join_groups(known, fields.select(*table.by, _FIELD).unique(_FIELD), table.by)
     known = known.filter(pl.col(PART_SHARE) > 0)
     of_parts = known.select(
         pl.col(GROUP).alias(PART), pl.col(_FIELD).alias(GROUP), PART_ETA, PART_SHARE, *ETA_LIMITS

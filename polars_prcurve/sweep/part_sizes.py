@@ -25,7 +25,7 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 
 CLASS_WEIGHTS = {N_POS: f"{RESERVED}pos_weight", N_NEG: f"{RESERVED}neg_weight"}
@@ -44,8 +44,7 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     )
     totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
     whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
-    sums = (parts.group_by(*table.by).agg(totals) if table.by else parts.select(totals)).rename(whole)
-    parts = join_parts(parts, sums, table)
+    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(whole), table.by)
     return parts.with_columns(
         # Not one number for all rows, by whose reciprocal an engine may multiply.
         (pl.col(name) / (pl.col(total) + pl.col(name) * 0.0)).fill_nan(0.0).alias(name)
@@ -60,15 +59,7 @@ def join_part_sizes(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         for n, weight in CLASS_WEIGHTS.items()
     )
     sums = [sum_shares(pl.col(CLASS_WEIGHTS[n])).alias(size) for n, size in _SIZES.items()]
-    added = parts.group_by(*table.by).agg(sums) if table.by else parts.select(sums)
-    sizes = added.with_columns(
+    sizes = aggregate_by(parts, table.by, sums).with_columns(
         pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
     )
-    if not table.by:
-        return groups.join(sizes, how="cross")
     return join_groups(groups, sizes, table.by, how="left", keep_order=True)
-
-
-def join_parts(parts: pl.LazyFrame, fields: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Join parts with columns of their field, on its `by` columns; without any, with its only row."""
-    return join_groups(parts, fields, table.by) if table.by else parts.join(fields, how="cross")

@@ -8,8 +8,6 @@ The levels are made from labelled rows alone, so the unlabelled rows have no say
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 
@@ -29,7 +27,7 @@ from polars_prcurve.column_names import (
     SCORE,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.group_frames import missing_row_check
 from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
 from polars_prcurve.prevalence.mixture import LevelCounts
@@ -59,25 +57,21 @@ def count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFrame
         )
     levels = _collect_levels(reference)
     groups = count_unlabelled(table, N_UNLABELLED).with_row_index(GROUP)
-    groups = _join(groups, levels, reference.by)
+    groups = join_groups(groups, levels, reference.by, how="left")
     missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
     groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True) for j in range(MOST_LEVELS - 1))
     named_edges = (edge.alias(f"{_EDGE}{j}") for j, edge in enumerate(edges))
-    rows = _join(table.rows, levels.select(*reference.by, *named_edges), reference.by)
+    rows = join_groups(table.rows, levels.select(*reference.by, *named_edges), reference.by, how="left")
     n = pl.lit(1) if table.labelled else pl.col(NEG)
     reaching = [
         pl.when(pl.col(SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0).sum().alias(f"{_REACH}{j}")
         for j in range(MOST_LEVELS - 1)
     ]
-    reached = rows.group_by(*table.by).agg(reaching) if table.by else rows.select(reaching)
-    found = table.collect(_join(groups, reached, table.by).sort(GROUP), "estimate_prevalence")
+    reached = aggregate_by(rows, table.by, reaching)
+    both = join_groups(groups, reached, table.by, how="left")
+    found = table.collect(both.sort(GROUP), "estimate_prevalence")
     return found.select(*table.by, N_UNLABELLED), _read_counts(found)
-
-
-def _join(left: pl.LazyFrame, right: pl.LazyFrame, keys: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """Join on the group columns; without any, the right table is one row."""
-    return join_groups(left, right, keys, how="left") if keys else left.join(right, how="cross")
 
 
 def _collect_levels(table: ScoreTable) -> pl.LazyFrame:

@@ -38,7 +38,7 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.part_counts import PART
-from polars_prcurve.sweep.part_sizes import CLASS_WEIGHTS, build_class_weights, join_parts
+from polars_prcurve.sweep.part_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
 
 
@@ -74,7 +74,7 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     sizes = [columns.effective for columns in _CLASSES.values()]
     fields = sweep.groups.select(*table.by, pl.col(GROUP).alias(_FIELD), *sizes)
     parts = join_groups(numbered.select(*of.by, GROUP), build_class_weights(table), of.by)
-    parts = join_parts(parts, fields, table).rename({GROUP: PART, _FIELD: GROUP})
+    parts = join_groups(parts, fields, table.by).rename({GROUP: PART, _FIELD: GROUP})
     parts = parts.select(PART, GROUP, N_POS, N_NEG, *CLASS_WEIGHTS.values(), *sizes).cache()
     rises = (pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)).cast(pl.Int64)
     places = sweep.rows.select(GROUP, SCORE, rises.alias(PLACE))
