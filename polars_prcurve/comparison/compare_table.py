@@ -15,13 +15,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import COPY, GROUP, MODEL, N_NEG_LEAST, N_POS_LEAST, ODDS
+from polars_prcurve.column_names import COPY, GROUP, N_NEG_LEAST, N_POS_LEAST, ODDS
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
     join_models,
+    name_models,
     number_pairs,
     read_side,
     side_name,
@@ -36,7 +37,7 @@ from polars_prcurve.comparison.verdicts import (
 )
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -57,11 +58,7 @@ from polars_prcurve.uncertainty.cluster_errors import (
 )
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.options import UncertaintyOptions
-from polars_prcurve.uncertainty.summary_table import (
-    add_bootstrap_intervals,
-    build_analytic_values,
-    has_clusters,
-)
+from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
 
 COMPARE_COLUMNS = (
     "eta",
@@ -112,7 +109,7 @@ class Comparison(NamedTuple):
     @property
     def adds_up_clusters(self) -> bool:
         """Whether errors are from influences that are added up by cluster."""
-        return self.analytic and has_clusters(self.table)
+        return self.analytic and is_clustered(self.table)
 
     @property
     def metrics_by_column(self) -> dict[str, CurveMetric]:
@@ -284,12 +281,9 @@ def _join_values(
     """
     carried = ["eta", ODDS, *comparison.grid.carried, *of_group]
     joined = join_models(values, comparison.table.group_columns, [*names, *also], carried)
-    models = [pl.col(side_name(MODEL, side)).alias(f"model_{side}") for side in SIDES]
-    if comparison.examples == "wide":  # names of score columns, which are an Enum to keep their order
-        models = [model.cast(pl.String) for model in models]
     flags = [name for name in also if name.endswith("_reliable")]
     return joined.with_columns(
-        *models,
+        *name_models(wide=comparison.examples == "wide"),
         *((read_side("a", name) - read_side("b", name)).alias(f"{name}_difference") for name in names),
         *((read_side("a", name) & read_side("b", name)).alias(name) for name in flags),
     )

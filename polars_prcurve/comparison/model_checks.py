@@ -7,7 +7,7 @@ import polars as pl
 from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import aggregate_by, join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
 from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_checks
@@ -68,7 +68,7 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
     differs = [(pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG)]
-    if CLUSTER in table.columns:
+    if is_clustered(table):
         differs.append(pl.col(CLUSTER).n_unique() > 1)
     examples = (
         build_numbered_rows(table, groups)

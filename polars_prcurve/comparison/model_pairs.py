@@ -53,6 +53,15 @@ def join_models(
     return join_groups(a, b, {**by, ETA_NUMBER: pl.UInt32()}).filter(is_ordered_pair())
 
 
+def name_models(*, wide: bool) -> list[pl.Expr]:
+    """Return `model_a` and `model_b`, the names of both models.
+
+    Those of a `wide` table are names of score columns, which are an Enum to keep their order.
+    """
+    models = [read_side(side, MODEL).alias(f"model_{side}") for side in SIDES]
+    return [model.cast(pl.String) for model in models] if wide else models
+
+
 def number_within(keys: Sequence[str]) -> pl.Expr:
     """Return the numbers of rows with equal keys, from 0 up: several rows may have one prevalence."""
     return pl.int_range(pl.len()).over(keys)

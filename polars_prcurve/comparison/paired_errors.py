@@ -32,7 +32,7 @@ from polars_prcurve.comparison.model_pairs import (
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.uncertainty.bootstrap import Bootstrap, ReplicateValues, SampleBlock
@@ -58,7 +58,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     `rows` are the examples of all models, with whole POS and NEG. Of weights it is the share of squares.
     Where rows come in clusters a cell is of one cluster, and of weights it is their share.
     """
-    by, of_cluster = table.group_columns, [CLUSTER] if CLUSTER in table.columns else []
+    by, of_cluster = table.group_columns, [CLUSTER] if is_clustered(table) else []
     rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
     if table.has_squares and not of_cluster:
         rows = rows.with_columns(

@@ -22,13 +22,14 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import CLUSTER, GROUP, MODEL, RESERVED
+from polars_prcurve.column_names import GROUP, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Examples
 from polars_prcurve.comparison.model_checks import check_matching, two_models_check
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     SIDES,
     is_ordered_pair,
+    name_models,
     number_within,
     read_side,
     side_name,
@@ -44,7 +45,7 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 from polars_prcurve.intervals.bands import (
     NO_WEIGHTED_CLUSTERS,
     BandOptions,
@@ -92,7 +93,7 @@ def check_has_point_intervals(
         raise PrcError(
             f'the difference of {metric.name} at a target has no bootstrap; leave out method="bootstrap"'
         )
-    clustered, weighted = CLUSTER in table.columns, isinstance(table, ScoreTable) and table.has_squares
+    clustered, weighted = is_clustered(table), isinstance(table, ScoreTable) and table.has_squares
     if examples == "apart":
         if clustered and weighted:
             raise PrcError(NO_WEIGHTED_CLUSTERS)
@@ -124,15 +125,12 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
         differences = _add_limits(pairs, level)
     else:
         differences = _add_paired_limits(comparison, rows, pairs, level)
-    models = [read_side(side, MODEL).alias(f"model_{side}") for side in SIDES]
-    if comparison.examples == "wide":  # names of score columns, which are an Enum to keep their order
-        models = [model.cast(pl.String) for model in models]
     return differences.select(
         *comparison.table.group_columns,
         "eta",
         *comparison.grid.carried,
         "metric",
-        *models,
+        *name_models(wide=comparison.examples == "wide"),
         "difference",
         "standard_error",
         "low",
@@ -148,7 +146,7 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
 def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
-    clustered, paired = CLUSTER in table.columns, comparison.examples != "apart"
+    clustered, paired = is_clustered(table), comparison.examples != "apart"
     bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered)
     points = build_points_table(
         table,

@@ -18,7 +18,7 @@ from polars_prcurve.curves.binormal import with_binormal_rates
 from polars_prcurve.curves.field_bands import with_field_bands
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
 from polars_prcurve.intervals.bands import BandOptions, with_bands
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
@@ -124,7 +124,7 @@ def with_metrics(
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
     frame = frame.with_columns(values)
-    if isinstance(table, ScoreTable) and table.parts is not None:
+    if is_field(table):
         frame = with_field_bands(frame, metrics, bands, table)
     else:
         frame = with_bands(frame, metrics, bands, table)

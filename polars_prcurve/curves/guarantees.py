@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.column_names import CLUSTER, ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
+from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
 from polars_prcurve.curves.field_guarantees import FIELD_LOG_RATIO, FIELD_STARTED
 from polars_prcurve.curves.group_thresholds import (
     LEAST_SCORE,
@@ -36,11 +36,12 @@ from polars_prcurve.curves.targets import (
     Target,
     choose_first,
     choose_last,
+    has_rates,
     number_where,
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_most
-from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, is_clustered
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.intervals.binomial_tails import (
     Alpha,
@@ -149,7 +150,7 @@ def promise_targets_of_expression(
         return list(targets)
     if weighted:
         raise PrcError(_NO_WEIGHTS)
-    if any(target.rate is not None for target in targets):
+    if has_rates(targets):
         raise PrcError(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
             "has no expression; ask a DataFrame for it with .prc.operating_points"
@@ -171,7 +172,7 @@ def _check_table(targets: Sequence[Target], table: InputTable) -> ScoreTable:
         _check_field(targets, table.parts)
     elif table.has_squares:
         raise PrcError(_NO_WEIGHTS)
-    if CLUSTER in table.columns:
+    if is_clustered(table):
         raise PrcError(
             "guarantee= tests independent examples, and rows of a cluster are none; leave out cluster=, "
             "and make each cluster an example, such as by the highest score of a patient"

@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import polars as pl
@@ -52,8 +52,8 @@ from polars_prcurve.curves.row_search import (
     read_extreme,
 )
 from polars_prcurve.curves.rows_per_metric import pick_by_number
-from polars_prcurve.curves.targets import ROW_NUMBER, Target, read_events
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.curves.targets import ROW_NUMBER, Target, has_rates, read_events
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
 from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
@@ -131,7 +131,7 @@ def build_points_table(
     frame, groups, design = build_sweep(table, effective=bands is not None, clusters=clusters)
     rows = _number_rows(frame, table, design=design, clusters=clusters)
     if promise is not None:
-        rates = _has_rates(targets) and not grid.uncertain
+        rates = has_rates(targets) and not grid.uncertain
         rows = _with_promised_rows(rows, groups, promise.alpha, table, rates=rates)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
@@ -346,14 +346,9 @@ def _with_promised_rows(
 ) -> pl.LazyFrame:
     """Add what the tests of `rates` read, and those of a field of several parts."""
     rows = with_upper_limits(rows, alpha, table) if rates else rows
-    if isinstance(table, ScoreTable) and table.parts is not None:
+    if is_field(table):
         return with_field_tests(rows, groups, alpha, table)
     return rows
-
-
-def _has_rates(targets: Iterable[Target]) -> bool:
-    """Return whether a target is a share of alerts."""
-    return any(target.rate is not None for target in targets)
 
 
 def _promise_columns(targets: Sequence[Target], table: InputTable) -> list[pl.Expr]:

@@ -124,6 +124,11 @@ class Target:
         return self.promise is None or not self.promise.in_field
 
 
+def has_rates(targets: Iterable[Target]) -> bool:
+    """Return whether a target is a share of alerts."""
+    return any(target.rate is not None for target in targets)
+
+
 def read_targets(
     table: InputTable | None,
     *,

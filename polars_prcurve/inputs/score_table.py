@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 import polars as pl
 
-from polars_prcurve.column_names import LABEL, MODEL, NEG, POS, POS_SQUARES, RESERVED, SCORE
+from polars_prcurve.column_names import CLUSTER, LABEL, MODEL, NEG, POS, POS_SQUARES, RESERVED, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.query_checks import Check, run_query, stop_if_broken
@@ -222,6 +223,16 @@ def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
     n = pl.len() if table.labelled else table.columns[NEG].sum()
     groups = table.aggregate_groups([n.cast(pl.Int64).alias(name)])
     return stop_if_broken(groups, table.tallies.checks).select(*table.by, name).filter(pl.col(name) > 0)
+
+
+def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether rows come in clusters."""
+    return CLUSTER in table.columns
+
+
+def is_field(table: InputTable) -> TypeGuard[ScoreTable]:
+    """Return whether groups are fields of several parts."""
+    return isinstance(table, ScoreTable) and table.parts is not None
 
 
 @dataclass(frozen=True)

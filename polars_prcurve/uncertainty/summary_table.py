@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TypeGuard, cast
+from typing import cast
 
 import polars as pl
 
 from polars_prcurve.column_names import (
-    CLUSTER,
     COPY,
     GROUP,
     PAIR,
@@ -27,7 +26,7 @@ from polars_prcurve.curves.segment_sums import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_clustered, is_field
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
@@ -84,7 +83,7 @@ def build_summary_table(
     read = list(needed.values())
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
-    if analytic and _is_field(table):  # the parts read it, too
+    if analytic and is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
         curves = build_binormal_curves(table, sweep)
@@ -142,24 +141,15 @@ def _check_options(
     """Raise if an option does not go with the table or the prevalences."""
     if uncertainty is not None and isinstance(table, RateTable):
         table.refuse_bootstrap(uncertainty.method)
-    if _is_field(table):
+    if is_field(table):
         refuse_bootstrap_of_field(given=_is_bootstrap(uncertainty))
     for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
         if given:
             grid.require_exact(option)
 
 
-def has_clusters(table: InputTable) -> TypeGuard[ScoreTable]:
-    """Return whether rows come in clusters."""
-    return CLUSTER in table.columns
-
-
 def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
     return uncertainty is not None and uncertainty.method == "bootstrap"
-
-
-def _is_field(table: InputTable) -> TypeGuard[ScoreTable]:
-    return isinstance(table, ScoreTable) and table.parts is not None
 
 
 def _build_values_with_errors(
@@ -179,11 +169,11 @@ def _build_values_with_errors(
         curves,
         etas_per_group=etas_per_group,
         confidence=confidence,
-        cells=count_cluster_cells(table, sweep) if has_clusters(table) else None,
-        parts=count_part_cells(table, sweep) if _is_field(table) else None,
+        cells=count_cluster_cells(table, sweep) if is_clustered(table) else None,
+        parts=count_part_cells(table, sweep) if is_field(table) else None,
     )
     values = build(pairs, named)
-    if _is_field(table):
+    if is_field(table):
         return with_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
     if not uncertain:
         return values
