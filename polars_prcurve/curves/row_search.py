@@ -22,8 +22,9 @@ from polars_prcurve.column_names import GROUP, NEG_FACTOR, PAIR, POS_FACTOR, RES
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE
 from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, list_extremes, with_upper_limits
-from polars_prcurve.curves.targets import ROW_NUMBER, Extreme, Target
+from polars_prcurve.curves.targets import ROW_NUMBER, Extreme, Target, has_rates
 from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.sweep.row_choice import begin_block, end_block
 
 _BLOCK = f"{RESERVED}block"
 _IS_CORNER = f"{RESERVED}is_corner"
@@ -75,12 +76,9 @@ def _search_blocks(
 
 def _number_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of the block of each row, and whether it is the first or the last row of it."""
-    group, recall = pl.col(GROUP), pl.col("recall")
-    begins = group.ne_missing(group.shift(1)) | recall.ne_missing(recall.shift(1))
-    numbered = rows.with_columns(begins.alias(_IS_CORNER))
-    return numbered.with_columns(
-        pl.col(_IS_CORNER).cast(pl.Int64).cum_sum().alias(_BLOCK),
-        (pl.col(_IS_CORNER) | pl.col(_IS_CORNER).shift(-1, fill_value=True)).alias(_IS_CORNER),
+    begins = pl.col(_IS_CORNER)
+    return rows.with_columns(begin_block("recall").alias(_IS_CORNER)).with_columns(
+        begins.cast(pl.Int64).cum_sum().alias(_BLOCK), (begins | end_block(begins)).alias(_IS_CORNER)
     )
 
 
@@ -97,8 +95,7 @@ def _repeat_at_eta(
     promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
     pairs = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised)
     eta_rows = rows.join(pairs, on=on)
-    has_rates = any(target.rate is not None for target in targets.values())
-    if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates:
+    if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
         return with_upper_limits(eta_rows, None, table)
     return eta_rows
 

@@ -23,11 +23,20 @@ Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
 
 def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
-    group, cum_pos = pl.col(GROUP), pl.col(CUM_POS)
-    # The first and last row have no neighbour: ne_missing makes their comparison true, not null.
-    differs_above = group.ne_missing(group.shift(1)) | (cum_pos != cum_pos.shift(1))
-    differs_below = group.ne_missing(group.shift(-1)) | (cum_pos != cum_pos.shift(-1))
-    return rows.filter(differs_above | differs_below)
+    begins = begin_block(CUM_POS)
+    return rows.filter(begins | end_block(begins))
+
+
+def begin_block(level: str) -> pl.Expr:
+    """Return whether a row is the first of its block: of the rows of a group that share a level."""
+    # A first row has no neighbour: ne_missing makes its comparison true, not null.
+    group, value = pl.col(GROUP), pl.col(level)
+    return group.ne_missing(group.shift(1)) | value.ne_missing(value.shift(1))
+
+
+def end_block(begins: pl.Expr) -> pl.Expr:
+    """Return whether a row is the last of its block, since the next one `begins` another."""
+    return begins.shift(-1, fill_value=True)
 
 
 def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
