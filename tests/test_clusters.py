@@ -40,12 +40,23 @@ def expected_error(
     zero = Fraction(0)
     group = oracle.Group({}, [(s, w if y else zero, zero if y else w) for s, y, w in rows])
     influences = oracle_errors.influences(name, group, eta)
-    sums: dict[Any, Fraction] = defaultdict(Fraction)
+    return error_of_clusters(
+        [(c, y, w, value) for (_, y, w), c, value in zip(rows, clusters, influences, strict=True)]
+    )
+
+
+def error_of_clusters(
+    examples: list[tuple[Any, bool, Fraction, Fraction]],
+) -> tuple[float, float] | None:
+    """The same, from the cluster, the class, the weight and the influence of each example."""
     masses: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
-    for (_, positive, w), cluster, value in zip(rows, clusters, influences, strict=True):
-        sums[cluster] += w * value / (group.n_pos if positive else group.n_neg)
+    for cluster, positive, w, _ in examples:
         masses[positive][cluster] += w
-    sizes = [sum(m.values()) ** 2 / sum(v * v for v in m.values()) for m in masses]
+    totals = [sum(m.values()) for m in masses]
+    sums: dict[Any, Fraction] = defaultdict(Fraction)
+    for cluster, positive, w, influence in examples:
+        sums[cluster] += w * influence / totals[positive]
+    sizes = [n**2 / sum(v * v for v in m.values()) for n, m in zip(totals, masses, strict=True)]
     if min(sizes) <= 1:
         return None
     n = len(sums)
@@ -212,16 +223,12 @@ def expected_difference(
         ]
         group = oracle.Group({}, rows)
         influences.append(oracle_errors.influences(name, group, eta))
-    sums: dict[Any, Fraction] = defaultdict(Fraction)
-    masses: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
-    for (_, _, positive, cluster, _), w, a, b in zip(drawn, amounts, *influences, strict=True):
-        sums[cluster] += w * (a - b) / (group.n_pos if positive else group.n_neg)
-        masses[positive][cluster] += w
-    sizes = [sum(m.values()) ** 2 / sum(v * v for v in m.values()) for m in masses]
-    if min(sizes) <= 1:
-        return None
-    n = len(sums)
-    return math.sqrt(sum(v * v for v in sums.values()) * n / (n - 1)), float(min(sizes)) - 1
+    return error_of_clusters(
+        [
+            (cluster, positive, w, a - b)
+            for (_, _, positive, cluster, _), w, a, b in zip(drawn, amounts, *influences, strict=True)
+        ]
+    )
 
 
 @examples(60)
