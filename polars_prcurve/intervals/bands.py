@@ -59,6 +59,7 @@ from polars_prcurve.intervals.local_levels import compute_simultaneous_limits
 from polars_prcurve.intervals.rates import (
     BETA_METHODS,
     RateMethod,
+    check_clusters_have_level,
     check_confidence,
     check_rate_method,
     compute_limits,
@@ -148,8 +149,9 @@ def read_band_options(
 
     With the method "bootstrap" the band of a value that was maximized is that of the corrected value.
     """
+    check_clusters_have_level(cluster, confidence)
     if cluster is not None:
-        _check_clusters(confidence, interval, band, method, weight)
+        _check_clusters(interval, band, method, weight)
     read_choice("band=", band, get_args(BandKind))
     check_rate_method(interval, "interval=")
     if band == "simultaneous":
@@ -165,12 +167,8 @@ def read_band_options(
     return BandOptions(level, interval, band, corrected, clustered=cluster is not None)
 
 
-def _check_clusters(
-    confidence: float | None, interval: RateMethod, band: BandKind, method: str, weight: object
-) -> None:
+def _check_clusters(interval: RateMethod, band: BandKind, method: str, weight: object) -> None:
     """Raise if an argument does not go with `cluster=`."""
-    if confidence is None:
-        raise PrcError("cluster= is for intervals; pass confidence= with it")
     if weight is not None:
         raise PrcError(NO_WEIGHTED_CLUSTERS)
     if band == "simultaneous":

@@ -105,6 +105,12 @@ def check_confidence(confidence: float) -> float:
     return read_number("confidence=", confidence, expected, lambda level: 0 < level < 1)
 
 
+def check_clusters_have_level(cluster: object, confidence: object) -> None:
+    """Raise if clusters are named and no interval is asked for."""
+    if cluster is not None and confidence is None:
+        raise PrcError("cluster= is for intervals; pass confidence= with it")
+
+
 def z_value(confidence: float) -> float:
     """Return z such that a normal variable is within z standard deviations with this probability."""
     from statistics import NormalDist

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from polars_prcurve.argument_kinds import read_choice, read_seed, read_whole_number
 from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.rates import check_confidence
+from polars_prcurve.intervals.rates import check_clusters_have_level, check_confidence
 
 ErrorMethod: TypeAlias = Literal["analytic", "bootstrap"]
 
@@ -33,8 +33,7 @@ def read_uncertainty(
 ) -> UncertaintyOptions | None:
     """Check the arguments; return None if `confidence` is None."""
     read_choice("method=", method, ("analytic", "bootstrap"))
-    if cluster is not None and confidence is None:
-        raise PrcError("cluster= is for intervals; pass confidence= with it")
+    check_clusters_have_level(cluster, confidence)
     n_replicates = read_whole_number("n_resamples=", n_resamples, 2)
     seed = read_seed(seed)
     if confidence is None:

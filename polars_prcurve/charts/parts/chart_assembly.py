@@ -138,6 +138,7 @@ def build_chart(
     if channels.facet is None:
         return attach_data(finish_layered(layered, text, size, spec.y), records)
     heads = _build_heads(channels.facet, size)
+    # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
     layers = [*layered.layer[1:], *build_word_layers(heads, spec.x, spec.y, size.width, records)]
     layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
