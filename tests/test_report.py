@@ -186,6 +186,17 @@ def test_another_order_by_average_precision_is_told(tmp_path: Path) -> None:
     assert f"it needs {ratio:.2g} times the alerts to find half of the positives." in said
 
 
+def test_a_threshold_has_the_same_digits_wherever_the_box_tells_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)  # its threshold rounds down to 2.3479, and to 2.34791 otherwise
+    label = rng.random(3_000) < 0.2
+    df = pl.DataFrame({"score": 2 * label + rng.normal(size=3_000), "label": label})
+    said = find_box(reported(df, tmp_path, 0.01, precision=0.3, guarantee=0.9))
+    [(alert_from, holds_from)] = re.findall(
+        r"lert at ([\d.]+) or more.* every score from ([\d.]+) to", said
+    )
+    assert alert_from == holds_from
+
+
 def test_promises(tmp_path: Path) -> None:
     how: dict[str, Any] = {"model": "model", "recall": 0.5, "precision": 0.99}
     seen = reported(DF, tmp_path, 0.3, guarantee=0.95, **how)

@@ -287,9 +287,15 @@ def describe_promise(lead: Decision, request: ReportRequest) -> Iterator[str]:
         need = describe_need(lead)
         yield f"Asked for with {level} confidence: in truth {wanted}. No score is sure to: {need}."
         return
-    low, high = (name_value(best.row[name]) for name in ("holds_from", "holds_to"))
+    low, high = (_say_end(best, name) for name in ("holds_from", "holds_to"))
     stretch = "" if low == high else f" It holds at every score from {low} to {high}."
     yield f"Promised with {level} confidence: in truth {wanted}, not only in the test.{stretch}"
+
+
+def _say_end(best: ModelChoice, name: str) -> str:
+    """Return an end of a stretch of scores; the threshold in the digits in which the box tells it."""
+    is_threshold = best.threshold is not None and best.row[name] == best.row["threshold"]
+    return str(best.threshold) if is_threshold else name_value(best.row[name])
 
 
 def describe_need(decision: Decision) -> str:
