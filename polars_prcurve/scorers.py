@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@hint_at_arguments
 def scorer(metric: str | CurveMetric, eta: float | None = None) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 

@@ -35,7 +35,7 @@ CHAPTERS = [
     [
         *("errors", "argument_kinds", "query_checks", "column_names", "float_bits"),
         *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "progress"),
+        *("number_words", "progress", "other_names", "argument_names"),
     ],
     ["metrics"],
     ["inputs"],

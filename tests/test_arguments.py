@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import PrcError, charts, metrics, prc
+from polars_prcurve import PrcError, charts, metrics, other_names, prc
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
@@ -54,6 +54,37 @@ def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> 
     written = re.sub(r"^(expr|metrics|charts)\.", lambda at: "prc." if at[1] == "expr" else "", written)
     with pytest.raises(TypeError, match=rf"^{re.escape(written)}\(\) got an unexpected"):
         call.find(call.table)(**call.plain, clutser=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "hint"),
+    [
+        (prc(DF).summary, "metric", "'metrics'"),
+        (prc(DF).curve, "confidance", "'confidence'"),
+        (prc(DF).operating_points, "treshold", "'threshold'"),
+        (prc(DF).operating_points, "sensitivity", "'recall'"),
+        (prc(DF).plot.pr_curve, "colour", "'color'"),
+        (prc(DF).summary, "prevalence", "'eta'"),
+        (prc(DF).estimate_prevalence, "prevalence", "'eta_train'"),
+        (prc(DF).compare, "models", "'model'"),
+        (prc(pl.col("score")).roc_auc, "y_true", "'label'"),
+        (metrics.f_beta, "betta", "'beta'"),
+        (polars_prcurve.rate_interval, "level", "'confidence'"),
+    ],
+)
+def test_an_unknown_argument_gets_a_hint(call: Callable[..., Any], wrong: str, hint: str) -> None:
+    with pytest.raises(TypeError, match=rf"keyword argument {wrong!r}; did you mean {hint}\?$"):
+        call(**{wrong: 1})
+
+
+def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
+    with pytest.raises(TypeError, match=r"; there are: drop_intermediate, thresholds, by, score, "):
+        prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]
+
+
+def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
+    known = {argument for call in CALLS.values() for argument in call.arguments()}
+    assert {name for names in other_names.ARGUMENTS for name in names} <= known
 
 
 class ComputedError(Exception):

@@ -1137,6 +1137,7 @@ MISSPELT = {
     "summary scores.csv --scores score,wieght": "which is not in the table; did you mean 'weight'?",
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
+    "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "report scores.csv --tilte x": "did you mean '--title' or '--date'?",

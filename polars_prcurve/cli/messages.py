@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from polars_prcurve.errors import PrcError, suggest_names
+from polars_prcurve.other_names import list_arguments_meant
 
 _METHODS = {
     "operating_points": "points",
@@ -112,14 +113,19 @@ class RaisingParser(argparse.ArgumentParser):
             word = next((word for word in unknown if word.startswith("-")), unknown[0])
             name = word.partition("=")[0]
             if name.startswith("-"):
-                raise PrcError(
-                    f"{self.prog} has no option {name!r}; "
-                    f"{suggest_names(name, (o for o in self._option_string_actions if o[1] == '-'))}"
-                )
+                raise PrcError(f"{self.prog} has no option {name!r}; {self._suggest_options(name)}")
             raise PrcError(
                 f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
             )
         return namespace, unknown
+
+    def _suggest_options(self, name: str) -> str:
+        """Return a hint at the option that is meant: what others call so, or one spelt alike."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        for meant in list_arguments_meant(name.lstrip("-").lower().replace("-", "_")):
+            if (option := f"--{meant.replace('_', '-')}") in options:
+                return f"did you mean {option!r}?"
+        return suggest_names(name, options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_pair
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
 from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.comparison.roots import (
@@ -53,6 +54,7 @@ _SAME_PLACE = 1e-9
 """Changes of order at places up to this far apart happen at once."""
 
 
+@hint_at_arguments
 def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | PointMetric) -> float | None:
     """The prevalence at which two operating points trade places on a metric; None if never.
 

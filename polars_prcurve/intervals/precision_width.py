@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_number, read_pair, read_seed, read_whole_number
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.bands import find_corners
 from polars_prcurve.intervals.rates import (
@@ -61,6 +62,7 @@ class Width(NamedTuple):
     """The largest possible distance of precision below its estimate, at any prevalence."""
 
 
+@hint_at_arguments
 def precision_interval(
     recall: float,
     fpr: float,
@@ -113,6 +115,7 @@ def precision_interval(
     return PrecisionInterval(*(compute(t, f, eta) for t, f in rates))
 
 
+@hint_at_arguments
 def max_width(
     recall: float,
     fpr: float,
@@ -206,6 +209,7 @@ def _clip_to_rates(ends: Interval) -> Interval:
     return max(ends[0], 0.0), min(ends[1], 1.0)
 
 
+@hint_at_arguments
 def rectangle_level(
     recall: float,
     fpr: float,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polars_prcurve.argument_kinds import read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.rates import check_confidence, z_value
 from polars_prcurve.metrics.point_metrics import precision
@@ -31,6 +32,7 @@ class Estimate(NamedTuple):
     high: FloatOrArray
 
 
+@hint_at_arguments
 def published_precision(
     tp: ArrayLike,
     n_pos: ArrayLike,
@@ -68,6 +70,7 @@ def published_precision(
     return _build_logit_estimate(value, deviation, confidence)
 
 
+@hint_at_arguments
 def published_average_precision(
     average_precision: ArrayLike, n_pos: ArrayLike, *, confidence: float = 0.95
 ) -> Estimate:
@@ -89,6 +92,7 @@ def published_average_precision(
         return _build_logit_estimate(value, 1 / np.sqrt(n * value * (1 - value)), confidence)
 
 
+@hint_at_arguments
 def published_roc_auc(
     roc_auc: ArrayLike, n_pos: ArrayLike, n_neg: ArrayLike, *, confidence: float = 0.95
 ) -> Estimate:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_number, read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.point_metric import choose_where
 
@@ -38,6 +39,7 @@ class RateInterval(NamedTuple):
     high: Numeric
 
 
+@hint_at_arguments
 def rate_interval(
     k: float | ArrayLike | pl.Expr,
     n: float | ArrayLike | pl.Expr,

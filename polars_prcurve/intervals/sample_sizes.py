@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overl
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.precision_width import check_delta
 from polars_prcurve.intervals.rates import check_confidence, compute_limits, z_value
@@ -43,6 +44,7 @@ def sample_size(
 ) -> Any: ...
 
 
+@hint_at_arguments
 def sample_size(
     rate: Any, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
 ) -> Any:

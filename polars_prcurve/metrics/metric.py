@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 
 M = TypeVar("M", bound="Metric")
@@ -109,8 +110,9 @@ def declare_factory(make: Callable[P, M]) -> Callable[P, M]:
             metric, Origin(make.__name__, tuple(given.arguments.items())), make.__doc__
         )
 
-    DECLARED[make.__name__] = make_and_remember
-    return make_and_remember
+    made = hint_at_arguments(make_and_remember)
+    DECLARED[make.__name__] = made
+    return made
 
 
 def list_factories(kind: type[Metric]) -> list[str]:

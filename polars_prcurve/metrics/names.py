@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from polars_prcurve import other_names
 from polars_prcurve.argument_kinds import read_list, refuse_kind
 from polars_prcurve.errors import PrcError, find_repeats, suggest_names
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveMetric
@@ -18,40 +19,6 @@ from polars_prcurve.metrics.metric import DECLARED, Metric, list_factories
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 
 M = TypeVar("M", bound=Metric)
-
-_POINT_SYNONYMS = {
-    "ppv": "precision",
-    "positive_predictive_value": "precision",
-    "negative_predictive_value": "npv",
-    "sensitivity": "recall",
-    "tpr": "recall",
-    "hit_rate": "recall",
-    "true_negative_rate": "specificity",
-    "tnr": "specificity",
-    "false_positive_rate": "fpr",
-    "fall_out": "fpr",
-    "miss_rate": "fnr",
-    "false_discovery_rate": "fdr",
-    "critical_success_index": "jaccard",
-    "threat_score": "jaccard",
-    "youden_j": "informedness",
-    "kappa": "cohen_kappa",
-    "matthews_corrcoef": "mcc",
-    "alert_rate": "predicted_positive_rate",
-    "f1_score": "f1",
-}
-_CURVE_SYNONYMS = {
-    "ap": "average_precision",
-    "auc": "roc_auc",
-    "auroc": "roc_auc",
-    "auc_roc": "roc_auc",
-    "auprc": "pr_auc",
-    "aupr": "pr_auc",
-    "auc_pr": "pr_auc",
-    "average_precision_score": "average_precision",
-    "roc_auc_score": "roc_auc",
-}
-
 
 _EXAMPLES = {
     "best": '"f1"',
@@ -182,7 +149,7 @@ def _describe_point_metric(metric: PointMetric) -> str:
 def _look_up(name: str, kind: type[Metric]) -> Metric:
     """Return the metric of this name; raise with a hint at what may be meant if there is none."""
     known: Mapping[str, Metric] = POINT_METRICS if kind is PointMetric else CURVE_METRICS
-    synonyms = _POINT_SYNONYMS if kind is PointMetric else _CURVE_SYNONYMS
+    synonyms = other_names.POINT_METRICS if kind is PointMetric else other_names.CURVE_METRICS
     found = {**POINT_METRICS, **CURVE_METRICS}.get(name) or parse_metric(name)
     if found is not None:
         return found

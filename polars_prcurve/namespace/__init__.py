@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast, overload
 
 import polars as pl
 
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, Missing
 from polars_prcurve.namespace.expression import ExprPrc
@@ -64,6 +65,7 @@ def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
     )
 
 
+@hint_at_arguments
 def estimate_prevalence(
     frame: pl.DataFrame | pl.LazyFrame | ArrowTable,
     score: Column,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.metrics.point_metric import choose_where, evaluate
 from polars_prcurve.metrics.point_metrics import f_beta
 
@@ -28,6 +29,7 @@ def eta_for_precision(
 ) -> float | NDArray[np.float64]: ...
 
 
+@hint_at_arguments
 def eta_for_precision(recall: Any, fpr: Any, precision: Any) -> Any:
     """Return the prevalence at which an operating point has this precision.
 
@@ -62,6 +64,7 @@ def eta_for_f_beta(
 ) -> float | NDArray[np.float64]: ...
 
 
+@hint_at_arguments
 def eta_for_f_beta(recall: Any, fpr: Any, value: Any, beta: float = 1) -> Any:
     """Return the prevalence at which an operating point has this F-beta.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_list, read_pair, read_whole_number
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, find_repeats
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ Eta: TypeAlias = "float | Sequence[float | None] | NDArray[np.float64] | pl.Seri
 """The argument eta=: a prevalence, several, or a frame with a column eta; None is the own prevalence."""
 
 
+@hint_at_arguments
 def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     """Return a grid of `n` prevalences, evenly spaced in log, and of the powers of ten between them.
 
@@ -55,6 +57,7 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     return sorted({float(low), *spaced, *powers, float(high)})
 
 
+@hint_at_arguments
 def eta_from_ratio(ratio: str | float) -> float:
     """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.
 
@@ -102,6 +105,7 @@ _EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
 _MAX_EXPONENT_DIGITS = 4
 
 
+@hint_at_arguments
 def ratio_from_eta(eta: float) -> float:
     """Return the positives per negative at a prevalence, `eta / (1 - eta)`; infinite at 1.
 

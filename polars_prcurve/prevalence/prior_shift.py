@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_number, read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import describe_expression, read_expression
@@ -41,6 +42,7 @@ def shift_prior(p: float, eta_train: float, eta: float) -> float: ...
 def shift_prior(p: ArrayLike, eta_train: ArrayLike, eta: ArrayLike) -> float | NDArray[np.float64]: ...
 
 
+@hint_at_arguments
 def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     """Return a posterior, or a threshold on it, moved from the prevalence of training to another.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.intervals.rates import check_confidence, compute_limits
@@ -43,6 +44,7 @@ def eta_from_sample(
 ) -> pl.DataFrame: ...
 
 
+@hint_at_arguments
 def eta_from_sample(
     sample: Any = None, n: Any = None, confidence: float = 0.95, *, k: Any = None
 ) -> Any:

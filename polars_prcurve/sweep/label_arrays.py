@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value
 from polars_prcurve.exact_sums import sum_along
 
@@ -34,6 +35,7 @@ class RocPoints(NamedTuple):
     """The number of these negatives, likewise."""
 
 
+@hint_at_arguments
 def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None) -> RocPoints:
     """Count true and false positives at every distinct score, from arrays.
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_seed, read_whole_number
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import (
     GROUP,
     N_NEG,
@@ -76,6 +77,7 @@ class SubsampledPrecision(NamedTuple):
 # One threshold --------------------------------------------------------------------------------
 
 
+@hint_at_arguments
 def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) -> SubsampledPrecision:
     """The precision at a threshold if only `n_kept` of the negatives are kept, at random.
 

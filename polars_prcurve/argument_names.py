@@ -1,0 +1,50 @@
+"""Hints at the right name where a function is called with an argument that it does not have."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
+
+from polars_prcurve.errors import suggest_names
+from polars_prcurve.other_names import list_arguments_meant
+from polars_prcurve.visible_text import make_visible
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def suggest_arguments(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the known argument that a wrong name stands for, as others or by its spelling."""
+    known = list(known)
+    for meant in list_arguments_meant(name.lower()):
+        if meant in known:
+            return f"did you mean {meant!r}?"
+    return suggest_names(name, known)
+
+
+def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with a hint in its `TypeError` for an argument that it does not have."""
+    names = frozenset(list(inspect.signature(function).parameters))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not names.issuperset(kwargs):
+            refuse(kwargs)
+        return function(*args, **kwargs)
+
+    def refuse(kwargs: dict[str, Any]) -> NoReturn:
+        unknown = next(name for name in kwargs if name not in names)
+        public = [name for name in inspect.signature(function).parameters if name != "self"]
+        raise TypeError(
+            make_visible(
+                f"{cast('FunctionType', function).__qualname__}() got an unexpected keyword argument "
+                f"{unknown!r}; {suggest_arguments(unknown, public)}"
+            )
+        )
+
+    # Doctest passes by functions whose globals are of another module than the one it reads.
+    origin = cast("FunctionType", inspect.unwrap(function))
+    hinting = FunctionType(call.__code__, origin.__globals__, origin.__name__, None, call.__closure__)
+    return cast("Callable[P, R]", update_wrapper(hinting, function))

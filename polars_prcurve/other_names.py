@@ -1,0 +1,68 @@
+"""What others call metrics and arguments, for hints at the names that they have here."""
+
+from __future__ import annotations
+
+POINT_METRICS = {
+    "ppv": "precision",
+    "positive_predictive_value": "precision",
+    "negative_predictive_value": "npv",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "hit_rate": "recall",
+    "true_negative_rate": "specificity",
+    "tnr": "specificity",
+    "false_positive_rate": "fpr",
+    "fall_out": "fpr",
+    "miss_rate": "fnr",
+    "false_discovery_rate": "fdr",
+    "critical_success_index": "jaccard",
+    "threat_score": "jaccard",
+    "youden_j": "informedness",
+    "kappa": "cohen_kappa",
+    "matthews_corrcoef": "mcc",
+    "alert_rate": "predicted_positive_rate",
+    "f1_score": "f1",
+}
+CURVE_METRICS = {
+    "ap": "average_precision",
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "auc_roc": "roc_auc",
+    "auprc": "pr_auc",
+    "aupr": "pr_auc",
+    "auc_pr": "pr_auc",
+    "average_precision_score": "average_precision",
+    "roc_auc_score": "roc_auc",
+}
+
+ARGUMENTS = {
+    ("eta", "eta_train"): "prevalence prevalences prior pi base_rate event_rate pos_rate",
+    ("model",): "models classifier",
+    ("scores",): "models model_columns",
+    ("score",): "scores y_score y_scores y_pred y_prob y_hat pred probability proba",
+    ("label",): "labels y_true target truth y outcome",
+    ("pos_label",): "positive positive_class positive_label event_level",
+    ("color", "by"): "hue color colour",
+    ("by",): "group groups group_by groupby over",
+    ("within",): "part parts strata country countries",
+    ("weight",): "weights sample_weight sample_weights",
+    ("cluster",): "clusters patient",
+    ("id",): "row row_id index on example",
+    ("metrics", "metric"): "scoring measure measures",
+    ("confidence",): "alpha level conf ci conf_level",
+    ("threshold", "thresholds"): "cutoff cut_off cut thresh",
+    ("maximize",): "objective optimize optimise maximise best",
+    ("alerts",): "budget n_alerts alarms capacity top_k k",
+    ("per",): "events n_events out_of among",
+    ("guarantee",): "promise assurance",
+    ("n_resamples",): "n_boot n_bootstraps n_bootstrap replicates",
+    ("seed",): "random_state rng",
+    ("missing",): "na nan nulls null_policy drop_nulls",
+    ("ratio",): "imbalance",
+}
+
+
+def list_arguments_meant(name: str) -> list[str]:
+    """Return the names that arguments have here which others call `name`, the likeliest first."""
+    meant = [here for names, others in ARGUMENTS.items() if name in others.split() for here in names]
+    return [*meant, *(here for here in [POINT_METRICS.get(name)] if here)]
