@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric
+from polars_prcurve.prevalence.eta_values import check_eta
 from polars_prcurve.sweep.label_arrays import RocPoints, read_labels, roc_points
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @hint_at_arguments
-def scorer(metric: str | CurveMetric, eta: float | None = None) -> Scorer:
+def scorer(metric: str | CurveMetric, eta: float | str | None = None) -> Scorer:
     """Return a curve metric at a prevalence as a scorer, for scikit-learn, boosting and own loops.
 
     Parameters
@@ -45,7 +45,7 @@ def scorer(metric: str | CurveMetric, eta: float | None = None) -> Scorer:
     found = find_curve_metric(metric)
     found.higher_is_better()  # raises for a metric without a direction
     if eta is not None:
-        eta = read_number("eta=", eta, "a share in [0, 1], or None", lambda share: 0 <= share <= 1)
+        eta = check_eta(eta)
     return Scorer(found, eta)
 
 

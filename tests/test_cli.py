@@ -607,7 +607,7 @@ REFUSED = {
     "curve scores.xlsx": ".parquet",
     "curve .": "folder",
     "curve scores.csv --eta 5": "--eta must lie in [0, 1]",
-    "curve scores.csv --eta nan": "--eta must lie in [0, 1]",
+    "curve scores.csv --eta nan": "'1 in 1000', ratios such as 1:999, own, or one file; got 'nan'",
     "curve scores.csv --eta 1:x": "1:x",
     "curve scores.csv --eta 1%": "'1%'",
     "curve scores.csv --eta 0.1 etas.csv": "one file",
@@ -1158,6 +1158,7 @@ def test_a_misspelt_word_gets_a_hint(
 def test_a_share_may_be_a_fraction(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = [1 / 5000, 1 / 5001, 1 / 3]
     assert table("summary scores.csv --eta 1/5000,1:5000 1/3")["eta"].unique().to_list() == sorted(asked)
+    assert table("summary scores.csv --eta '1 in 5 000'")["eta"].unique().to_list() == [1 / 5000]
     for word in ("5/3", "1/0", "1/2/3", "x/3", "-1/3", "1/"):
         assert "--eta" in refusal(f"summary scores.csv --eta={word}", capsys)
 

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve import PrcError, eta_from_ratio, eta_grid, prc, ratio_from_eta, scorer
+from polars_prcurve.cli.option_values import parse_etas
+from polars_prcurve.number_words import say_eta
+from polars_prcurve.prevalence.eta_values import check_eta
 from tests.support.profiles import examples
 
 DF = pl.DataFrame(
@@ -136,6 +139,57 @@ def test_grids_are_strictly_rising_and_evenly_spaced_but_for_powers_of_ten(
 )
 def test_ratios_are_positives_to_negatives(ratio: str | float, eta: float) -> None:
     assert eta_from_ratio(ratio) == eta
+
+
+@pytest.mark.parametrize(
+    ("text", "eta"),
+    [
+        *(
+            (text, 0.001)
+            for text in ("0.001", "1/1000", "1 in 1000", "1 in 1 000", "1 in 1,000", "1:999")
+        ),
+        *((text, 0.001) for text in ("1 in 1\u2009000", "1\u00a0in\u00a01\u202f000", "2 in 2_000")),
+        ("1 in 2.5", 0.4),
+        ("1 : 1 000", 1 / 1001),
+        ("1/5000", 0.0002),
+    ],
+)
+def test_texts_of_prevalences_are_read_at_every_door(text: str, eta: float) -> None:
+    frame = pl.DataFrame({"score": [2, 1], "label": [1, 0]})
+    assert prc(frame).summary(text)["eta"].to_list()[0] == eta
+    assert prc(frame).summary([text, 0.75], metrics="roc_auc")["eta"].to_list() == [eta, 0.75]
+    assert scorer("pr_auc", eta=text) == scorer("pr_auc", eta=eta)
+    assert parse_etas([text]) == [eta]
+
+
+def test_what_charts_and_reports_say_of_a_prevalence_can_be_asked_for() -> None:
+    for eta in (0.5, 0.1, 1 / 250, 0.001, 1 / 283_000, 1e-9):
+        assert check_eta(say_eta(eta)) == pytest.approx(eta, rel=0.01)
+
+
+@pytest.mark.parametrize("text", ["0,001", "x", "1/0", "1/2/3", "1/", "", "1 in", "10%", "nan"])
+def test_other_texts_are_no_prevalence(text: str) -> None:
+    with pytest.raises(PrcError, match=r'texts such as "1/1000", "1 in 1000" and "1:999"; got'):
+        check_eta(text)
+
+
+def test_a_share_is_no_ratio() -> None:
+    for text in ("1/1000", "1 in 1000"):
+        with pytest.raises(PrcError, match=f"{text}' is a share of all, which eta= takes"):
+            eta_from_ratio(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "etas"),
+    [
+        (["1 in 1,000,0.5"], [0.001, 0.5]),
+        (["1 in 10,1 in 100"], [0.1, 0.01]),
+        (["1 in 100,200/1000", "own"], [0.01, 0.2, None]),
+        (["0.1,0.2", "1:1"], [0.1, 0.2, 0.5]),
+    ],
+)
+def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[float | None]) -> None:
+    assert parse_etas(words) == etas
 
 
 @examples(100)

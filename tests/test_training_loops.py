@@ -79,8 +79,11 @@ def test_a_name_tells_the_metric_and_the_prevalence() -> None:
         ({"metric": "avg_precision"}, "did you mean"),
         ({"metric": "precision"}, "has a value at each threshold"),
         ({"metric": "worst_pr_auc"}, "worst_pr_auc has no direction"),
-        ({"metric": "pr_auc", "eta": 4}, r"eta= takes a share in \[0, 1\], or None; got 4"),
-        ({"metric": "pr_auc", "eta": [0.1]}, "eta= takes a share"),
+        (
+            {"metric": "pr_auc", "eta": 4},
+            r"eta= must lie in .*a share and not a percentage; got 4",
+        ),
+        ({"metric": "pr_auc", "eta": [0.1]}, r"eta= takes numbers in \[0, 1\]; got \[0.1\]"),
     ],
 )
 def test_what_a_scorer_refuses(given: dict[str, Any], words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -12,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.cli import table_files
 from polars_prcurve.errors import PrcError
-from polars_prcurve.prevalence.eta_values import eta_from_ratio, read_fraction
+from polars_prcurve.prevalence.eta_values import read_fraction, read_share_text
 
 
 class Budget(NamedTuple):
@@ -42,26 +43,27 @@ def parse_etas(words: Sequence[str]) -> list[float | None] | pl.LazyFrame:
     """Return prevalences, None for the own one, or the table in a file."""
     if len(words) == 1 and table_files.find_format(words[0]):
         return table_files.scan_files(words[0], ["eta", "k", "n"])
-    return [_parse_eta(word) for word in split_words(words)]
+    return [_parse_eta(word) for word in _split_etas(words)]
 
 
 def _parse_eta(word: str) -> float | None:
     if word == "own":
         return None
-    if ":" in word:
-        return eta_from_ratio(word)
-    if "/" in word:
-        return _parse_fraction(word)
-    expected = "--eta as shares such as 0.001 or 1/1000, ratios such as 1:999, own, or one file"
-    return _parse_number(word, expected)
-
-
-def _parse_fraction(word: str) -> float:
-    """Return `1/5000` as 0.0002: of 5 000 events 1 is positive."""
     try:
-        return float(read_fraction(word))
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise PrcError(f"expected --eta as a share such as 1/5000; got {word!r}") from None
+        return read_share_text(word)
+    except ValueError:
+        raise PrcError(
+            "expected --eta as shares such as 0.001, 1/1000 or, in quotes, '1 in 1000', ratios such as "
+            f"1:999, own, or one file; got {word!r}"
+        ) from None
+
+
+def _split_etas(words: Sequence[str]) -> list[str]:
+    """Return the words split at commas, except at those between thousands, as in `1 in 1,000`."""
+    return [part.strip() for word in words for part in _ETA.findall(word) if part.strip()]
+
+
+_ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
 
 
 def parse_range(words: Sequence[str]) -> tuple[float | None, ...]:

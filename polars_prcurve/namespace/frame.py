@@ -358,8 +358,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Parameters
         ----------
         eta
-            The prevalence, a share in [0, 1]. Pass one number, or several. None stands for each
-            group's own prevalence in this table, and may be among several. Or pass a frame with a column
+            The prevalence, a share in [0, 1]. Pass one number, or several; also texts, of which
+            `"1/1000"` and `"1 in 1 000"` are shares, and `"1:999"` is a ratio of positives to negatives.
+            None stands for each group's own prevalence in this table. Or pass a frame with a column
             `eta` and any of the `by` columns, for a prevalence per group (null means the own one).
             Its further columns are carried along. It raises if this table has a column of their name,
             or if a group has no row in the frame. Rows that differ in one of them have a result each.

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
-Eta: TypeAlias = "float | Sequence[float | None] | NDArray[np.float64] | pl.Series | EtaFrame | None"
+Eta: TypeAlias = (
+    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame | None"
+)
 """The argument eta=: a prevalence, several, or a frame with a column eta; None is the own prevalence."""
 
 
@@ -64,7 +66,8 @@ def eta_from_ratio(ratio: str | float) -> float:
     Parameters
     ----------
     ratio
-        `"1:100"`, which is one positive to a hundred negatives, or the number 0.01.
+        `"1:100"`, which is one positive to a hundred negatives, or the number 0.01. The texts `"1/100"`
+        and `"1 in 100"` are shares of all, not ratios, and raise: pass them as `eta=`.
 
     Examples
     --------
@@ -73,21 +76,59 @@ def eta_from_ratio(ratio: str | float) -> float:
     >>> eta_from_ratio(1.0)
     0.5
     """
+    if isinstance(ratio, str) and ":" not in ratio and _SHARE.search(ratio):
+        raise PrcError(
+            f"a ratio is positives to negatives; {describe_value(ratio)} is a share of all, which eta= "
+            "takes as it stands"
+        )
     try:
         if isinstance(ratio, str):
-            positives, colon, negatives = ratio.partition(":")
-            pos, neg = read_fraction(positives), read_fraction(negatives if colon else "1")
-        elif math.isinf(ratio) and ratio > 0:
+            return _divide_ratio(ratio if ":" in ratio else f"{ratio}:1")
+        if math.isinf(ratio) and ratio > 0:
             return 1.0
-        else:
-            pos, neg = read_fraction(str(ratio)), Fraction(1)
-        if pos < 0 or neg < 0:
-            raise ValueError
-        return float(pos / (pos + neg))
+        return _divide_ratio(f"{ratio}:1")
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise PrcError(
             f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
         ) from None
+
+
+def _divide_ratio(text: str) -> float:
+    """Return the share of positives in a text such as `1:99`; raise a `ValueError` for others."""
+    positives, _, negatives = text.partition(":")
+    pos, neg = _read_plain(positives), _read_plain(negatives)
+    if pos < 0 or neg < 0:
+        raise ValueError(f"a number is negative: {text}")
+    return float(pos / (pos + neg))
+
+
+_SHARE = re.compile(r"/|\bin\b")
+
+
+def read_share_text(text: str) -> float:
+    """Return the prevalence in a text as people write it; raise a `ValueError` unless it is one.
+
+    `0.001`, `1/1000` and `1 in 1 000` are shares of all; `1:999` is a ratio of positives to negatives.
+    """
+    try:
+        if ":" in text:
+            return _divide_ratio(text)
+        part, separator, of = _SHARE.sub("/", text).partition("/")
+        return float(_read_plain(part) / (_read_plain(of) if separator else 1))
+    except (ZeroDivisionError, OverflowError):
+        raise ValueError(f"no share: {text}") from None
+
+
+def _read_plain(text: str) -> Fraction:
+    """Return the number in a text, which may have a blank or a comma between thousands: `1 000`."""
+    if "/" in (text := text.strip()):
+        raise ValueError(f"not one number: {text}")
+    return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)
+
+
+_BETWEEN_THOUSANDS = "[ ,\u00a0\u2009\u202f]"
+"""The blanks that are printed between thousands: plain, unbreakable, thin and narrow; and the comma."""
+_THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
 
 
 def read_fraction(text: str) -> Fraction:
@@ -136,12 +177,17 @@ def read_eta_list(eta: object) -> list[float | None]:
 
 
 def check_eta(value: object) -> float:
-    """Return a prevalence as a float; raise unless it is a number in [0, 1]."""
+    """Return a prevalence as a float; raise unless it is a number in [0, 1], or a text that says one."""
     if isinstance(value, str):
-        raise PrcError(
-            f"eta= takes numbers in [0, 1]; got {value!r} (a ratio? use "
-            "eta_from_ratio; a column? pass a frame, or in expressions pl.col(...).first())"
-        )
+        try:
+            number = read_share_text(value)
+        except ValueError:
+            raise PrcError(
+                'eta= takes numbers in [0, 1], or texts such as "1/1000", "1 in 1000" and "1:999"; '
+                f"got {describe_value(value)} (a column? pass a frame, or in expressions "
+                "pl.col(...).first())"
+            ) from None
+        return check_eta(number)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
     if not 0 <= float(value) <= 1:
