@@ -192,3 +192,32 @@ def test_one_class_is_enough_at_its_end_or_at_its_own_prevalence() -> None:
         frame = ETAS.with_columns(eta=pl.Series([eta, 0.02]))
         found = ONE_CLASS.prc.reweight("country", frame)["weight"]
         assert found.head(3).to_list() == pytest.approx([9 * 0.2 / 3] * 3)
+
+
+def test_rows_without_a_score_leave_before_they_are_weighed() -> None:
+    table = pl.DataFrame(
+        {
+            "c": ["de"] * 6 + ["fr"] * 6,
+            "new": [3.0, 2, NAN, 1, 0, 2, 3, 1, 2, None, 0, 1],
+            "old": [1.0, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, None],
+            "label": [1, 1, 1, 0, 0, 0] * 2,
+        }
+    )
+    field = pl.DataFrame({"c": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+    complete = table.filter(pl.col("new").is_not_null() & pl.col("new").is_not_nan())
+    weighted = table.prc.reweight("c", field, score="new", missing="drop")
+    assert_frame_equal(weighted, complete.prc.reweight("c", field))
+    asked = {"score": "new", "weight": "weight", "missing": "drop"}
+    assert weighted.prc.summary(**asked)["eta"].to_list() == pytest.approx([0.2] * 3)
+    silent = table.prc.reweight("c", field).prc.summary(**asked)
+    assert silent["eta"][0] != pytest.approx(0.2)  # which is why
+    both = table.prc.reweight("c", field, score=["new", "old"], missing="drop")
+    assert_frame_equal(both, complete.drop_nulls().prc.reweight("c", field))
+
+
+def test_a_missing_score_raises_if_scores_are_named() -> None:
+    table = pl.DataFrame({"c": ["de"] * 3, "p": [0.1, None, 0.3], "label": [1, 0, 0]})
+    field = pl.DataFrame({"c": ["de"], "eta": [0.5], "share": [1]})
+    with pytest.raises(PrcError, match=r"score column 'p' is null in 1 row\(s\)"):
+        table.prc.reweight("c", field, score="p")
+    assert table.prc.reweight("c", field).height == 3

@@ -263,14 +263,21 @@ def read_parts(
     *,
     within: Columns,
     by: Columns,
+    score: Columns,
     label: Column,
     pos_label: Any,
     weight: Column | None,
+    missing: Missing,
 ) -> tuple[InputTable, list[str]]:
-    """Return a table whose groups are the parts of each `by` group, and the names of `within=`."""
-    reader = ColumnReader(frame, "raise", may_collect=False)
+    """Return a table whose groups are the parts of each `by` group, and the names of `within=`.
+
+    Only whether they are missing is read of the columns of `score`.
+    """
+    reader = ColumnReader(frame, missing, may_collect=False)
     groups, by_dtypes = reader.read_by(by, ())
     parts = _read_within(reader, within, groups, by_dtypes)
+    for column in list_columns("score=", score):
+        _read_score(reader, column, posteriors=False)
     amounts = _read_labels(reader, label, pos_label, weight)
     columns = {name: amount for name, (amount, _) in amounts.items()}
     return InputTable(**reader.input_fields(by_dtypes, groups, columns)), parts

@@ -2092,9 +2092,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         share: str = "share",
         by: Columns = None,
         name: str = "weight",
+        score: Columns = None,
         label: Column = "label",
         pos_label: Any = None,
         weight: Column | None = None,
+        missing: Missing = "raise",
     ) -> F:
         """Add weights that give each part of a field its prevalence and its share.
 
@@ -2115,12 +2117,18 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             The column of the frame with the share of each part in the field. Shares are relative.
         name
             The name of the new column.
+        score
+            The columns of scores that the weights are for, of which no value may be missing.
         weight
             Weights that rows have already; they are multiplied.
+        missing
+            With `"drop"`, rows in which a score, the label or the weight is missing are left out, and
+            the weights are those of the other rows. A later `missing="drop"` would leave rows out of a
+            field that was weighed with them, which then has another prevalence and other shares.
 
         Returns
         -------
-        The rows of the table, in their order:
+        The rows of the table, in their order, with `missing="drop"` only complete ones:
 
         - the other columns of the table
         - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
@@ -2143,7 +2151,14 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └─────────┴───────┴────────┘
         """
         table, parts = read_parts(
-            self._frame, within=within, by=by, label=label, pos_label=pos_label, weight=weight
+            self._frame,
+            within=within,
+            by=by,
+            score=score,
+            label=label,
+            pos_label=pos_label,
+            weight=weight,
+            missing=missing,
         )
         return self._finish(build_reweighted_table(table, parts, eta, share=share, name=name))
 

@@ -377,6 +377,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "reweight": (DF, lambda p: p.reweight("g", FIELD, by="h", name="x")),
     "reweight, weighted": (DF, lambda p: p.reweight("g", FIELD, weight="w", name="x")),
+    "reweight, dropped": (
+        DF,
+        lambda p: p.reweight("g", FIELD, score=["score"], missing="drop", name="x"),
+    ),
     "one_vs_rest, mix": (
         DF.drop("label"),
         lambda p: p.one_vs_rest(label="h", scores={0: "score", 1: "w"}, mix={0: 1, 1: 2, 2: 3}),
