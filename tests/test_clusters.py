@@ -426,6 +426,8 @@ def test_what_goes_with_clusters() -> None:
     of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
     with pytest.raises(PrcError, match="guarantee= tests independent examples"):
         df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
+    with pytest.raises(PrcError, match="guarantee= tests independent examples"):  # not: pass confidence=
+        df.prc.operating_points(0.1, precision=0.5, guarantee=0.9, cluster="patient")
     with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
         df.prc.operating_points(maximize="f1", method="bootstrap", **of_points)
 

@@ -546,7 +546,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     [
         (
             {"scores": ["a", "b"], "threshold": 0.5},
-            "no paired interval, .* ask for these, or leave out id=, and pass paired=F",
+            "no paired interval, .* ask for these; or make the table long .* pass paired=False",
         ),
         (
             {"scores": ["a", "b"], "worst": True},

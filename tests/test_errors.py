@@ -299,7 +299,11 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
         "counts column 'label' is negative",
     ),
     "rate above 1": (RATES.with_columns(tpr=pl.lit(1.5)), {"rates": ("tpr", "fpr")}, "'tpr' is outside"),
-    "falling tpr": (RATES, {"rates": ("tpr", "fpr")}, "1 points whose tpr falls while fpr rises"),
+    "falling tpr": (
+        RATES,
+        {"rates": ("tpr", "fpr")},
+        "1 points whose tpr falls while fpr rises; is it the specificity.*1 - pl.col",
+    ),
     "null rate": (
         RATES.with_columns(fpr=pl.lit(None, pl.Float64)),
         {"rates": ("tpr", "fpr")},

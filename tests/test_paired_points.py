@@ -136,6 +136,19 @@ def test_the_ranking_by_a_point_has_paired_intervals() -> None:
     )
 
 
+@pytest.mark.parametrize("options", [{}, {"cluster": "row"}, {"weight": "w"}, {"method": "bootstrap"}])
+def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]) -> None:
+    df = two_models(60).with_columns(w=pl.lit(2))
+    asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision", **options}
+    said = r'leave out recall=, and ask for metrics.precision_at_recall\(0.8\) with method="bootstrap"'
+    with pytest.raises(PrcError, match=said) as raised:
+        df.prc.compare(["a", "b"], **asked)
+    assert "id=" not in str(raised.value)
+    instead = {**options, "metrics": metrics.precision_at_recall(0.8), "method": "bootstrap"}
+    found = df.prc.compare(["a", "b"], eta=0.1, n_resamples=9, seed=1, **instead)
+    assert found["low"].null_count() == 0
+
+
 def test_what_is_refused() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     at: Any = {"eta": 0.1, "threshold": 1.0}
@@ -143,7 +156,7 @@ def test_what_is_refused() -> None:
         ({"metrics": "precision"}, "has no paired interval, and those of net_benefit"),
         ({"metrics": BENEFIT, "weight": "w"}, "count discordant examples; leave out weight="),
         ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
-        ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap"),
+        ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap; leave out method="),
     ]
     for door in (prc(df), prc(df.lazy())):
         for options, sentence in refused:

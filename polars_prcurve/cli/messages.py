@@ -37,7 +37,7 @@ _VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|None|True|False)"
 _CODE = re.compile(
     rf"""
     (?P<quoted> {_QUOTED})
-    | (?P<expression> ,?\ (?:such\ as|e\.g\.)\ (?:\w+=)?pl\.(?:{_QUOTED}|[^;'"])*)
+    | (?P<expression> ,?\ (?:such\ as|e\.g\.)\ (?:\w+=|1\ -\ )?pl\.(?:{_QUOTED}|[^;'"])*)
     | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
     | (?P<metric> \bmetrics\.(?=\w))
     | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?

@@ -55,7 +55,7 @@ def build_differences(
     if targets:
         points = find_point_metrics("precision" if metrics is None else metrics)
         for metric in points:
-            check_has_point_intervals(table, metric, uncertainty, examples)
+            check_has_point_intervals(table, metric, targets[0], uncertainty, examples)
         signs = {metric.name: direction_sign(metric) for metric in points} if worst else {}
         of_points = PointComparison(
             table, grid, targets[0], points, uncertainty.confidence, examples, adjust

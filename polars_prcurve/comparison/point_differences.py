@@ -86,12 +86,17 @@ class PointComparison(NamedTuple):
 
 
 def check_has_point_intervals(
-    table: InputTable, metric: PointMetric, uncertainty: UncertaintyOptions, examples: Examples
+    table: InputTable,
+    metric: PointMetric,
+    target: Target | None,
+    uncertainty: UncertaintyOptions,
+    examples: Examples,
 ) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
     if uncertainty.method != "analytic":
         raise PrcError(
-            f'the difference of {metric.name} at a target has no bootstrap; leave out method="bootstrap"'
+            f"the difference of {metric.name} at a target has no bootstrap; "
+            f'{_name_curve_metric(metric, target) or "leave out"} method="bootstrap"'
         )
     clustered, weighted = is_clustered(table), isinstance(table, ScoreTable) and table.has_squares
     if examples == "apart":
@@ -99,18 +104,37 @@ def check_has_point_intervals(
             raise PrcError(NO_WEIGHTED_CLUSTERS)
         find_corners(metric)  # raises if the metric has no band
         return
-    if not is_weighted_sum(metric):
-        raise PrcError(
-            f"the difference of {metric.name} at a target has no paired interval, and those of "
-            "net_benefit(...), recall and fpr have one: ask for these, or leave out id=, and pass "
-            "paired=False to compare; of models of one test set, intervals are then mostly too wide"
-        )
+    of_curve = _name_curve_metric(metric, target)
     if clustered or weighted:
         argument = "cluster=" if clustered else "weight="
         raise PrcError(
             f"paired differences at a target count discordant examples; leave out {argument}, or leave "
             "out the target, and compare areas"
+            + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
         )
+    if not is_weighted_sum(metric):
+        apart = (
+            "leave out id=, and" if examples == "by id" else "make the table long with unpivot_scores,"
+        )
+        raise PrcError(
+            f"the difference of {metric.name} at a target has no paired interval, and those of "
+            "net_benefit(...), recall and fpr have one: ask for these"
+            + (f', or {of_curve} method="bootstrap"' if of_curve else "")
+            + f"; or {apart} and pass paired=False to compare, whose intervals are mostly too wide for "
+            "models of one test set"
+        )
+
+
+def _name_curve_metric(metric: PointMetric, target: Target | None) -> str:
+    """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
+    asked = {
+        ("precision", "recall"): "precision_at_recall",
+        ("recall", "precision"): "recall_at_precision",
+    }
+    name = None if target is None else asked.get((metric.name, target.criterion))
+    if target is None or name is None:
+        return ""
+    return f"leave out {target.criterion}=, and ask for metrics.{name}({target.value}) with"
 
 
 def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:

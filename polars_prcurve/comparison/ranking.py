@@ -88,7 +88,7 @@ def _build_differences(
             examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
         )
         return build_compare_table(comparison).with_columns(pl.col("p_value").alias(P_VALUE))
-    check_has_point_intervals(table, metric, uncertainty, shared)
+    check_has_point_intervals(table, metric, targets[0], uncertainty, shared)
     of_points = PointComparison(
         table,
         grid,

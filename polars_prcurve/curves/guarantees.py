@@ -41,7 +41,7 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_most
-from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, is_clustered
+from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.intervals.binomial_tails import (
     Alpha,
@@ -172,12 +172,16 @@ def _check_table(targets: Sequence[Target], table: InputTable) -> ScoreTable:
         _check_field(targets, table.parts)
     elif table.has_squares:
         raise PrcError(_NO_WEIGHTS)
-    if is_clustered(table):
+    return table.require_example_counts("guarantee=")
+
+
+def refuse_clusters(guarantee: object, cluster: object) -> None:
+    """Raise if a promise is asked for of rows in clusters."""
+    if guarantee is not None and cluster is not None:
         raise PrcError(
             "guarantee= tests independent examples, and rows of a cluster are none; leave out cluster=, "
             "and make each cluster an example, such as by the highest score of a patient"
         )
-    return table.require_example_counts("guarantee=")
 
 
 _NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"

@@ -270,7 +270,7 @@ class RateTable(InputTable):
         self.require_example_counts()
         raise PrcError(
             f"{self.argument}= holds points, and confidence= compares models by their examples; leave "
-            "it out, or ask summary for the interval of each model"
+            'confidence= out, and ask .prc.summary(metrics="roc_auc") for the interval of each model'
         )
 
     def refuse_bootstrap(self, method: str) -> None:

@@ -44,6 +44,7 @@ from polars_prcurve.curves.decision_curves import (
     list_decision_columns,
 )
 from polars_prcurve.curves.field_table import read_eta_or_field, read_field
+from polars_prcurve.curves.guarantees import refuse_clusters
 from polars_prcurve.curves.joint_targets import promise_and_join
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
@@ -639,6 +640,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └────────┴───────────┴────────────┴──────────┴──────────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
+        refuse_clusters(guarantee, cluster)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, None)
         bands = read_band_options(
             confidence, interval, band, asked, method=method, weight=weight, cluster=cluster

@@ -100,9 +100,13 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
     `count` returns the sum over groups of RECALL_FALLS or SIZES_DIFFER.
     """
     falls = count(RECALL_FALLS)
-    rows = "points whose tpr" if table.argument == "rates" else "rows whose tp"
-    other = "fpr" if table.argument == "rates" else "fp"
-    text = f" {rows} falls while {other} rises"
+    if table.argument == "rates":
+        text = (
+            " points whose tpr falls while fpr rises; is it the specificity? Pass 1 minus it, such as "
+            "1 - pl.col('specificity'); does the table hold several curves? Pass by="
+        )
+    else:
+        text = " rows whose tp falls while fp rises; does the table hold several curves? Pass by="
     falling = Check(
         falls > 0, compose_sentence(f"{table.argument}= holds ", falls.cast(pl.String), text)
     )
