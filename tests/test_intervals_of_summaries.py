@@ -525,3 +525,18 @@ def test_empty_tables() -> None:
         found = DF.clear().prc.summary(**options)
         assert found.is_empty()
         assert found.schema == DF.prc.summary(confidence=0.9).schema
+
+
+def test_what_is_computed_by_default_has_an_interval() -> None:
+    df = pl.DataFrame({"score": [6, 5, 4, 3, 2, 1] * 9, "label": [1, 1, 0, 1, 0, 0] * 6 + [0, 1] * 9})
+    found = df.prc.summary(0.1, confidence=0.9)
+    assert found["metric"].to_list() == ["average_precision", "roc_auc"]
+    assert found["low"].null_count() == 0
+    drawn = df.prc.summary(0.1, confidence=0.9, method="bootstrap", n_resamples=9, seed=1)
+    assert drawn["metric"].to_list() == ["average_precision", "pr_auc", "roc_auc"]
+    points = pl.DataFrame({"tpr": [0.5, 0.9], "fpr": [0.1, 0.4]})
+    of_points: Any = {"rates": ("tpr", "fpr"), "sizes": (40, 90)}
+    assert points.prc.summary(0.1, **of_points)["metric"].to_list() == ["pr_auc", "roc_auc"]
+    [row] = points.prc.summary(0.1, confidence=0.9, **of_points).to_dicts()
+    assert row["metric"] == "roc_auc"
+    assert row["low"] is not None

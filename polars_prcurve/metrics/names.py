@@ -104,9 +104,10 @@ def default_curve_metric(*points: object) -> str:
     return "average_precision" if all(given is None for given in points) else "pr_auc"
 
 
-def default_curve_metrics(*points: object) -> list[str]:
-    """Return the metrics of a summary if none are asked for."""
-    return list(dict.fromkeys([default_curve_metric(*points), "pr_auc", "roc_auc"]))
+def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
+    """Return the default metrics of a summary; if `analytic`, only those with an analytic error."""
+    names = dict.fromkeys([default_curve_metric(*points), "pr_auc", "roc_auc"])
+    return [name for name in names if not (analytic and name == "pr_auc")]
 
 
 def refuse_repeats(names: list[str]) -> None:

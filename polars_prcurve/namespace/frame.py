@@ -802,7 +802,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         metrics
             Names or values of curve metrics from `polars_prcurve.metrics`. If left out,
             `average_precision`, `pr_auc` and `roc_auc`; with `rates=`, `pr_auc` and `roc_auc`, because
-            a sum of steps grows with each further point of the same line. The metrics on the convex
+            a sum of steps grows with each further point of the same line. With `confidence=` and
+            `method="analytic"` without `pr_auc`, which has no analytic error. The metrics on the convex
             hull, `pr_auc_hull`, `auprg_hull` and `roc_auc_hull`, need a DataFrame.
         confidence
             A level, such as 0.95: adds standard errors and intervals.
@@ -877,7 +878,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        defaults = default_curve_metrics(rates, cells)
+        analytic = confidence is not None and method == "analytic"
+        defaults = default_curve_metrics(rates, cells, analytic=analytic)
         curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
         points = rates if cells is None else cells
         asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
