@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from polars_prcurve.errors import suggest_names
-from polars_prcurve.other_names import list_arguments_meant
+from polars_prcurve.other_names import list_arguments_meant, tell_alternative
 from polars_prcurve.visible_text import make_visible
 
 P = ParamSpec("P")
@@ -19,6 +19,8 @@ R = TypeVar("R")
 def suggest_arguments(name: str, known: Iterable[str]) -> str:
     """Return a hint at the known argument that a wrong name stands for, as others or by its spelling."""
     known = list(known)
+    if instead := tell_alternative(name, known, "weight="):
+        return instead
     for meant in list_arguments_meant(name.lower()):
         if meant in known:
             return f"did you mean {meant!r}?"

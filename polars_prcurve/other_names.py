@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 POINT_METRICS = {
     "ppv": "precision",
     "positive_predictive_value": "precision",
@@ -66,3 +68,15 @@ def list_arguments_meant(name: str) -> list[str]:
     """Return the names that arguments have here which others call `name`, the likeliest first."""
     meant = [here for names, others in ARGUMENTS.items() if name in others.split() for here in names]
     return [*meant, *(here for here in [POINT_METRICS.get(name)] if here)]
+
+
+def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
+    """Return what to do in place of an argument that only other functions have, or an empty text.
+
+    `weight` is how users write the argument for weights, which must be `known`.
+    """
+    if name == "within" and weight.strip("-=") in known:
+        return (
+            f"the method reweight weighs the parts of a field: pass the column that it adds as {weight}"
+        )
+    return ""

@@ -77,6 +77,11 @@ def test_an_unknown_argument_gets_a_hint(call: Callable[..., Any], wrong: str, h
         call(**{wrong: 1})
 
 
+def test_within_leads_to_weights_where_only_these_are() -> None:
+    with pytest.raises(TypeError, match=r"'within'; the method reweight .* adds as weight=$"):
+        prc(DF).compare(within="day")  # type: ignore[call-overload]
+
+
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
     with pytest.raises(TypeError, match=r"; there are: drop_intermediate, thresholds, by, score, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]

@@ -322,7 +322,9 @@ def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -
     )
 
 
-def test_a_field_of_several_parts_and_targets_together(here: Path) -> None:
+def test_a_field_of_several_parts_and_targets_together(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     field = pl.DataFrame({"model": DF["model"].unique(), "eta": 0.1, "share": 1})
     field.write_csv("field.csv")
     asked = {"within": "model", "confidence": 0.9}
@@ -333,6 +335,8 @@ def test_a_field_of_several_parts_and_targets_together(here: Path) -> None:
     targets = {"recall": 0.4, "precision": 0.05, "together": True}
     written = table("points scores.csv --eta 0.1 --recall 0.4 --precision 0.05 --together")
     assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)
+    table("points scores.csv --within model --eta field.csv --precision 0.9 --guarantee 0.99")
+    assert capsys.readouterr().err.endswith("; promise less, or take a larger test set\n")
     written = table("points scores.csv --within model --eta field.csv --precision 0.05 --guarantee 0.6")
     sure = prc(DF).operating_points(field, within="model", precision=0.05, guarantee=0.6)
     assert_frame_equal(written, sure, rel_tol=1e-12)
@@ -1138,6 +1142,7 @@ MISSPELT = {
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
     "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
+    "compare scores.csv --within country": "the method reweight weighs the parts of a field: pass the",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "report scores.csv --tilte x": "did you mean '--title' or '--date'?",

@@ -761,7 +761,7 @@ def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
         ({"id": "row"}, "leave out id="),
         ({"weight": "row"}, "leave out weight="),
         ({"within": "model"}, "within= and model= both hold"),
-        ({"recall": 0.5, "guarantee": 0.9}, "promises precision= and fdr=; got recall"),
+        ({"recall": 0.5, "guarantee": 0.9}, "promises precision= and fdr= alone; got recall"),
         ({"within": []}, "within= takes the columns that tell"),
     ],
 )

@@ -516,7 +516,7 @@ def test_one_class_is_not_enough_between_0_and_1() -> None:
 def test_what_is_not_promised_in_a_field() -> None:
     for more in ({"recall": 0.5}, {"npv": 0.5}, {"alerts": 1, "per": 9}):
         asked = {"guarantee": 0.9, "within": "c", **more}
-        with pytest.raises(PrcError, match="promises precision= and fdr=; got"):
+        with pytest.raises(PrcError, match="promises precision= and fdr= alone; got"):
             DF.prc.operating_points(ETAS, **asked)
     with pytest.raises(PrcError, match="takes the eta of each part as exact"):
         DF.prc.operating_points(UNCERTAIN, within="c", **POINTS)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.other_names import list_arguments_meant
+from polars_prcurve.other_names import list_arguments_meant, tell_alternative
 
 _METHODS = {
     "operating_points": "points",
@@ -122,7 +122,10 @@ class RaisingParser(argparse.ArgumentParser):
     def _suggest_options(self, name: str) -> str:
         """Return a hint at the option that is meant: what others call so, or one spelt alike."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
-        for meant in list_arguments_meant(name.lstrip("-").lower().replace("-", "_")):
+        word = name.lstrip("-").lower().replace("-", "_")
+        if instead := tell_alternative(word, [option[2:] for option in options], "--weight"):
+            return instead
+        for meant in list_arguments_meant(word):
             if (option := f"--{meant.replace('_', '-')}") in options:
                 return f"did you mean {option!r}?"
         return suggest_names(name, options)

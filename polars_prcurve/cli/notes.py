@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -37,18 +38,21 @@ def describe_unmet_promises(points: pl.DataFrame, by: Sequence[str]) -> Iterator
     for row in unmet.head(_SHOWN).to_dicts():
         where = "".join(f"{name} = {row[name]}, " for name in by) + f"eta {row['eta']:g}"
         target = row["criterion"] + ("" if row["target"] is None else f" {row['target']:g}")
-        need = _describe_need(row["n_pos_needed"], row["n_neg_needed"])
+        need = _describe_need(row)
         level = f"with a guarantee of {row['guarantee']:g}"
         yield f"{where}: no threshold keeps {target} {level}; {need}"
     if unmet.height > _SHOWN:
         yield f"{unmet.height - _SHOWN} more rows have no threshold either"
 
 
-def _describe_need(n_pos: float | None, n_neg: float | None) -> str:
+def _describe_need(row: dict[str, Any]) -> str:
     """Return what even perfect scores need, and what it means if the table has it."""
-    needed = {what: n for what, n in (("positives", n_pos), ("negatives", n_neg)) if n is not None}
+    given = {"positives": row["n_pos_needed"], "negatives": row["n_neg_needed"]}
+    needed = {what: n for what, n in given.items() if n is not None}
     if not needed:
-        return "take a larger budget, or a larger test set"
+        if row["criterion"] in ("alerts", "predicted_positive_rate"):
+            return "take a larger budget, or a larger test set"
+        return "promise less, or take a larger test set"
     if math.inf in needed.values():
         return "no test set could prove it"
     numbers = " and ".join(f"{n:,.0f} {what}".replace(",", " ") for what, n in needed.items())

@@ -191,9 +191,15 @@ def _check_field(targets: Sequence[Target], parts: FieldParts) -> None:
     """Raise for targets that cannot be promised in a field of several parts."""
     for target in targets:
         if target.criterion not in ("precision", "fdr"):
+            instead = (
+                "leave out guarantee= for a budget that is met on average, or promise a precision= with "
+                "per=, which tells the alerts at its threshold"
+                if target.rate is not None
+                else "leave out guarantee=, and pass confidence= for its interval"
+            )
             raise PrcError(
-                f"guarantee= with within= promises precision= and fdr=; got {target.criterion}, which "
-                "you can ask for without guarantee="
+                "guarantee= with within= promises precision= and fdr= alone; got "
+                f"{target.criterion}=: {instead}"
             )
     if parts.uncertain_eta:
         raise PrcError(
