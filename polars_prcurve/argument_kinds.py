@@ -97,6 +97,14 @@ def read_flag(argument: str, value: object) -> bool:
     return value
 
 
+def take_frame(value: object) -> Any:
+    """Return a table of another library, which exports an Arrow stream, as a DataFrame; others as is."""
+    is_polars = isinstance(value, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr)
+    if is_polars or isinstance(value, type) or not hasattr(value, "columns"):
+        return value
+    return pl.DataFrame(value) if hasattr(value, "__arrow_c_stream__") else value
+
+
 def read_text(argument: str, value: object) -> str:
     """Return a text; raise for any other value."""
     if not isinstance(value, str):

@@ -86,16 +86,25 @@ class Scorer:
         """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`."""
         return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
 
         The score of an example is the second column of `predict_proba`, or else `decision_function`.
         The second of the estimator's classes is positive. A metric of which smaller values are better
         is negated.
         """
+        self._refuse_arrays(estimator)
         classes = self._read_classes(estimator)
         value = self.score(_find_positives(y, classes), self._predict(estimator, X), sample_weight)
         return value if self.higher_is_better else -value
+
+    def _refuse_arrays(self, estimator: Any) -> None:
+        """Raise if labels came in place of an estimator."""
+        if not hasattr(estimator, "predict") and hasattr(estimator, "__len__"):
+            raise PrcError(
+                f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
+                "to its method .score(y, scores), and eval_metric= of LightGBM takes .lightgbm"
+            )
 
     def _choose_eta(self, points: RocPoints) -> float | None:
         """Return the prevalence, or the share of positives among the points."""

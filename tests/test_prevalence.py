@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, eta_from_ratio, eta_grid, prc, ratio_from_eta, scorer
+from polars_prcurve import (
+    PrcError,
+    eta_from_ratio,
+    eta_from_sample,
+    eta_grid,
+    prc,
+    ratio_from_eta,
+    scorer,
+)
 from polars_prcurve.cli.option_values import parse_etas
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_values import check_eta
@@ -190,6 +199,22 @@ def test_a_share_is_no_ratio() -> None:
 )
 def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[float | None]) -> None:
     assert parse_etas(words) == etas
+
+
+def test_a_table_of_another_library_is_a_frame_of_prevalences() -> None:
+    frame = pl.DataFrame({"market": ["de", "fr", None], "eta": [0.1, 0.2, 0.3]})
+    at = pl.DataFrame({"market": ["de", "fr", None], "threshold": [0.4, 0.5, 0.6]})
+    sample = pl.DataFrame({"market": ["de", "fr", None], "k": [1, 2, 3], "n": [10, 10, 10]})
+    field, of_df = frame.with_columns(share=1), prc(DF)
+    for other in (pl.DataFrame.to_arrow, pl.DataFrame.to_pandas):
+        assert_frame_equal(of_df.curve(other(frame), by="market"), of_df.curve(frame, by="market"))
+        asked: Any = {"by": "market", "threshold": other(at)}
+        expected = of_df.operating_points(0.1, by="market", threshold=at)
+        assert_frame_equal(of_df.operating_points(0.1, **asked), expected)
+        assert_frame_equal(eta_from_sample(other(sample)), eta_from_sample(sample))
+        found = of_df.summary(other(field), within="market", metrics="roc_auc")
+        assert_frame_equal(found, of_df.summary(field, within="market", metrics="roc_auc"))
+        assert_frame_equal(of_df.reweight("market", other(field)), of_df.reweight("market", field))
 
 
 @examples(100)

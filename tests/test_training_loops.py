@@ -91,6 +91,12 @@ def test_what_a_scorer_refuses(given: dict[str, Any], words: str) -> None:
         scorer(**given)
 
 
+def test_labels_and_scores_lead_to_the_method_that_takes_them() -> None:
+    for labels in (Y, Y.tolist(), pl.Series(Y)):
+        with pytest.raises(PrcError, match=r"[.]score\(y, scores\), and eval_metric= .* [.]lightgbm$"):
+            AP(labels, X[:, 0])
+
+
 # scikit-learn ---------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_number
+from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.column_names import GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
 from polars_prcurve.curves.curve_table import with_metrics
 from polars_prcurve.curves.field_table import build_field_grid
@@ -94,6 +94,7 @@ def _read_probabilities(probabilities: Any) -> list[float]:
 
 def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:
     """Return the prevalences; raise unless the posteriors can be moved to them."""
+    eta = take_frame(eta)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         raise PrcError(
             "decision_curve takes eta= as numbers, not as a frame; call it once for each prevalence"

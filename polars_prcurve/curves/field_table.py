@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.curves.field_bands import check_field_bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -50,6 +51,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
 
 def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl.LazyFrame:
     """Return the eta of a field; raise unless it is a frame, which has a row for each part."""
+    eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         names = ", ".join(map(repr, within))
         raise PrcError(

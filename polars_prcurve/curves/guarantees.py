@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_kinds import read_number, take_frame
 from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
 from polars_prcurve.curves.field_guarantees import FIELD_LOG_RATIO, FIELD_STARTED
 from polars_prcurve.curves.group_thresholds import (
@@ -130,6 +130,7 @@ def promise_targets(
         return list(targets)
     table = _check_table(targets, table)
     starts, value, n_shared = None, None, len(targets) if together else 1
+    start = take_frame(start)
     if isinstance(start, pl.DataFrame | pl.LazyFrame):
         starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
         value = pl.col(LEAST_SCORE)

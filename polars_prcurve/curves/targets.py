@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_number
+from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.column_names import RESERVED, SCORE
 from polars_prcurve.curves.group_thresholds import (
     GIVEN_THRESHOLD,
@@ -151,6 +151,7 @@ def read_targets(
     `per` is the number of events that `alerts` are among. `at_eta` and `one_each` are as in
     `read_group_thresholds`.
     """
+    threshold = take_frame(threshold)
     if isinstance(threshold, pl.DataFrame | pl.LazyFrame) and table is not None:
         of_groups = read_group_thresholds(table, threshold, at_eta=at_eta, one_each=one_each)
         targets = [_build_frame_target(of_groups)]

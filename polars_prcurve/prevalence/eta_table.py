@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.column_names import (
     COPY,
     ETA_LOW,
@@ -90,7 +91,7 @@ def read_eta(
     no own prevalence, because they hold no counts. `shared` is as in `EtaTable`. `confidence` is the
     level of the intervals of the result, which those of prevalences must have, too.
     """
-    has_own = table.has_counts
+    has_own, eta = table.has_counts, take_frame(eta)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
         check_forgotten_groups("eta", grid.carried, table.schema)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_pair, read_whole_number
+from polars_prcurve.argument_kinds import read_list, read_pair, read_whole_number, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, find_repeats
 
@@ -161,6 +161,8 @@ def ratio_from_eta(eta: float) -> float:
 
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
+    if not isinstance(eta, pl.DataFrame) and isinstance(take_frame(eta), pl.DataFrame):
+        raise PrcError("eta= is a table of another library; pass pl.DataFrame(...) of it")
     if eta is None or isinstance(eta, Real | str):
         given: list[object] = [eta]
     elif isinstance(eta, pl.Series):

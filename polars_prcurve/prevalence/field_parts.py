@@ -20,7 +20,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import exact_sums
-from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.column_names import (
     ETA_CONFIDENCE,
     ETA_HIGH,
@@ -239,6 +239,7 @@ def _read_frame(
 
     Raise for what its schema tells.
     """
+    eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("eta=", "a frame with the within= columns, eta and a share", eta)
     schema = eta.lazy().collect_schema()

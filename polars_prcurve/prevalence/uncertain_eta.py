@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import check_texts, read_numbers
+from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW
 from polars_prcurve.errors import PrcError, list_names
@@ -87,6 +87,7 @@ def eta_from_sample(
     └───────┴──────────┴──────────┴────────────────┘
     """
     level = check_confidence(confidence)
+    sample = take_frame(sample)
     if isinstance(sample, pl.DataFrame | pl.LazyFrame):
         query = _add_eta(sample.lazy(), "k" if k is None else k, "n" if n is None else n, level)
         return run_query(query) if isinstance(sample, pl.DataFrame) else query
