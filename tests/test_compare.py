@@ -248,11 +248,13 @@ def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
     df = pairs(200).with_columns(
         a=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise("a"),
         b=pl.when(pl.int_range(pl.len()) == 70).then(math.nan).otherwise("b"),
+        b2="b",
     )
     found = df.prc.compare(["a", "b"], eta=0.1, missing="drop")
     whole = df.filter(~pl.int_range(pl.len()).is_in([7, 70]))
     assert_same(found, whole.prc.compare(["a", "b"], eta=0.1))
-    assert_raises(df, "score column 'a or b' is null in 1 row", ["a", "b"], eta=0.1)
+    assert_raises(df, "score column 'a' is null in 1 row", ["a", "b"], eta=0.1)
+    assert_raises(df, "score column 'b' is NaN in 1 row", ["b", "b2"], eta=0.1)
 
 
 LONG = pairs(40).drop("g").prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")

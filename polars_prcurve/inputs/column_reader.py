@@ -8,12 +8,13 @@ and collects a check for what only values tell. At the end `input_fields` return
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_list
-from polars_prcurve.column_names import RESERVED, is_pattern, select_column
+from polars_prcurve.column_names import MODEL, RESERVED, is_pattern, select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
@@ -172,12 +173,27 @@ class ColumnReader:
         """Add checks over the sums of `tallies`."""
         self.tallies.checks.extend(checks)
 
-    def handle_missing(self, column: ReadColumn) -> None:
-        """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead."""
+    def handle_missing(self, column: ReadColumn, models: Sequence[str] = ()) -> None:
+        """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
+
+        `models` are the columns that scores were in before a wide table was made long.
+        """
         self.missing.append(value_checks.is_missing(column.value, column.dtype))
-        if not self.drop:
-            count, nan = self.tallies.count, column.dtype.is_float()
-            self.add_checks(value_checks.missing_checks(count, column.what, column.value, nan=nan))
+        if self.drop:
+            return
+
+        def add(what: str, count: value_checks.RowCounter) -> None:
+            nan = column.dtype.is_float()
+            self.add_checks(value_checks.missing_checks(count, what, column.value, nan=nan))
+
+        for model in models:
+            add(f"score column {model!r}", partial(self._count_rows_of, model))
+        if not models:
+            add(column.what, self.tallies.count)
+
+    def _count_rows_of(self, model: str, test: pl.Expr) -> pl.Expr:
+        """Add a test of the rows of one model, and return the number of those that satisfy it."""
+        return self.tallies.count(test & (pl.col(MODEL) == model))
 
     def input_fields(
         self,

@@ -83,7 +83,9 @@ def read_input(
     if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score, others=others):
         fields = reader.input_fields(by_dtypes, groups, points.columns)
         return RateTable(**fields, **points.fields, model_name=model_name)
-    scores = _read_score(reader, score, posteriors=posteriors)
+    models = by_dtypes.get(MODEL) if matched else None
+    wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
+    scores = _read_score(reader, score, posteriors=posteriors, models=wide)
     if counts is not None:
         others = {"cluster": cluster, "weight": weight, "pos_label": pos_label}
         refuse_arguments("counts= stands in place of labels and weights", **others)
@@ -397,10 +399,13 @@ def _number_fields(values: Sequence[pl.Expr]) -> list[pl.Expr]:
     return [value.alias(str(number)) for number, value in enumerate(values)]
 
 
-def _read_score(reader: ColumnReader, score: Column, *, posteriors: bool) -> ReadColumn:
+def _read_score(
+    reader: ColumnReader, score: Column, *, posteriors: bool, models: Sequence[str] = ()
+) -> ReadColumn:
+    """Return the scores; `models` are the columns that they come from if the table was wide."""
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    reader.handle_missing(given)
+    reader.handle_missing(given, models)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)
