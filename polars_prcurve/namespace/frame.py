@@ -1075,7 +1075,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
           of point metrics with `paired=False` the standard error is null, since the interval has two
           unequal sides
-        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
+          `average_precision` it is not that of `difference` over `standard_error`: the test has half a
+          false positive more in both models if that brings the difference nearer to 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
