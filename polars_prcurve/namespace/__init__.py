@@ -40,6 +40,7 @@ def prc(x: pl.Expr) -> ExprPrc: ...
 def prc(x: ArrowTable) -> DataFramePrc: ...
 
 
+@hint_at_arguments
 def prc(x: object) -> DataFramePrc | LazyFramePrc | ExprPrc:
     """The namespace `.prc` of a frame or an expression, as a call that type checkers can see.
 
