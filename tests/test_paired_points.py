@@ -169,3 +169,48 @@ def test_what_is_refused() -> None:
     torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
     with pytest.raises(PrcError, match="1 examples, by id=, differ in label"):
         torn.prc.compare(**asked)
+
+
+@pytest.mark.parametrize(
+    ("a_alone", "b_alone", "reliable"),
+    [(5, 5, True), (25, 1, True), (4, 6, False), (24, 1, False), (40, 0, False), (0, 0, False)],
+)
+def test_a_difference_is_reliable_by_the_product_of_what_either_model_flags_alone(
+    a_alone: int, b_alone: int, reliable: bool
+) -> None:
+    """The sum goes along with the difference where one model alone flags examples."""
+    n = 100
+    rows = [(1, 0)] * a_alone + [(0, 1)] * b_alone + [(1, 1)] * (n - a_alone - b_alone)
+    df = pl.DataFrame(rows, schema=["a", "b"], orient="row")
+    df = pl.concat([df.with_columns(label=True), df.with_columns(label=False)])
+    found = df.prc.compare(["a", "b"], 0.1, threshold=1, metrics=LINEAR)
+    assert found["reliable"].to_list() == [reliable] * 3
+
+
+@pytest.mark.parametrize(("of_a", "of_b"), [(20, 0.5), (7, 5), (30, 0.3)])
+def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> None:
+    """Of every number of positives that one model alone flags, by its chance, where some are marked."""
+    n, z = 200, NormalDist().inv_cdf(0.975)
+    chances = [[math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(90)]
+               for p in (of_a / n, of_b / n)]  # fmt: skip
+    numbers = [(a, b) for a in range(90) for b in range(90) if chances[0][a] * chances[1][b] > 1e-9]
+    rows = pl.DataFrame(numbers, schema=["m_a", "m_b"], orient="row").with_row_index("set")
+    # A row per kind of examples: of both, of one alone, of none.
+    kinds = [(1, 0, pl.col("m_a")), (0, 1, pl.col("m_b")), (0, 0, n - pl.col("m_a") - pl.col("m_b"))]
+    df = pl.concat(rows.select("set", a=pl.lit(a), b=pl.lit(b), times=m) for a, b, m in kinds)
+    df = df.filter(pl.col("times") >= 0).select(
+        pl.all().exclude("times").repeat_by("times").explode(), label=pl.lit(True)
+    )
+    assert df.height
+    chance = {i: chances[0][a] * chances[1][b] for i, (a, b) in enumerate(numbers)}
+    found = df.prc.compare(["a", "b"], 0.1, threshold=1, metrics="recall", by="set", confidence=0.95)
+    marked = held = 0.0
+    for row in found.to_dicts():
+        a, b = numbers[row["set"]]
+        half = z * math.sqrt((a + b + 1) / (n + 1) ** 2 - (a - b) ** 2 / (n + 1) ** 3)
+        assert row["high"] - row["difference"] == pytest.approx(half)
+        if row["reliable"]:
+            marked += chance[row["set"]]
+            held += chance[row["set"]] * (abs((a - b) - (of_a - of_b)) <= n * half)
+    assert marked > 0.05
+    assert held / marked > 0.93
