@@ -209,11 +209,11 @@ def kept_width(
 # Few missed positives -------------------------------------------------------------------------
 
 MISSED_METRICS = ("precision", "f1", "mcc", "cohen_kappa", "npv", "accuracy")
-MISSED_SIZES = (10, 20, 50, 200)
-MISSED_RECALLS = (0.1, 0.5, 0.9, 0.97, 0.99)
+MISSED_SIZES = (10, 20, 50, 200, 1000)
+MISSED_RECALLS = (0.1, 0.5, 0.9, 0.97, 0.985, 0.992, 0.998)
 MISSED_N_NEG = 2_000
 MISSED_FPS = (5, 20)
-MISSED_ETAS = (0.5, 0.01)
+MISSED_ETAS = (0.5, 0.01, 0.0002)
 
 
 def of_missed(_simulations: int) -> Iterator[str]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, prc, rate_interval, sample_size
 from tests.support.comparing import assert_same
+from tests.support.oracle_errors import raise_end_of_recall
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
 
@@ -26,6 +27,8 @@ def log_width(hits: Any, sizes: Any, eta: float | None, method: Any, level: floa
     (t_low, t_high), (f_low, f_high) = (
         rate_interval(k, n, level, method) for k, n in ((tp, n_pos), (fp, n_neg))
     )
+    if method == "wilson":
+        t_high = raise_end_of_recall(tp, n_pos, t_high, level)
     t, f = tp / n_pos, fp / n_neg
     if tp == 0 or fp == 0:
         low, high = t_low / f_high, t_high / f_low if f_low > 0 else math.inf

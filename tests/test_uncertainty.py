@@ -27,7 +27,7 @@ from polars_prcurve import (
 from tests.support import oracle
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
-from tests.support.oracle_errors import size_at
+from tests.support.oracle_errors import raise_end_of_recall, size_at
 from tests.support.profiles import examples
 from tests.support.strategies import Table, several, tables
 from tests.support.tiers import slow_unless
@@ -219,6 +219,8 @@ def test_bands(table: Table, eta: Any, method: Any, band: Any, asked_for: Any) -
                 weighted = table.weight is not None
                 n = float(size_at(groups[key], side, row["threshold"], weighted=weighted))
                 low, high = rate_interval(row[rate] * n, n, level, method)
+                if rate == "recall" and method == "wilson":
+                    high = raise_end_of_recall(row[rate] * n, n, high, level)
                 ends[rate] = (low, row[rate], high)
         for metric in asked_for:
             low, value, high = (row[f"{metric.name}{end}"] for end in ("_low", "", "_high"))
@@ -230,6 +232,36 @@ def test_bands(table: Table, eta: Any, method: Any, band: Any, asked_for: Any) -
                 assert close_to(end, bound, value), (metric.name, row, expected)
             assert low is None or low <= value
             assert high is None or value <= high
+
+
+def test_few_missed_positives_reach_further_up() -> None:
+    """Wilson's interval of recall would miss it in 15 % of samples where 0.16 missed are expected."""
+    missed = range(7)
+    for n in (8, 50, 1000):
+        df = pl.DataFrame(
+            {
+                "g": [g for g in missed for _ in (0, 1)],
+                "score": [1, 0] * 7,
+                "n_pos": [k for g in missed for k in (n - g, g)],
+                "n_neg": [10, 90] * 7,
+            }
+        )
+        asked: Any = {"by": "g", "counts": ("n_pos", "n_neg"), "threshold": 1, "confidence": 0.95}
+        found = df.prc.operating_points(0.1, metrics=["recall", "fpr", "npv"], **asked)
+        for g, row in enumerate(found.to_dicts()):
+            low, high = rate_interval(n - g, n)
+            assert row["recall_low"] == pytest.approx(low)
+            assert [row["fpr_low"], row["fpr_high"]] == pytest.approx(rate_interval(10, 100))
+            if g in (1, 2, 3):
+                # So many or more are missed in 5 % of samples.
+                mean = (1 - row["recall_high"]) * n
+                fewer = sum(mean**k / math.factorial(k) for k in range(g)) * math.exp(-mean)
+                assert row["recall_high"] > high
+                assert fewer == pytest.approx(0.95) or row["recall_high"] == pytest.approx(high)
+            else:
+                assert row["recall_high"] == pytest.approx(high)
+        rectangle = df.prc.operating_points(0.1, metrics="recall", band="rectangle", **asked)
+        assert (rectangle["recall_high"] >= found["recall_high"]).all()
 
 
 def expected_band(metric: Any, ends: dict[str, Any], eta: float, band: str) -> Any:

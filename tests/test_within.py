@@ -16,6 +16,7 @@ from scipy import special
 
 from polars_prcurve import PrcError, metrics, rate_interval
 from tests.support.all_metrics import ALL_POINT_METRICS
+from tests.support.oracle_errors import raise_end_of_recall
 from tests.support.profiles import examples
 
 METRICS = [metric for metric in ALL_POINT_METRICS if metric.falls_with_fpr]
@@ -120,8 +121,10 @@ def expected_low(metric: Any, parts: list[dict[str, Any]], least: tuple[int, int
         return None
     squares = 0.0
     for i, part in enumerate(parts):
+        low, high = rate_interval(part["tp"], part["p"])
+        recalls = low, raise_end_of_recall(part["tp"], part["p"], high, 0.95)
         moves: list[list[dict[str, Any]]] = [
-            [{"recall": rate_interval(part["tp"], part["p"])[least[0]]}],
+            [{"recall": recalls[least[0]]}],
             [{"fpr": rate_interval(part["fp"], part["n"])[least[1]]}],
             [{"eta": end} for end in part["ends"]],
         ]

@@ -63,6 +63,7 @@ from polars_prcurve.intervals.rates import (
     check_confidence,
     check_rate_method,
     compute_limits,
+    compute_recall_limits,
     z_value,
 )
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -119,7 +120,8 @@ class BandOptions:
         if self.band == "simultaneous":
             ends = compute_simultaneous_limits(value * size, size, level)
         else:
-            ends = compute_limits(value * size, size, level, self.interval)
+            compute = compute_recall_limits if rate == "recall" else compute_limits
+            ends = compute(value * size, size, level, self.interval)
         return zip(LIMIT_COLUMNS[rate], ends, strict=True)
 
     @property

@@ -37,6 +37,7 @@ from polars_prcurve.intervals.rates import (
     check_confidence,
     check_rate_method,
     compute_limits,
+    compute_recall_limits,
 )
 from polars_prcurve.intervals.sample_sizes import SizeMethod, sample_size
 
@@ -126,15 +127,16 @@ def _with_limits(frame: F, options: SizeOptions) -> F:
     for rate, move in product(_RATES, _MOVES):
         hits, size = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
+        compute = compute_recall_limits if rate == "recall" else compute_limits
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits].to_numpy(), frame[size].to_numpy())
-            ends = compute_limits(*numbers, options.confidence, options.method)
+            ends = compute(*numbers, options.confidence, options.method)
             frame = frame.with_columns(
                 pl.Series(name, end).fill_nan(None) for name, end in zip(names, ends, strict=True)
             )
         else:
             columns = (pl.col(hits), pl.col(size))
-            exprs = compute_limits(*columns, options.confidence, options.method)
+            exprs = compute(*columns, options.confidence, options.method)
             frame = frame.with_columns(end.alias(name) for name, end in zip(names, exprs, strict=True))
     return frame
 

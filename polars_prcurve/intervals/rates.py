@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -130,6 +131,46 @@ def compute_limits(k: Numeric, n: Numeric, confidence: float, method: str) -> tu
             'take "wilson" or "hoeffding"'
         )
     return _METHODS[method](k, n, confidence)
+
+
+def compute_recall_limits(
+    k: Numeric, n: Numeric, confidence: float, method: str
+) -> tuple[Numeric, Numeric]:
+    """Return the ends of the interval of recall in a band, from `k` of `n` positives found.
+
+    They are those of `compute_limits`, except that Wilson's high end is too low if few are missed: one
+    missed positive leaves out a recall at which every sixth sample misses one. So of 1 to 3 missed among
+    at least 8, the high end is at least the recall at which so many or more are missed with a chance
+    of `1 - confidence` (Brown, Cai and DasGupta 2001, section 4.1.1). Of effective sizes the missed
+    need not be whole: between whole numbers the end is interpolated.
+    """
+    low, high = compute_limits(k, n, confidence, method)
+    if method != "wilson":
+        return low, high
+    missed = n - k
+    raised = 1 - _find_missed_at_end(missed, n, confidence) / n
+    return low, pl.when((missed < 4) & (n >= 8)).then(pl.max_horizontal(high, raised)).otherwise(high)
+
+
+def _find_missed_at_end(missed: pl.Expr, n: pl.Expr, confidence: float) -> pl.Expr:
+    """Return the expected number of missed positives at the end of the interval, for fewer than 4."""
+    of_four = compute_limits(4 + 0 * n, n, confidence, "wilson")[0] * n
+    of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
+    ends = [pl.lit(0.0), *map(pl.lit, of_fewer), of_four]
+    # Through the ends goes a convex line, which is the greatest of its parts. Where it is not convex,
+    # at low levels, Wilson's interval is wider.
+    parts = [end + (more - end) * (missed - i) for i, (end, more) in enumerate(pairwise(ends))]
+    return pl.max_horizontal(parts)
+
+
+def _find_poisson_mean(hits: int, tail: float) -> float:
+    """Return the mean at which a Poisson variable is at least `hits` with the probability `tail`."""
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        mean = (low + high) / 2
+        so_many = math.fsum(mean**i / math.factorial(i) for i in range(hits, hits + 80))
+        low, high = (mean, high) if so_many * math.exp(-mean) < tail else (low, mean)
+    return (low + high) / 2
 
 
 def check_rate_method(method: str, argument: str = "method=") -> None:

@@ -340,6 +340,23 @@ def wilson(rate: float, n: float, z: float) -> tuple[float, float]:
     return middle - half, min(middle + half, 1.0)
 
 
+def raise_end_of_recall(k: float, n: float, high: float, confidence: float) -> float:
+    """Return the high end of Wilson's interval of recall in a band, raised where 1 to 3 are missed.
+
+    There it is the recall at which so many or more are missed with a probability of 1 - confidence.
+    """
+    from scipy.special import gammaincinv
+
+    missed, numbers = n - k, range(5)
+    if missed >= 4 or n < 8:
+        return high
+    ends = [0.0, *(float(gammaincinv(number, 1 - confidence)) for number in numbers[1:4])]
+    ends.append(wilson(4 / n, n, z_value(confidence))[0] * n)
+    below = min(int(missed), 3)
+    at_end = ends[below] + (ends[below + 1] - ends[below]) * (missed - below)
+    return max(high, 1 - at_end / n)
+
+
 def _logit(value: Fraction) -> float:
     return math.log(value / (1 - value))
 

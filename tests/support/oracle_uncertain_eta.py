@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from polars_prcurve import rate_interval
 from polars_prcurve.metrics import PointMetric
+from tests.support.oracle_errors import raise_end_of_recall
 
 
 class Sample(NamedTuple):
@@ -58,6 +59,8 @@ def widened_band(metric: PointMetric, sample: Sample) -> tuple[float, float]:
     ts, fs = (
         rate_interval(k, n, sample.confidence, sample.interval) for k, n in (sample.tp_of, sample.fp_of)
     )
+    if sample.interval == "wilson":
+        ts = (ts[0], raise_end_of_recall(*sample.tp_of, ts[1], sample.confidence))
     eta, low, high = sample.eta
     # Just inside 0 and 1, where each metric has its limit.
     etas = (high * 2.0**-69 if low == 0 else low, 1 - 2.0**-53 if high == 1 and low < 1 else high)
