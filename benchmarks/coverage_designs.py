@@ -256,6 +256,7 @@ CLUSTERED = [
     )
 ]
 CLUSTER_ETAS = (0.01, 0.1, 0.5)
+AT_RECALLS = [metrics.precision_at_recall(0.5), metrics.precision_at_recall(0.8)]
 
 
 def clustered_sets(cell: Clustered, rng: np.random.Generator, numbers: range) -> pl.DataFrame:
@@ -274,15 +275,21 @@ def of_clusters(number: int, cell: Clustered, simulations: int) -> Iterator[list
     batch = max(1, PER_BATCH // (cell.n_clusters * cell.rows))
     for start in range(0, simulations, batch):
         sets = clustered_sets(cell, rng, range(start, min(start + batch, simulations)))
-        asked: Any = {"metrics": ["average_precision", "roc_auc"], "confidence": CONFIDENCE}
+        names: Any = ["average_precision", "roc_auc", *AT_RECALLS]
+        asked: Any = {"metrics": names, "confidence": CONFIDENCE}
         for cluster in (None, "patient"):
             found = sets.prc.summary(list(CLUSTER_ETAS), by="simulation", cluster=cluster, **asked)
             parts.append(found.with_columns(clustered=pl.lit(cluster is not None)))
     found = pl.concat(parts)
     model = MODELS[1]  # normal, d' = 2
-    for name, eta in [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]:
+    at_recalls = {
+        metric.name: precision_at(recall) for recall, metric in zip((0.5, 0.8), AT_RECALLS, strict=True)
+    }
+    cases = [("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)]
+    # The interval is that of fpr, so it holds the truth at one prevalence where it does at another.
+    for name, eta in [*cases, *((name, 0.1) for name in at_recalls)]:
         of = found.filter(metric=name, eta=eta).drop_nulls(["low", "high"])
-        truth = AREAS[name](model, eta)
+        truth = (AREAS | at_recalls)[name](model, eta)
         plain, _ = hold(of.filter(~pl.col("clustered")), "low", "high", truth)
         of = of.filter("clustered")
         share, inside = hold(of, "low", "high", truth)
@@ -475,6 +482,8 @@ FLAGGED = [
     )
 ]
 """Class sizes, the fpr of the threshold, and the part of the variance of scores that models share."""
+FEW_MARKED = 0.05
+"""The share of marked test sets from which on the coverage of these is told."""
 
 
 def of_paired_points(number: int, simulations: int) -> Iterator[list[Any]]:
@@ -523,9 +532,15 @@ def of_paired_points(number: int, simulations: int) -> Iterator[list[Any]]:
 def paired_points(simulations: int) -> str:
     rows = [row for i in range(len(FLAGGED)) for row in of_paired_points(i, simulations)]
     heads = ("metric", "P", "N", "fpr", "shared", "coverage", "reliable", "coverage of these")
-    return "### Differences at one threshold\n\n" + table(
+    text = "### Differences at one threshold\n\n" + table(
         heads, [[*row[:5], *map(percent, row[5:])] for row in rows]
     )
+    lines = []
+    for least in (0.9, 0.5, FEW_MARKED):
+        shares = [row[7] for row in rows if row[6] >= least]
+        lines.append([percent(least), len(shares), percent(min(shares)), percent(max(shares))])
+    heads = ("marked, at least", "cells", "coverage of these: least", "greatest")
+    return text + "\n### Verdict: differences at one threshold\n\n" + table(heads, lines)
 
 
 TASKS = {

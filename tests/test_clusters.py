@@ -115,7 +115,7 @@ def test_bands_by_definition(drawn: list[tuple[int, bool, int]], eta: float) -> 
             if side is None:
                 assert found == [None, None]
             else:
-                expected = oracle_clusters.limits(side, 0.9)
+                expected = oracle_clusters.limits(side, 0.9, positive=name == "recall")
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
         if sides[0] is not None and sides[1] is not None:
             band = oracle_clusters.precision_band(sides[0], sides[1], eta, 0.9)
@@ -265,6 +265,32 @@ def test_paired_differences_by_definition(
         assert (found["p_value"] < 0.1) == (ends[0] > 0 or ends[1] < 0)
 
 
+@examples(60)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans(), st.integers(0, 4)),
+        min_size=6,
+        max_size=24,
+    ),
+    st.sampled_from([0.01, 0.2, 0.5, 0.9]),
+)
+def test_the_cautious_difference_by_definition(
+    drawn: list[tuple[int, int, bool, int]], eta: float
+) -> None:
+    """The ends lie as far from the lesser and the greater of both differences, so their sum tells."""
+    df = pl.DataFrame(drawn, schema=["a", "b", "label", "patient"], orient="row")
+    if df["label"].n_unique() < 2:
+        return
+    asked: Any = {"metrics": "average_precision", "cluster": "patient"}
+    row = df.prc.compare(["a", "b"], eta, **asked).row(0, named=True)
+    if row["low"] is None:
+        return
+    models = [[(r[i], r[2], r[3]) for r in drawn] for i in (0, 1)]
+    more = max(oracle_clusters.count_at_once(rows, Fraction(eta)) for rows in models) / 2
+    a, b = (oracle_clusters.average_precision(rows, Fraction(eta), more) for rows in models)
+    assert row["low"] + row["high"] == pytest.approx(row["difference"] + float(a - b), abs=1e-9)
+
+
 def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
     """Scores of two models for rows of patients, in two groups."""
     df = patients(n, seed)
@@ -364,11 +390,24 @@ def test_neither_order_nor_engine_nor_names_of_clusters_matter() -> None:
 
 def test_every_row_a_cluster_is_hardly_a_change() -> None:
     df = patients(400).with_row_index("row")
-    asked: Any = {"metrics": NAMES, "confidence": 0.95}
+    names: Any = [*NAMES, metrics.precision_at_recall(0.5)]
+    asked: Any = {"metrics": names, "confidence": 0.95}
     plain, clustered = df.prc.summary(0.1, **asked), df.prc.summary(0.1, cluster="row", **asked)
     for name in ("value", "standard_error", "low", "high"):
         assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
     assert clustered["reliable"].to_list() == plain["reliable"].to_list()
+
+
+def test_precision_at_a_recall_by_definition() -> None:
+    """From rates at each threshold: how sure fpr is, and how far recall may move the threshold."""
+    df = patients(16).with_columns(pl.col("score").round(1))
+    recall, confidence, eta = 0.6, 0.9, 0.2
+    name: Any = metrics.precision_at_recall(recall)
+    asked: Any = {"metrics": name, "confidence": confidence, "cluster": "patient"}
+    row = df.prc.summary(eta, **asked).row(0, named=True)
+    rows = [oracle_clusters.ClusterRow(*r) for r in df.select("score", "label", "patient").iter_rows()]
+    found = oracle_clusters.precision_at_recall(rows, recall, eta, confidence)
+    assert [row["standard_error"], row["low"], row["high"]] == pytest.approx(found, rel=1e-9)
 
 
 def test_the_bootstrap_of_clusters_has_the_same_error() -> None:
@@ -385,9 +424,10 @@ def test_where_nothing_is_known_of_clusters() -> None:
     found = one.prc.summary(0.1, metrics=NAMES, confidence=0.95, cluster="patient")
     for name in ("standard_error", "low", "high"):
         assert found[name].null_count() == 2
-    at_recall: Any = [metrics.precision_at_recall(0.5), "pr_auc"]
-    found = df.prc.summary(0.1, metrics=at_recall, confidence=0.95, cluster="patient")
-    assert found["low"].null_count() == found["reliable"].null_count() == 2
+    weighted = df.with_columns(w=pl.col("patient") % 2 + 1)
+    for table, name, weight in ((df, "pr_auc", None), (weighted, metrics.precision_at_recall(0.5), "w")):
+        found = table.prc.summary(0.1, metrics=name, confidence=0.95, cluster="patient", weight=weight)
+        assert found["low"].null_count() == found["reliable"].null_count() == 1
     estimated = eta_from_sample(5, 500)
     found = df.prc.summary(estimated, metrics=NAMES, confidence=0.95, cluster="patient")
     exact = df.prc.summary(0.01, metrics=NAMES, confidence=0.95, cluster="patient")

@@ -15,7 +15,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import COPY, GROUP, N_NEG_LEAST, N_POS_LEAST, ODDS
+from polars_prcurve.column_names import (
+    COPY,
+    GROUP,
+    N_NEG_LEAST,
+    N_NEG_LOCAL,
+    N_POS_LEAST,
+    ODDS,
+    PAIR,
+)
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
@@ -44,17 +52,19 @@ from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
     build_helper_metrics,
+    find_row_kind,
     find_standard_error,
     is_reliable_analytic,
     is_reliable_bootstrap,
+    needs_cluster_rates,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
     CLUSTER_COLUMNS,
     STUDENT_FREEDOM,
     count_cluster_cells,
-    count_cluster_shares,
     join_cluster_sizes,
+    join_negatives_at_once,
 )
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.options import UncertaintyOptions
@@ -74,6 +84,7 @@ COMPARE_COLUMNS = (
     "resolved",
 )
 
+_PLAIN = "_plain_cautious"
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 
 Examples: TypeAlias = Literal["wide", "by id", "apart"]
@@ -143,13 +154,19 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without MODEL, eta, what the eta frame carries, and the rest of its columns."""
     table, grid, named = comparison.table, comparison.grid, comparison.metrics_by_column
     apart, analytic = comparison.examples == "apart", comparison.analytic
-    sweep = build_sweep(table, effective=analytic)
+    clusters = apart and analytic and needs_cluster_rates(table, comparison.metrics)
+    sweep = build_sweep(table, effective=analytic, clusters=clusters)
     curves = build_curves(table, sweep, comparison.metrics, with_last=analytic)
     pairs = number_pairs(curves.build_pairs(grid), table.group_columns)
     if comparison.adds_up_clusters and not apart:
-        rows = build_numbered_rows(table, sweep.groups, whole=True)
-        pairs = join_cluster_sizes(pairs, count_cluster_shares(rows))
-    values = _compute_values(comparison, sweep, curves, pairs)
+        cells = count_cluster_cells(table, sweep)
+        pairs = join_cluster_sizes(pairs, cells)
+        pairs = join_negatives_at_once(pairs, cells, [BASE_GROUP, ETA_NUMBER])
+        of_flags = _compute_values_of_flags(comparison, curves, pairs)
+        curves = curves.read_from_pairs(N_NEG_LOCAL)
+        values = _compute_values(comparison, sweep, curves, pairs).join(of_flags, on=PAIR, how="left")
+    else:
+        values = _compute_values(comparison, sweep, curves, pairs)
     values = check_models(
         table,
         sweep,
@@ -187,8 +204,25 @@ def _compute_values(
         comparison.metrics_with_errors,
         etas_per_group=etas_per_group,
         confidence=comparison.uncertainty.confidence,
+        rows=find_row_kind(table),
         cells=count_cluster_cells(table, sweep) if comparison.adds_up_clusters else None,
     )
+
+
+def _compute_values_of_flags(
+    comparison: Comparison, curves: CurveSegments, pairs: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return by PAIR the cautious values of rows that stand for themselves, which flags read.
+
+    Those of clusters decide about differences: see `cluster_errors`.
+    """
+    plain = {
+        f"{name}{_PLAIN}": metric.recipe.helpers["cautious"]
+        for name, metric in comparison.metrics_by_column.items()
+        if has_cautious_value(metric)
+    }
+    etas_per_group = comparison.grid.etas_per_group
+    return curves.compute_values(pairs, plain, etas_per_group=etas_per_group).select(PAIR, *plain)
 
 
 def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyFrame) -> pl.LazyFrame:
@@ -219,12 +253,18 @@ def _subtract_paired(
 ) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, measured = comparison.table, comparison.all_metrics
+
+    def read(column: str) -> pl.Expr:
+        kind = "_cautious"
+        of_flag = comparison.adds_up_clusters and column.endswith(kind)
+        return pl.col(column.removesuffix(kind) + _PLAIN if of_flag else column)
+
     # Without influences there is no error, and then no flag.
     values = values.with_columns(
         (
             pl.lit(None, dtype=pl.Boolean)
             if metric.recipe.influence is None
-            else is_reliable_analytic(name, metric)
+            else is_reliable_analytic(name, metric, read)
         ).alias(f"{name}_reliable")
         for name, metric in comparison.metrics_by_column.items()
     )

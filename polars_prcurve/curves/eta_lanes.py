@@ -37,8 +37,13 @@ class EtaLanes:
     """Pairs of each group. They follow one another, in the order of PAIR."""
     width: int = 1
     """How many pairs share a row."""
+    of_pair: Sequence[str] = ()
+    """Columns of a pair, besides eta and its factors, that formulas read."""
     laned: set[str] = field(default_factory=lambda: set(_PAIR_COLUMNS))
     """Columns that exist once per lane: those of a pair, and whatever is computed from them."""
+
+    def __post_init__(self) -> None:
+        self.laned.update(self.of_pair)
 
     def column_readers(self) -> list[Callable[[str], pl.Expr]]:
         """Return for each lane a function from the name of a column to its expression there."""
@@ -70,7 +75,7 @@ class EtaLanes:
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
-            for name in _PAIR_COLUMNS
+            for name in (*_PAIR_COLUMNS, *self.of_pair)
         ]
         return pairs.select(GROUP, PAIR, *columns).filter(first_in_row)
 
@@ -89,12 +94,12 @@ class EtaLanes:
         return rows.explode(*lists)
 
 
-def choose_lanes(etas_per_group: int | None) -> EtaLanes:
+def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> EtaLanes:
     """Return as many lanes as are nearly all in use; one if groups differ in their number of pairs."""
     if not etas_per_group:
-        return EtaLanes()
+        return EtaLanes(of_pair=of_pair)
     rows = math.ceil(etas_per_group / _MAX_LANES)
-    return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows))
+    return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows), of_pair)
 
 
 def _name_in_lane(name: str, lane: int) -> str:

@@ -93,6 +93,13 @@ class CurveSegments(NamedTuple):
     """From a function that finds a column by its name, to what formulas read."""
     design: bool = False
     """Whether segments have shares of squared weights, SQUARE_RISE and so on, of their own."""
+    of_pair: tuple[str, ...] = ()
+    """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
+
+    def read_from_pairs(self, *names: str) -> CurveSegments:
+        """Return the curves, of which formulas read these columns at each prevalence."""
+        segments = {on: frame.drop(names, strict=False) for on, frame in self.segments.items()}
+        return self._replace(segments=segments, of_pair=names)
 
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in PAIR."""
@@ -117,7 +124,8 @@ class CurveSegments(NamedTuple):
                 if (metric.recipe.on_hull, metric.depends_on_eta) == (on_hull, on_eta)
             }
             if alike and on_eta:
-                totals = self._reduce(alike, on_hull, pairs, choose_lanes(etas_per_group))
+                lanes = choose_lanes(etas_per_group, self.of_pair)
+                totals = self._reduce(alike, on_hull, pairs, lanes)
                 values = values.join(totals, on=PAIR, how="left")
             elif alike:
                 totals = self._reduce(alike, on_hull, None, choose_lanes(None))

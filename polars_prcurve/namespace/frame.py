@@ -377,7 +377,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             with the same numbers of positives and negatives.
         interval
             The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
-            need a DataFrame.
+            need a DataFrame. Where 1 to 3 positives are missed, the high end of recall lies further out
+            than Wilson's (Brown et al. 2001).
         band
             `"mover"` holds the level on average. `"rectangle"` holds at least the level, but is wider.
             Both hold at one fixed threshold; in 22 to 86 % of test sets the default band holds at all of
@@ -817,8 +818,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         cluster
             A column of clusters, such as patients or cards. The rows of a cluster of a group need not be
             independent, whatever their labels. The bootstrap draws whole clusters. The analytic errors
-            of `average_precision` and `roc_auc` add up the influences of each cluster first; other
-            metrics have none.
+            of `average_precision` and `roc_auc` add up the influences of each cluster first, and those
+            of `precision_at_recall(...)` are from the variance of both rates among clusters, and null
+            with `weight`; other metrics have none.
         within
             As above. The analytic errors of `average_precision` and `roc_auc` are those of samples of
             the parts: each part adds the variance of its influences for either class, and one distance
@@ -1057,8 +1059,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             As in `summary`. A replicate of the bootstrap holds the same examples for all models.
         cluster
             A column of clusters, as in `summary`; the same in all rows of an example. The analytic error
-            adds up the differences of influences of each cluster first. With `paired=False` no cluster
-            should be in two models.
+            adds up the differences of influences of each cluster first. The test of average precision
+            allows for half a cluster of false positives more, as large as those at the top of any model
+            of the group. With `paired=False` no cluster should be in two models.
         missing
             As in all methods; `"drop"` leaves out an example for all models if anything is missing in
             one of its scores or rows.
@@ -1082,8 +1085,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
           metrics, whether the threshold was given, rows do not come in clusters, and numbers are large:
-          at least 10 examples of each class that one model alone flags, or with `paired=False` tp, fn,
-          fp and tn of at least 10 in both models. Null without an interval
+          in each class the examples that model a alone flags, times those that model b alone flags, at
+          least 25, or with `paired=False` tp, fn, fp and tn of at least 10 in both models. Null without
+          an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes;
           null without an interval

@@ -16,12 +16,21 @@ Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import N_NEG_EFFECTIVE, N_NEG_LEAST, N_POS_EFFECTIVE, N_POS_LEAST, ODDS
+from polars_prcurve.column_names import (
+    N_NEG_EFFECTIVE,
+    N_NEG_LEAST,
+    N_POS_EFFECTIVE,
+    N_POS_LEAST,
+    ODDS,
+    RATE_CORRELATION,
+)
+from polars_prcurve.inputs.score_table import InputTable, is_clustered
+from polars_prcurve.intervals.bands import combine_distances
 from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
@@ -31,10 +40,12 @@ from polars_prcurve.uncertainty.influence import standard_error
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
 _LEAST_POS, _LEAST_NEG = pl.col(N_POS_LEAST), pl.col(N_NEG_LEAST)
+_CLUSTERED, _KNOWN_AT_RECALL = ("clustered", "weighted clusters"), ("independent", "clustered")
 
+RowKind: TypeAlias = Literal["independent", "clustered", "weighted clusters", "in parts"]
+"""Whether examples are independent, come in clusters, or are those of parts of a field.
 
-RowKind: TypeAlias = Literal["independent", "clustered", "in parts"]
-"""Whether examples are independent, come in clusters, or are those of parts of a field."""
+Of weighted clusters the rates at a threshold have no errors, and so precision at a recall has none."""
 
 
 class IntervalExprs(NamedTuple):
@@ -52,19 +63,33 @@ def has_analytic_interval(metric: CurveMetric) -> bool:
     return metric.recipe.influence is not None or metric.recipe.at_recall is not None
 
 
-def build_helper_metrics(name: str, metric: CurveMetric) -> dict[str, CurveMetric]:
+def find_row_kind(table: InputTable) -> RowKind:
+    """Return of which kind the rows of a table are, unless it is a field of several parts."""
+    if not is_clustered(table):
+        return "independent"
+    return "weighted clusters" if table.has_squares else "clustered"
+
+
+def needs_cluster_rates(table: InputTable, metrics: Iterable[CurveMetric]) -> bool:
+    """Return whether the intervals of metrics read the effective sizes of clusters at a threshold."""
+    at_recall = any(metric.recipe.at_recall is not None for metric in metrics)
+    return at_recall and find_row_kind(table) == "clustered"
+
+
+def build_helper_metrics(
+    name: str, metric: CurveMetric, *, rows: RowKind = "independent"
+) -> dict[str, CurveMetric]:
     """Return the other metrics, by name, that the interval of a metric is computed from."""
-    if metric.recipe.at_recall is not None:
+    recall = metric.recipe.at_recall
+    if recall is not None and rows in _KNOWN_AT_RECALL:
         # Less recall is reached above the threshold, more recall below it.
         deviations = {"middle": 0.0, "above": -_Z_95, "below": _Z_95}
-        sizes = {"n_pos": N_POS_EFFECTIVE, "n_neg": N_NEG_EFFECTIVE}
+        read = {"n_pos": N_POS_EFFECTIVE, "n_neg": N_NEG_EFFECTIVE}
+        read |= {"correlation": RATE_CORRELATION} if rows == "clustered" else {}
         return {
-            f"{name}_{place}": _build_fpr_at_recall(metric.recipe.at_recall, number)
+            f"{name}_{place}": _build_fpr_at_recall(recall, number)
             for place, number in deviations.items()
-        } | {
-            f"{name}_{kind}": _build_size_at_recall(metric.recipe.at_recall, size)
-            for kind, size in sizes.items()
-        }
+        } | {f"{name}_{kind}": _build_column_at_recall(recall, column) for kind, column in read.items()}
     return {f"{name}_{kind}": helper for kind, helper in metric.recipe.helpers.items()}
 
 
@@ -73,7 +98,7 @@ def bind_errors(
 ) -> dict[str, pl.Expr]:
     """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
     recipe = metric.recipe
-    errors = {f"{name}_error": find_standard_error(name, metric, clustered=rows == "clustered")}
+    errors = {f"{name}_error": find_standard_error(name, metric, clustered=rows in _CLUSTERED)}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
     return errors
@@ -99,10 +124,12 @@ def analytic_interval(
     """Return the interval of a metric, as expressions over columns.
 
     The columns are the metric `name`, its `build_helper_metrics`, and those that are bound for it. Of
-    clusters and of parts, precision at a recall has none.
+    weighted clusters and of parts, precision at a recall has none.
     """
-    if metric.recipe.at_recall is not None and rows == "independent":
-        return _precision_interval_exprs(name, metric.recipe.at_recall, confidence)
+    if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
+        return _precision_interval_exprs(
+            name, metric.recipe.at_recall, confidence, clustered=rows == "clustered"
+        )
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
         return IntervalExprs(error, error, error, pl.lit(None, dtype=pl.Boolean))
@@ -113,7 +140,7 @@ def analytic_interval(
         lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
     # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
     z = z_value(confidence)
-    quantile = student_quantile(z, pl.col(STUDENT_FREEDOM)) if rows == "clustered" else z
+    quantile = student_quantile(z, pl.col(STUDENT_FREEDOM)) if rows in _CLUSTERED else z
     half = quantile * error / (value * (1 - value))
     interval = IntervalExprs(
         pl.when(known).then(error),
@@ -205,51 +232,63 @@ def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
     return CurveMetric(f"fpr at {recall}", Recipe(term, total="min"), depends_on_eta=False)
 
 
-def _build_size_at_recall(recall: float, size: str) -> CurveMetric:
-    """Return a metric: the effective size of a class on the row on which recall reaches `recall`."""
+def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
+    """Return a metric: the value of a column, above -1, on the row on which recall reaches `recall`."""
 
     def term(rows: Rows) -> pl.Expr:
         level = recall - 1e-12
         reaches = (rows.recall >= level) & (rows.recall_before < level)
-        return pl.when(reaches).then(rows.column(size)).otherwise(0.0)
+        return pl.when(reaches).then(rows.column(name)).otherwise(-1.0)
 
-    return CurveMetric(f"{size} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
+    return CurveMetric(f"{name} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
 
-def _precision_interval_exprs(name: str, recall: float, confidence: float) -> IntervalExprs:
+def _precision_interval_exprs(
+    name: str, recall: float, confidence: float, *, clustered: bool
+) -> IntervalExprs:
     """Return the interval of precision at a recall, from an interval of fpr at its threshold.
 
     Recall is fixed, so precision is uncertain through fpr alone, which has two errors. One is that of
     a rate at a fixed threshold: Wilson's interval. The other is that of the threshold, which moves with
     the sample: fpr at the two ends of an interval of recall (Woodruff 1952). Squared distances from the
     estimate to both limits add up (Zou and Donner 2008), here on the logarithm of fpr.
+
+    Clusters that hold both classes make both errors go together; what they share cancels out. Student's
+    quantiles take the place of normal ones, with the number of clusters of either class.
     """
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
     n_pos = pl.min_horizontal(f"{name}_n_pos", _LEAST_POS)
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
-    size, scale = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence) / _Z_95
+    size, z = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence)
+    scale, of_limits, correlation = pl.lit(z / _Z_95), size, pl.lit(0.0)
+    if clustered:
+        of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
+        scale, of_limits = of_recall / _Z_95, size * (z / of_fpr) ** 2
+        correlation = pl.col(f"{name}_correlation")
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
-        return ((limit / fpr).log() ** 2 + ((moved / fpr).log() * scale) ** 2).sqrt()
+        return combine_distances([(limit / fpr).log(), (moved / fpr).log() * scale], correlation)
 
-    low, high = compute_limits(fpr * size, size, confidence, "wilson")
+    low, high = compute_limits(fpr * of_limits, of_limits, confidence, "wilson")
     # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
-    high_below = compute_limits(below * size, size, confidence, "wilson")[1]
+    high_below = compute_limits(below * of_limits, of_limits, confidence, "wilson")[1]
     least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
     ends = [recall / (recall + pl.col(ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
-    spread = (fpr * (1 - fpr) / size + ((below - above) / (2 * _Z_95)) ** 2).sqrt()
+    of_threshold = (below - above) / (2 * _Z_95)
+    spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / fpr
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(ODDS) > 0) & pl.col(ODDS).is_finite()
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
+    enough = (fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
     return IntervalExprs(
         pl.when(known & (fpr > 0)).then(error),
         pl.min_horizontal(low, pl.when(low.is_not_null()).then(value)),
         pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
-        pl.when(known).then((fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)),
+        pl.when(known).then(enough),
     )
 
 

@@ -11,7 +11,10 @@ clusters, if they are of one size. That many examples choose the quantile of Stu
 decide whether the interval is reliable.
 
 The variance of a difference between models that scored the same examples is that of differences of
-influences: see `paired_errors`.
+influences: see `paired_errors`. Its cautious value has half a false positive more at every threshold.
+False positives come in clusters, too, so it is half of what one cluster has at the top: as many as each
+negative there has in its cluster, on average, where fpr is eta / (1 - eta). So many negatives are worth
+all positives, and a few of them decide. To favour no model, the greatest number of all models counts.
 
 Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """
@@ -28,14 +31,17 @@ from polars_prcurve.column_names import (
     GROUP,
     N_NEG_EFFECTIVE,
     N_NEG_LEAST,
+    N_NEG_LOCAL,
     N_POS_EFFECTIVE,
     N_POS_LEAST,
     NEG,
+    ODDS,
+    PAIR,
     PLACE,
     POS,
     RESERVED,
 )
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.exact_sums import from_whole, sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_place, pick_influence
@@ -43,6 +49,7 @@ from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_p
 STUDENT_FREEDOM = f"{RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
 _N_CLUSTERS = f"{RESERVED}n_clusters"
+_BEFORE, _TOP, _SHARE, _SQUARE = (f"{RESERVED}{name}" for name in ("before", "top", "share", "square"))
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS)
 """What errors of clusters read besides the sizes of the classes."""
 _CLASSES = {POS: (N_POS_EFFECTIVE, N_POS_LEAST), NEG: (N_NEG_EFFECTIVE, N_NEG_LEAST)}
@@ -52,24 +59,12 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
-    # Cached because it is read for the sizes, and for each kind of influences.
-    return _count_shares(rows, [GROUP, CLUSTER, PLACE, IS_TIED]).cache()
-
-
-def count_cluster_shares(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the share of each class, as POS and NEG, by group and cluster."""
-    return _count_shares(rows, [GROUP, CLUSTER])
-
-
-def _count_shares(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    return (
-        rows.group_by(keys)
-        .agg(pl.col(POS, NEG).sum())
-        .with_columns(
-            pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
-            for name in _CLASSES
-        )
+    cells = rows.group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
+    shares = cells.with_columns(
+        pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
+        for name in _CLASSES
     )
+    return shares.cache()  # read for the sizes, and for each kind of influences
 
 
 def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
@@ -97,6 +92,37 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     return pairs.drop(sizes).join(
         count_cluster_sizes(cells), on=GROUP, how="left", maintain_order="left"
     )
+
+
+def join_negatives_at_once(
+    pairs: pl.LazyFrame, cells: pl.LazyFrame, keys: Sequence[str]
+) -> pl.LazyFrame:
+    """Set N_NEG_LOCAL of pairs to the class size in units of what a cluster has of it at the top.
+
+    The top of a model at a prevalence are the fewest places, from the highest score down, that hold
+    a share of the negatives of eta / (1 - eta). Pairs of the same `keys` get the least of theirs.
+    """
+    of_neg = to_whole_shares(pl.col(NEG).fill_nan(0.0)).alias(NEG)
+    cells = cells.select(GROUP, CLUSTER, PLACE, of_neg)
+    places = cells.group_by(GROUP, PLACE).agg(pl.col(NEG).sum()).sort(GROUP, PLACE)
+    before = pl.col(NEG).cum_sum().over(GROUP) - pl.col(NEG)
+    places = places.select(GROUP, PLACE, from_whole(before).alias(_BEFORE))
+    at_eta = pairs.select(GROUP, PAIR, (1 / pl.col(ODDS)).alias(_TOP))
+    # Above the first place there is nothing, and at eta = 0 it alone is the top.
+    is_top = (pl.col(_BEFORE) < pl.col(_TOP)) | (pl.col(_BEFORE) == 0)
+    last = at_eta.join(places, on=GROUP).filter(is_top)
+    last = last.group_by(GROUP, PAIR).agg(pl.col(PLACE).max().alias(_TOP))
+    top = last.join(cells, on=GROUP).filter(pl.col(PLACE) <= pl.col(_TOP))
+    clusters = top.group_by(PAIR, CLUSTER).agg(sum_shares(pl.col(NEG)))
+    squares = clusters.select(
+        PAIR, *(to_whole_shares(pl.col(NEG) ** n).alias(f"{_TOP}{n}") for n in (1, 2))
+    )
+    sums = squares.group_by(PAIR).agg(sum_shares(pl.all()))
+    times = pl.when(pl.col(f"{_TOP}2") > 0).then(pl.col(f"{_TOP}1") / pl.col(f"{_TOP}2"))
+    sums = sums.select(PAIR, times.alias(N_NEG_LOCAL))
+    pairs = pairs.drop(N_NEG_LOCAL, strict=False)
+    pairs = pairs.join(sums, on=PAIR, how="left", maintain_order="left")
+    return pairs.with_columns(pl.col(N_NEG_LOCAL).min().over(keys))
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:

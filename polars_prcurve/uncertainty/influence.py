@@ -106,7 +106,7 @@ def build_influences(
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *also)
+                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *curves.of_pair, *also)
                 frame = at_eta.join(segments, on=GROUP, maintain_order="left_right")
             frame = with_influences(frame, curves.make_rows(pl.col), key, chosen)
             yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen), curves.design)

@@ -38,7 +38,9 @@ from polars_prcurve.uncertainty.analytic import (
     bind_errors,
     bind_least_ends,
     build_helper_metrics,
+    find_row_kind,
     is_reliable_bootstrap,
+    needs_cluster_rates,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
@@ -82,7 +84,8 @@ def build_summary_table(
     needed = named | _name_limits(named) if coarse else named
     read = list(needed.values())
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
-    sweep = build_sweep(table, effective=analytic, ends_only=ends_only)
+    clusters = analytic and needs_cluster_rates(table, metrics)
+    sweep = build_sweep(table, effective=analytic, clusters=clusters, ends_only=ends_only)
     if analytic and is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     if smooth and isinstance(table, ScoreTable):
@@ -169,6 +172,7 @@ def _build_values_with_errors(
         curves,
         etas_per_group=etas_per_group,
         confidence=confidence,
+        rows=find_row_kind(table),
         cells=count_cluster_cells(table, sweep) if is_clustered(table) else None,
         parts=count_part_cells(table, sweep) if is_field(table) else None,
     )
@@ -189,20 +193,21 @@ def build_analytic_values(
     *,
     etas_per_group: int | None,
     confidence: float,
+    rows: RowKind = "independent",
     cells: pl.LazyFrame | None = None,
     parts: PartCells | None = None,
 ) -> pl.LazyFrame:
     """Return the metrics at each pair, and `<name>_standard_error`, `_low`, `_high`, `_reliable`.
 
-    If rows come in clusters, `cells` are those of `count_cluster_cells`. Of fields, `parts` are those of
-    `count_part_cells`.
+    `rows` are of the kind of `find_row_kind`. If they come in clusters, `cells` are those of
+    `count_cluster_cells`. Of fields, `parts` are those of `count_part_cells`.
     """
-    rows: RowKind = "independent" if parts is None else "in parts"
+    rows = rows if parts is None else "in parts"
     if cells is not None:
-        rows, pairs = "clustered", join_cluster_sizes(pairs, cells)
+        pairs = join_cluster_sizes(pairs, cells)
     needed = dict(named)
     for name, metric in named.items():
-        needed |= build_helper_metrics(name, metric)
+        needed |= build_helper_metrics(name, metric, rows=rows)
     values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
     for influences in build_influences(curves, pairs, named):
         if cells is not None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import NamedTuple
 
-from tests.support.oracle_errors import wilson
+from tests.support.oracle_errors import raise_end_of_recall, wilson
 
 FORCE = 3
 
@@ -78,11 +78,13 @@ def student_quantile(z: float, freedom: float) -> float:
     return math.sqrt(freedom * math.expm1(scaled**2 / freedom))
 
 
-def limits(side: Side, confidence: float) -> tuple[float, float]:
+def limits(side: Side, confidence: float, *, positive: bool) -> tuple[float, float]:
     """Return the interval of a rate, with Student's quantile by way of the effective size."""
     z, freedom = NormalDist().inv_cdf((1 + confidence) / 2), max(float(side.n_clusters) - 1, 1.0)
     student = student_quantile(z, freedom)
-    low, high = wilson(float(side.rate), side.size * (z / student) ** 2, z)
+    n = side.size * (z / student) ** 2
+    low, high = wilson(float(side.rate), n, z)
+    high = raise_end_of_recall(float(side.rate) * n, n, high, confidence) if positive else high
     return (0.0 if side.rate == 0 else low), (1.0 if side.rate == 1 else high)
 
 
@@ -97,7 +99,9 @@ def precision_band(
         return math.log(eta * recall) - math.log((1 - eta) * fpr)
 
     recall, fpr = float(pos.rate), float(neg.rate)
-    (recall_low, recall_high), (fpr_low, fpr_high) = limits(pos, confidence), limits(neg, confidence)
+    (recall_low, recall_high), (fpr_low, fpr_high) = (
+        limits(side, confidence, positive=side is pos) for side in (pos, neg)
+    )
     estimate, correlation = log_odds(recall, fpr), correlate(pos, neg)
     ends = []
     for sign, r, f in ((-1, recall_low, fpr_high), (1, recall_high, fpr_low)):
@@ -111,3 +115,82 @@ def precision_band(
         ends.append(estimate + sign * math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))
     low, high = (None if math.isnan(x) else 1 / (1 + math.exp(-min(max(x, -700), 700))) for x in ends)
     return low, high
+
+
+def count_at_once(rows: Sequence[tuple[float, bool, Hashable]], eta: Fraction) -> Fraction:
+    """Return how many negatives a negative at the top has in its cluster, itself among them.
+
+    The top are the fewest places between and at scores of positives, from the highest down, that hold
+    eta / (1 - eta) of the negatives.
+    """
+    positives = {score for score, positive, _ in rows if positive}
+    negatives = [(score, cluster) for score, positive, cluster in rows if not positive]
+    top: list[Hashable] = []
+    for place in range(len(positives) + 1):
+        here = [c for score, c in negatives if sum(p > score for p in positives) == place]
+        if top and len(top) >= eta / (1 - eta) * len(negatives):
+            break
+        top += here
+    counts = [top.count(cluster) for cluster in top]
+    return Fraction(sum(counts), len(counts))
+
+
+def average_precision(
+    rows: Sequence[tuple[float, bool, Hashable]], eta: Fraction, more: Fraction
+) -> Fraction:
+    """Return average precision with so many negatives more at every threshold."""
+    odds = (1 - eta) / eta
+    pos, neg = ([score for score, positive, _ in rows if positive == y] for y in (True, False))
+    total = Fraction(0)
+    for score in pos:
+        recall = Fraction(sum(p >= score for p in pos), len(pos))
+        fpr = (sum(n >= score for n in neg) + more) / len(neg)
+        total += recall / (recall + odds * fpr)
+    return total / len(pos)
+
+
+def precision_at_recall(
+    rows: Sequence[ClusterRow], recall: float, eta: float, confidence: float
+) -> tuple[float, float, float]:
+    """Return the error and the interval of precision at a recall, where fpr is above 0 throughout."""
+    z, usual, odds = (
+        NormalDist().inv_cdf((1 + confidence) / 2),
+        NormalDist().inv_cdf(0.975),
+        (1 - eta) / eta,
+    )
+    points = []
+    for threshold in sorted({row.score for row in rows}, reverse=True):
+        pos, neg = (measure_side(rows, positive, threshold) for positive in (True, False))
+        assert pos is not None
+        assert neg is not None
+        points.append((pos, neg))
+
+    def fpr_at(deviations: float) -> float:
+        before, reached = (0.0, 0.0), []
+        for pos, neg in points:
+            here = float(pos.rate), float(neg.rate)
+            level = recall + deviations * math.sqrt(recall * (1 - recall) / pos.size)
+            level = max(min(level, 1.0), 1 / pos.size)
+            if here[0] >= level - 1e-12 and here[0] > before[0]:
+                share = min(max((level - before[0]) / (here[0] - before[0]), 0.0), 1.0)
+                reached.append(before[1] + share * (here[1] - before[1]))
+            before = here
+        return min(reached)
+
+    pos, neg = next((pos, neg) for pos, neg in points if float(pos.rate) >= recall - 1e-12)
+    shared = correlate(pos, neg)
+    less, fpr, more = fpr_at(-usual), fpr_at(0.0), fpr_at(usual)
+    of_recall, of_fpr = (student_quantile(z, float(side.n_clusters) - 1) for side in (pos, neg))
+    low, high = wilson(fpr, neg.size * (z / of_fpr) ** 2, z)
+
+    def join(a: float, b: float) -> float:
+        return math.sqrt(a * a + b * b - 2 * shared * a * b)
+
+    down = join(math.log(low / fpr), math.log(less / fpr) * of_recall / usual)
+    up = join(math.log(high / fpr), math.log(more / fpr) * of_recall / usual)
+    value = recall / (recall + odds * fpr)
+    spread = join(math.sqrt(fpr * (1 - fpr) / neg.size), (more - less) / (2 * usual))
+    ends = [
+        recall / (recall + odds * min(end, 1.0)) for end in (fpr * math.exp(up), fpr * math.exp(-down))
+    ]
+    return value * (1 - value) * spread / fpr, min(ends[0], value), max(ends[1], value)
