@@ -158,14 +158,28 @@ RELIABLE = ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)]
 
 
 @pytest.mark.parametrize("metric", RELIABLE, ids=str)
-@pytest.mark.parametrize("method", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("method", ["analytic", "bootstrap", "weighted"])
 def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method: str) -> None:
-    """In tables of one curve, so that only the class sizes differ."""
+    """In tables of one curve, so that only the class sizes differ.
+
+    Of weighted tables, rows of low scores weigh 3 and 7.
+    """
     levels = pl.DataFrame({"score": [5, 4, 3, 2, 1], "pos": [8, 5, 4, 2, 1], "neg": [1, 4, 15, 80, 300]})
     sizes = [1, 2, 5, 15, 40, 100, 1000]
+    weights = pl.Series([1.0, 1.0, 3.0, 7.0, 7.0] if method == "weighted" else [1] * 5)
+    counts = {"n_pos": ("pos", 1), "n_neg": ("neg", 1)}
+    if method == "weighted":
+        counts |= {"n_pos_squares": ("pos", 2), "n_neg_squares": ("neg", 2)}
     tables = [
         levels.select(
-            "score", n_pos=pl.col("pos") * p, n_neg=pl.col("neg") * n, p=pl.lit(p), n=pl.lit(n)
+            "score",
+            *(
+                (pl.col(name) * times * weights**power).alias(column)
+                for column, (name, power) in counts.items()
+                for times in ([p] if name == "pos" else [n])
+            ),
+            p=pl.lit(p),
+            n=pl.lit(n),
         )
         for p in sizes
         for n in sizes
@@ -175,7 +189,7 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
         [0.0002, 0.01, 0.1, 0.5],
         metrics=metric,
         by=["p", "n"],
-        counts=("n_pos", "n_neg"),
+        counts=tuple(counts),
         confidence=0.95,
         **how,
     )

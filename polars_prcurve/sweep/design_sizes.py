@@ -62,7 +62,8 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     """Return effective and least sizes of the classes, and MISSED_FACTOR, from totals.
 
     A sample without a heavy positive looks as if none was heavy. So the least size takes the mean weight
-    of the rows of both classes, if that is fewer examples. Flags of reliability read it.
+    of the rows of the other class, if that is fewer examples. Flags of reliability read it. A class that
+    is thinned out keeps its mean weight, so no size grows when rows are left out.
 
     A positive that was not sampled would have lowered the recall at every threshold above its score.
     MISSED_FACTOR is what half a positive of the mean weight of all rows leaves of an area, less what
@@ -72,12 +73,13 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     left = (n_pos + pos_squares / n_pos / 2) / (n_pos + mean_weight / 2)
     of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
+    least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
         pl.when(pos_squares > 0).then(of_pos).alias(N_POS_EFFECTIVE),
         pl.when(neg_squares > 0).then(of_neg).alias(N_NEG_EFFECTIVE),
-        pl.min_horizontal(of_pos, n_pos / mean_weight).alias(N_POS_LEAST),
-        pl.min_horizontal(of_neg, n_neg / mean_weight).alias(N_NEG_LEAST),
+        pl.min_horizontal(of_pos, least_pos).alias(N_POS_LEAST),
+        pl.min_horizontal(of_neg, least_neg).alias(N_NEG_LEAST),
         pl.min_horizontal(left, 1.0).alias(MISSED_FACTOR),
     ]
 

@@ -186,16 +186,31 @@ def is_reliable_analytic(
     - At this prevalence the negatives stand for `N eta / (1 - eta)` positives, at least 10.
     - Half a false positive more, as in the `cautious` value, costs at most a tenth of what is lacking.
 
-    Weighted rows count as fewer here, where the rows of both classes weigh more than the positives: a
-    sample that missed the heavy positives does not show it. Throw rows away, and none of these improves.
+    Of weighted rows, each class must be large enough for what it may not show: see `_shows_weights`.
+    Throw rows away, and none of these improves.
     """
     value = column(name)
     if not metric.recipe.helpers:
-        return pl.min_horizontal(_LEAST_POS, _LEAST_NEG) * (1 - value) >= 12
+        classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
+        # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+        enough = pl.min_horizontal(size * (size / least) for size, least in classes) * (1 - value) >= 12
+        return pl.all_horizontal(enough, *(_shows_weights(*sizes) for sizes in classes))
     cautious, top, lost = (column(f"{name}_{kind}") for kind in ("cautious", "top", "lost"))
-    carried, missed = _N_POS * value**2 / top, _LEAST_POS * (1 - value) ** 2 / lost
+    carried, missed = _N_POS * value**2 / top, _N_POS * (1 - value) ** 2 / lost
     enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(ODDS) <= _N_NEG)
-    return enough & (value - cautious <= 0.1 * (1 - value))
+    enough &= value - cautious <= 0.1 * (1 - value)
+    return enough & _shows_weights(_N_POS, _LEAST_POS)
+
+
+def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
+    """Return whether a class is large enough for its heavy examples to be in the sample as expected.
+
+    It counts as `size` examples by its own weights, and as `least` by those of the other class. If a few
+    heavy ones are missing, `size` is too large and `least` too small, and a metric is wrong. So the flag
+    reads their product, which hardly changes: it must be 6000 times the share by which they differ.
+    Equal weights are always shown.
+    """
+    return size * least >= 6000 * (1 - least / size)
 
 
 def is_reliable_bootstrap(
@@ -258,7 +273,7 @@ def _precision_interval_exprs(
     """
     value, fpr = pl.col(name), pl.col(f"{name}_middle")
     above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
-    n_pos = pl.min_horizontal(f"{name}_n_pos", _LEAST_POS)
+    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
     size, z = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence)
     scale, of_limits, correlation = pl.lit(z / _Z_95), size, pl.lit(0.0)
@@ -288,7 +303,7 @@ def _precision_interval_exprs(
         pl.when(known & (fpr > 0)).then(error),
         pl.min_horizontal(low, pl.when(low.is_not_null()).then(value)),
         pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
-        pl.when(known).then(enough),
+        pl.when(known).then(enough & _shows_weights(_N_POS, _LEAST_POS)),
     )
 
 
