@@ -13,13 +13,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import PrcError, charts, metrics, other_names, prc
+from polars_prcurve import PrcError, metrics, other_names, prc
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
-from polars_prcurve.namespace.expression import ExprPrc
-from polars_prcurve.namespace.frame import FramePrc
-from polars_prcurve.namespace.plot import PlotPrc
 from tests.support.arguments import Call, list_calls, wrong_values
 from tests.support.plain_calls import DF
 from tests.support.tiers import slow_unless
@@ -29,20 +26,6 @@ KNOWN_AFTER_WORK = (
     r"none equals pos_label=|reach(es)? threshold=|does not tell curves of this table apart"
 )
 """What only the values of the table, or the columns of the table that is drawn, can tell."""
-
-
-def test_every_function_is_tried() -> None:
-    def public(owner: type) -> set[str]:
-        return {name for name in vars(owner) if not name.startswith("_")}
-
-    expected = public(FramePrc) - {"plot", "report"}
-    expected |= {f"plot.{name}" for name in public(PlotPrc)}
-    expected |= {f"expr.{name}" for name in public(ExprPrc)}
-    functions = (n for n in polars_prcurve.__all__ if inspect.isfunction(getattr(polars_prcurve, n)))
-    expected |= set(functions)
-    expected |= {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
-    expected |= {f"charts.{name}" for name in charts.__all__ if name != "Chart"}
-    assert expected == set(CALLS), "add a plain call of it to tests/support/arguments.py"
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,10 @@ def test_without_an_equation_ties_are_not_ruled_out() -> None:
 
 @pytest.mark.parametrize("metric", POINT_METRICS.values(), ids=lambda metric: metric.name)
 def test_points_tie_where_their_difference_changes_sign(metric: PointMetric) -> None:
-    assert metric.ties is not None
+    assert metric.ties is not None, (
+        f"{metric.name} does not say where two points tie: give @declare_point a ties=, never_tie or an "
+        "equation like those in polars_prcurve/metrics/point_metrics.py"
+    )
     eta = 1 / (1 + np.exp(-np.linspace(-15, 15, 6_001)))
     for a, b in (((0.9, 0.3), (0.6, 0.01)), ((0.5, 0.2), (0.8, 0.5)), ((0.7, 0.1), (0.4, 0.05))):
         gap = np.broadcast_to(metric(*a, eta) - metric(*b, eta), eta.shape)
@@ -210,7 +213,13 @@ def test_points_tie_where_their_difference_changes_sign(metric: PointMetric) -> 
         changes = changes[np.abs(gap[changes]) + np.abs(gap[changes + 1]) > 1e-12]
         ties = [r for r in metric.ties(a, b) if odds[0] < r < odds[-1]]
         for i in changes:
-            assert any(odds[i] * (1 - 1e-9) <= r <= odds[i + 1] * (1 + 1e-9) for r in ties)
+            assert any(odds[i] * (1 - 1e-9) <= r <= odds[i + 1] * (1 + 1e-9) for r in ties), (
+                f"{metric.name} of {a} and of {b} is equal between odds {odds[i]} and {odds[i + 1]}, "
+                f"and ties= names {ties}: mend its equation"
+            )
         for r in ties:
             at = r / (1 + r)
-            assert math.isclose(metric(*a, at), metric(*b, at), rel_tol=1e-9, abs_tol=1e-12)
+            assert math.isclose(metric(*a, at), metric(*b, at), rel_tol=1e-9, abs_tol=1e-12), (
+                f"{metric.name} of {a} and of {b} differs at odds of {r}, which ties= names: mend its "
+                "equation"
+            )

@@ -1,4 +1,4 @@
-"""What the package offers is in every list that tests and pages keep of it. Runs first, in milliseconds.
+"""What the package offers is in every list that tests and pages keep of it. Runs first, in seconds.
 
 Each test looks at one list and says in words what to add where. After you add a metric, a chart, a
 method or a command, run `pytest tests/test_registries.py` until it passes.
@@ -14,14 +14,18 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
+import polars_prcurve
 from polars_prcurve import charts, metrics
 from polars_prcurve.cli.commands import build_parser
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
+from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from tests.support import oracle, oracle_areas, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
+from tests.support.arguments import list_calls
 from tests.support.drawings import DRAW, DRAWN_APART
 from tests.support.plain_calls import PLAIN
 from tests.support.queries import QUERIES
@@ -148,6 +152,23 @@ def test_the_readme_lists_every_frame_method() -> None:
     assert_equal_sets(METHODS | {"report"}, listed, "frame method", remedy)
 
 
+# Arguments ------------------------------------------------------------------------------------
+
+
+def test_every_public_function_is_tried_with_wrong_arguments() -> None:
+    def public(owner: type) -> set[str]:
+        return {name for name in vars(owner) if not name.startswith("_")}
+
+    functions = {n for n in polars_prcurve.__all__ if inspect.isfunction(getattr(polars_prcurve, n))}
+    makers = {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
+    drawn = {f"plot.{name}" for name in public(PlotPrc)} | {f"charts.{name}" for name in CHARTS}
+    offered = METHODS | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn
+    remedy = "add a plain call of it to tests/support/arguments.py"
+    assert_equal_sets(
+        offered, list_calls(), "function", f"{remedy}; of a chart, to PLOTS and list_charts"
+    )
+
+
 # Charts ---------------------------------------------------------------------------------------
 
 
@@ -216,16 +237,27 @@ def test_the_page_of_the_command_line_says_which_options_a_command_has() -> None
     options = set().union(*has.values()) - {"-h", "--help"}
     remedy = "add it to the table under 'Options' in docs/command-line.md"
     assert_equal_sets(options, rows, "option", remedy)
+    wrong = []
     for option, of in rows.items():
         known = {name for name in has if option in has[name]}
         said = set(re.findall(r"`([\w-]+)`", of))
         if of.startswith("all"):  # "all", or "all but `estimate`"
             said = set(has) - {"demo"} - said
             known -= {"demo"}
-        assert said == known, (
-            f"{option} is of {', '.join(sorted(known))}, and the column 'of' under 'Options' in "
-            f"docs/command-line.md says {of}: put it right there"
-        )
+        if said != known:
+            wrong.append(f"{option} is of {', '.join(sorted(known))}, and the page says {of}")
+    where = "put the column 'of' right, under 'Options' in docs/command-line.md"
+    assert not wrong, "\n".join([*wrong, where])
+
+
+def test_the_page_of_the_command_line_says_what_only_python_has() -> None:
+    table = page("docs/command-line.md").partition("## What only Python has")[2]
+    rows = re.findall(r"^\| (`[^|]*`) \|", table, flags=re.M)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    asks = [parser.get_default("ask") for parser in COMMANDS.choices.values()]
+    without = (METHODS | {"plot"}) - {ask.__name__ for ask in asks if ask is not None}
+    remedy = "the table under 'What only Python has' in docs/command-line.md"
+    assert_equal_sets(without, listed, "method without a command", remedy)
 
 
 def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:

@@ -85,8 +85,8 @@ class PointMetric(Metric):
     fixed_eta: float | None = field(default=None, kw_only=True)
     """The prevalence that the metric always takes, whatever eta is, as `balanced_precision` does."""
     limit_at_0: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
-    """A function from recall and fpr to the value at eta = 0. It is needed if that value depends on
-    recall, which the cells do not tell there: those of the positives are 0."""
+    """A function from recall and fpr to the value at eta = 0. It is needed by a formula that divides by
+    `tp + fn` or by `tp`: these cells are 0 there, and do not tell recall."""
     of_rates: Callable[[Cell, Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
     """A function from recall and fpr to the value, for a metric that is one of the two. Tables hold both
     rates, from exact counts; the formula would compute them again, from counts that are rounded."""
@@ -260,10 +260,9 @@ def declare_point(
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
     The docstring of the function becomes that of the metric. The arguments are fields of `PointMetric`.
-    You must say where two points tie if the metric depends on eta: `ties` is `never_tie`, an equation
-    solved for the odds, or None if there is no closed form. You must give `limit_at_0` if the formula is
-    0/0 at eta = 0 where the metric has a limit, and `of_rates` if the metric is recall or fpr. A whole
-    metric is:
+    You must say where two points tie if the metric depends on eta: `ties` is `never_tie`, or an equation
+    solved for the odds. You must give `limit_at_0` if the formula divides by the positives, of which
+    eta = 0 leaves none, and `of_rates` if the metric is recall or fpr. A whole metric is:
 
         @declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
         def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
