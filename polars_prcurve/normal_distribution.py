@@ -22,7 +22,7 @@ def normal_quantile(share: pl.Expr) -> pl.Expr:
     above = 2.515517 + t * (0.802853 + t * 0.010328)
     x = above / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
     for _ in range(2):
-        density = (x * x / -2).exp() / math.sqrt(2 * math.pi)
+        density = (x * x / -2).exp() * (1 / math.sqrt(2 * math.pi))
         off = (normal_cdf(x) - share) / density
         x = x - off / (1 + x * off / 2)
     return x

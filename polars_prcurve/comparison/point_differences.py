@@ -250,7 +250,7 @@ def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
         (value["a"] - value["b"]).alias("difference"), below.alias(_BELOW), above.alias(_ABOVE)
     )
     difference, z = pl.col("difference"), z_value(level.confidence)
-    stretch = pl.lit(1.0) if level.adjust is None else level.deviations / z
+    stretch = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
     towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
     reliable = read_side("a", "reliable") & read_side("b", "reliable")
     errors = difference.abs() / towards_0 * z * pl.when(reliable).then(1.0).otherwise(0.5)

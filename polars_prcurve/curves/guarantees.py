@@ -571,7 +571,7 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
     """
     least = (-log_alpha(alpha) / odds.log1p()).ceil()
     most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
-    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most / 10).ceil()
+    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
 
 
 def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: Alpha) -> pl.Expr:

@@ -59,7 +59,7 @@ def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     It may be off by one, being from the normal approximation with a correction for skewness.
     """
     z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
-    skewness = (z * z - 1) * (1 - 2 * share) / 6
+    skewness = (z * z - 1) * (1 - 2 * share) * (1 / 6)
     passing: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5
     return passing.floor().clip(0)
 
@@ -76,5 +76,6 @@ def tail_quantile(k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
 def _skew(x: pl.Expr) -> pl.Expr:
     """Return the function g of Peizer and Pratt, `(1 - x**2 + 2 x ln x) / (1 - x)**2`."""
     u = x - 1
-    near = u * (u * (u * (u / 15 - 0.1) + 1 / 6) - 1 / 3)  # the quotient is nearly 0/0 around x = 1
+    # The quotient is nearly 0/0 around x = 1.
+    near = u * (u * (u * (u * (1 / 15) - 0.1) + 1 / 6) - 1 / 3)
     return pl.when(u.abs() < 0.01).then(near).otherwise((1 - x * x + 2 * x * x.log()) / (u * u))

@@ -291,7 +291,7 @@ def _precision_interval_exprs(
     least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
     ends = [recall / (recall + pl.col(ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
-    of_threshold = (below - above) / (2 * _Z_95)
+    of_threshold = (below - above) * (0.5 / _Z_95)
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / fpr

@@ -97,7 +97,7 @@ def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: flo
     )
     distances = EtaDistances(
         *measure_eta_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
-        (at_ends[1] - at_ends[0]) / (2 * z),
+        (at_ends[1] - at_ends[0]) * (0.5 / z),
     )
     corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in _ENDS]
     return widen_intervals(frame, name, metric, distances, corners)

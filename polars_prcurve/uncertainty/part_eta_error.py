@@ -168,7 +168,7 @@ def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: flo
         ends = [pl.col(f"{end}_scaled") for end in (low, high)]
         distances = [
             *measure_eta_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
-            (pl.col(high) - pl.col(low)) / (2 * z),
+            (pl.col(high) - pl.col(low)) * (0.5 / z),
         ]
         squares += [
             (distance * distance).alias(f"{name}_{side}")
