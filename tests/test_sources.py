@@ -63,6 +63,7 @@ def write_iceberg(folder: Path) -> Callable[[], pl.LazyFrame]:
     table = catalog.create_table("tests.scores", schema=DF.to_arrow().schema)
     for _, part in sorted(DF.partition_by("day", as_dict=True).items()):
         table.append(part.to_arrow())
+    catalog.close()
     return lambda: pl.scan_iceberg(table)
 
 

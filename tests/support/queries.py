@@ -28,7 +28,7 @@ POINTS = pl.DataFrame({"g": ["a"] * 3, "tpr": [0.2, 0.5, 1.0], "fpr": [0.0, 0.1,
 CELLS: dict[str, Any] = {"cells": ("tp", "fp", "fn", "tn"), "score": "threshold"}
 CUMULATIVE = DF.prc.sweep(by="g", thresholds=9)
 SIZES: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": (40, 900)}
-ETAS = DF.select("g").unique().with_columns(eta=pl.lit(0.01))
+ETAS = DF.select("g").unique().sort("g").with_columns(eta=pl.lit(0.01))
 _SAMPLES = DF.select(pl.col("g").unique().sort()).with_row_index("k")
 UNCERTAIN = pl.concat(
     [
