@@ -179,8 +179,11 @@ DF = pl.DataFrame({"score": [2, 2, 1, 1], "label": [1, 0, 1, 0]})
 
 @pytest.mark.parametrize("metric", [m for m in ALL_CURVE_METRICS if m not in BOUNDED], ids=str)
 def test_other_metrics_raise(metric: CurveMetric) -> None:
-    with pytest.raises(PrcError, match=r"coarse=True knows the limits of average_precision.*; got"):
+    with pytest.raises(
+        PrcError, match=r"coarse=True knows the limits of average_precision.*; got"
+    ) as said:
         DF.prc.summary(0.1, metrics=["roc_auc", metric], coarse=True)
+    assert all(known.name.partition("(")[0] in str(said.value) for known in BOUNDED), said.value
 
 
 @pytest.mark.parametrize("more", [{"confidence": 0.9}, {"smooth": "binormal"}], ids=str)

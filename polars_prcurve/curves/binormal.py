@@ -41,7 +41,7 @@ from polars_prcurve.column_names import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
+from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveFacts, CurveMetric
 from polars_prcurve.metrics.elementwise import Cell
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.sweep.checks_at_end import check_at_end
@@ -322,10 +322,11 @@ def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
 def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     """Return a metric that sums over the nodes of a fitted model; raise if it is not known there."""
     if metric.recipe.fitted is None:
+        known = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
         raise PrcError(
-            f"{metric.name} is not available for a fitted model; smooth= takes average_precision and "
-            "its transforms, pr_auc, pr_auc_trapezoid(...), roc_auc, precision_at_recall(...), "
-            "integrated_average_precision(...) and integrated(...) of those"
+            f"{metric.name} is not available for a fitted model; smooth= takes {', '.join(known)}, "
+            "pr_auc_trapezoid(...), precision_at_recall(...), integrated_average_precision(...) and "
+            "integrated(...) of those"
         )
 
     def finish(value: pl.Expr, curve: CurveFacts) -> Cell:

@@ -140,7 +140,7 @@ def build_points_table(
     starts = None if promise is None else promise.starts
     if starts is not None:
         pairs = starts.join_thresholds(pairs)
-    points = _find_points(pairs, rows, targets, table, several=grid.etas_per_group != 1)
+    points = _find_points(pairs, rows, targets, table, has_many_etas=grid.etas_per_group != 1)
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
     if optimism is not None:
@@ -196,14 +196,14 @@ def _find_points(
     targets: Sequence[Target],
     table: InputTable,
     *,
-    several: bool,
+    has_many_etas: bool,
 ) -> pl.LazyFrame:
     """Return one row per pair and target, with the row that was chosen and what was asked for.
 
-    A group may have `several` prevalences.
+    A group that `has_many_etas` may have several prevalences.
     """
     requests = _build_requests(pairs, targets)
-    chosen = _choose_rows(requests, pairs, rows, targets, table, several=several)
+    chosen = _choose_rows(requests, pairs, rows, targets, table, has_many_etas=has_many_etas)
     if targets[0].search.end_row is not None:
         chosen = _with_end_scores(chosen, rows, targets[0].search.end_row)
     points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
@@ -307,7 +307,7 @@ def _choose_rows(
     targets: Sequence[Target],
     table: InputTable,
     *,
-    several: bool,
+    has_many_etas: bool,
 ) -> pl.LazyFrame:
     """Add ROW_NUMBER, the chosen row, to `requests`: one row per pair and target."""
     numbered = dict(enumerate(targets))
@@ -319,7 +319,7 @@ def _choose_rows(
         found = find_extremes(rows, GROUP, eta_free, table)
         requests = requests.join(found, on=GROUP, how="left")
     if at_each_eta:
-        found = find_extremes_at_eta(rows, pairs, at_each_eta, table, several=several)
+        found = find_extremes_at_eta(rows, pairs, at_each_eta, table, has_many_etas=has_many_etas)
         requests = requests.join(found, on=PAIR, how="left")
     for n, target in of_groups.items():
         asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)

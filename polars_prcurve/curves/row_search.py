@@ -36,14 +36,14 @@ def find_extremes_at_eta(
     targets: Mapping[int, Target],
     table: InputTable,
     *,
-    several: bool,
+    has_many_etas: bool,
 ) -> pl.LazyFrame:
     """Return, per pair, the extremes that tell the row of each target, by its number.
 
-    The `rows` come by group and rising ROW_NUMBER. Unless a group may have `several` prevalences, a look
-    at every row costs no more.
+    The `rows` come by group and rising ROW_NUMBER. A look at every row costs no more, unless a
+    group `has_many_etas`.
     """
-    changes_once = {n: of for n, of in targets.items() if several and of.changes_once_in_block}
+    changes_once = {n: of for n, of in targets.items() if has_many_etas and of.changes_once_in_block}
     others = {n: target for n, target in targets.items() if n not in changes_once}
     found = []
     if others:

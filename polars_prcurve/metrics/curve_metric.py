@@ -290,13 +290,6 @@ class Recipe:
         """Return the steps, the first of which is `once` if there is one."""
         return self.steps if self.once is None else (self.once, *self.steps)
 
-    def drop_promise(self, promise: str) -> Recipe:
-        """Return the recipe without a promise: slower, with the same values."""
-        changed: dict[str, Any] = {promise: PROMISES[promise]}
-        if promise == "once":
-            changed["steps"] = self.all_steps()
-        return replace(self, **changed)
-
 
 PROMISES: dict[str, Any] = {
     "needs": "all",
@@ -401,10 +394,10 @@ class CurveMetric(Metric):
     def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
         """Return the least and the greatest value, over all orders of equal scores, as metrics."""
         if self.recipe.limits is None:
+            known = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
             raise PrcError(
-                "coarse=True knows the limits of average_precision, its transforms, pr_auc, "
-                "boyd_pr_auc, roc_auc, partial_roc_auc(...) and precision_at_recall(...); "
-                f"got {self.name}"
+                f"coarse=True knows the limits of {', '.join(known)}, partial_roc_auc(...), "
+                f"partial_roc_auc_mcclish(...) and precision_at_recall(...); got {self.name}"
             )
         low, high = (
             replace(

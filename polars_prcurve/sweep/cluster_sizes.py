@@ -142,16 +142,16 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     columns: dict[str, pl.Expr] = {}
     for side, (size, unreached, freedom) in _SIZE_NAMES.items():
         total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
-        several = pl.when(n_clusters > 1)
+        of_clusters = pl.when(n_clusters > 1)
         # The examples that a class counts as if its design effect is 1.
         most = total * ((n_clusters - 1) / n_clusters)
         count, rest = _float(side, _COUNT), total - _float(side, _COUNT)
         fewer, half = pl.min_horizontal(count, rest), _half_effect(side)
         own = _divide(_read_deviations(side) * fewer, total * count * rest)
         columns |= {
-            size: several.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
-            unreached: several.then(most / half),
-            freedom: several.then(n_clusters - 1),
+            size: of_clusters.then(most * (fewer + _FORCE) / (own.fill_null(0.0) + half * _FORCE)),
+            unreached: of_clusters.then(most / half),
+            freedom: of_clusters.then(n_clusters - 1),
         }
     frame = frame.with_columns(**columns)
     return frame.with_columns(_correlate_rates().alias(RATE_CORRELATION)).drop(CLUSTER_SUMS)

@@ -182,5 +182,5 @@ def cluster_standard_error(name: str) -> pl.Expr:
     n = pl.col(_N_CLUSTERS)
     error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
     # Rounded sums of shares may leave the size of two clusters just below 2.
-    several = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
-    return pl.when(several & error.is_finite()).then(error)
+    has_two_of_each = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
+    return pl.when(has_two_of_each & error.is_finite()).then(error)

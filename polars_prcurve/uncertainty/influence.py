@@ -238,5 +238,5 @@ def standard_error(name: str, metric: CurveMetric) -> pl.Expr:
         for side, size in sizes.items()
     )
     error = (of_pos + of_neg).sqrt()
-    several = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
-    return pl.when(several & error.is_finite()).then(error)
+    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())
+    return pl.when(has_two_of_each & error.is_finite()).then(error)
