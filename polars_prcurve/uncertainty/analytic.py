@@ -279,7 +279,7 @@ def _precision_interval_exprs(
     scale, of_limits, correlation = pl.lit(z / _Z_95), size, pl.lit(0.0)
     if clustered:
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        scale, of_limits = of_recall / _Z_95, size * (z / of_fpr) ** 2
+        scale, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
         correlation = pl.col(f"{name}_correlation")
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
