@@ -26,6 +26,7 @@ PAGES = (
     "which-threshold",
     "uncertainty",
     "decision-curves",
+    "binormal",
     "has-it-changed",
     "reports",
 )
