@@ -1897,3 +1897,12 @@ def test_a_parameter_of_a_metric_follows_its_name():
     )
     words = {row.get("text") for row in all_records(charts.metric_by_eta(table))}
     assert {"Average precision", "Precision at recall 0.5"} <= words
+
+
+def test_names_stand_at_lines_that_rise_at_once():
+    n = 50
+    perfect = pl.DataFrame({"model": "a", "score": range(2 * n), "label": [0] * n + [1] * n})
+    other = perfect.with_columns(model=pl.lit("b"), score=perfect["score"] % 10)
+    chart = charts.roc_curve(pl.concat([perfect, other]).prc.sweep(by="model"))
+    [height] = [row["recall"] for row in records(chart, "name") if row["text"] == "a"]
+    assert height > 0.9, "the line of a perfect model is at 1 wherever a name has room"

@@ -293,7 +293,8 @@ def _sample_line(
     line: list[tuple[float, float]], columns: NDArray[np.float64], interpolate: str
 ) -> NDArray[np.float64]:
     """Return the height of one line at the columns."""
-    known = sorted(line) if interpolate != "step-before" else line
+    # Points of one place keep their order: the upright start of a line ends at its upper point.
+    known = line if interpolate == "step-before" else sorted(line, key=lambda point: point[0])
     x, y = (np.asarray(values) for values in zip(*known, strict=True))
     inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
     if interpolate == "linear":
