@@ -1906,3 +1906,11 @@ def test_names_stand_at_lines_that_rise_at_once():
     chart = charts.roc_curve(pl.concat([perfect, other]).prc.sweep(by="model"))
     [height] = [row["recall"] for row in records(chart, "name") if row["text"] == "a"]
     assert height > 0.9, "the line of a perfect model is at 1 wherever a name has room"
+
+
+def test_thresholds_in_panels_have_names_in_one_and_no_legend():
+    frame = draw_groups(["first", "second"], neg=400)
+    spec = charts.threshold_curve(frame.prc.curve([0.5, 0.1, 0.001], by="model")).to_dict()
+    text = json.dumps(spec)
+    assert '"legend": {' not in text
+    assert text.count('"text": "first"') == 1

@@ -31,7 +31,7 @@ from polars_prcurve.charts.parts.chart_curves import (
     join_etas,
     read_sweep,
 )
-from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.chart_words import Word, place_labels, place_names
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points
@@ -206,9 +206,11 @@ class _Stack:
         columns = min(len(labels), _MOST_COLUMNS)
         width = 540 if columns == 1 else 300 if columns == 2 else 210
         stacks = []
-        for label in labels:
-            own = [row for row in records if row.get("facet") == label]
-            stacks.append(self._draw_column(own, label, width, text))
+        own_records = {label: [row for row in records if row.get("facet") == label] for label in labels}
+        named = self._find_named_panel(own_records, width)
+        for label, own in own_records.items():
+            has_names = named is None or label == named
+            stacks.append(self._draw_column(own, label, width, text, has_names=has_names))
         if facet is None:
             whole: Any = stacks[0]
         else:
@@ -219,6 +221,19 @@ class _Stack:
                 whole = alt.vconcat(whole, note, spacing=16)
         finished: Chart = whole.properties(**build_title(text, columns * (width + 60)))
         return finished
+
+    def _find_named_panel(
+        self, own_records: dict[str | None, list[dict[str, Any]]], width: int
+    ) -> str | None:
+        """Return the first of several panels with room for all names; None without one."""
+        spec, channels = self.specs[0], replace(self.channels, facet=None)
+        size = _measure_panel(spec, width)
+        for label, own in own_records.items():
+            bare = _drop_facet(own)
+            labels = place_labels(spec, bare, channels, size, [])
+            if place_names(spec, bare, channels, size, labels):
+                return label
+        return None
 
     def _build_data(self) -> list[dict[str, Any]]:
         """Return all records; lines of equal recall, at several prevalences, are drawn once."""
@@ -245,20 +260,26 @@ class _Stack:
         return self.channels.color is not None and self.channels.color.fields == ["eta"]
 
     def _draw_column(
-        self, data: list[dict[str, Any]], label: str | None, width: int, text: ChartText
+        self,
+        data: list[dict[str, Any]],
+        label: str | None,
+        width: int,
+        text: ChartText,
+        *,
+        has_names: bool,
     ) -> alt.VConcatChart:
         """Return three charts above each other, with a heading if there are panels."""
         named = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
         panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]] = []
         channels = replace(self.channels, facet=None)
-        bare = [{name: value for name, value in row.items() if name != "facet"} for row in data]
+        bare = _drop_facet(data)
         key = make_key(bare, "x precision")
         for spec in self.specs:
-            size = PanelSize(1, width, round(max(width, 300) * spec.height))
+            size = _measure_panel(spec, width)
             neutral = spec.y.field == "recall" and self._has_equal_recalls
             heads = [Word(text=named, px=0, py=-12, weight="bold")] if named and not panels else []
-            chooser = None if spec is self.specs[0] else key
-            shown = replace(spec, is_neutral=neutral)
+            chooser = None if spec is self.specs[0] or not has_names else key
+            shown = replace(spec, is_neutral=neutral, names=spec.names if has_names else "none")
             panel, records = build_panel(shown, bare, channels, size, heads, chooser=chooser)
             if label is None and spec is self.specs[-1]:
                 note = build_note(text, width + 60, size.height + 50, -spec.y.measure_labels())
@@ -301,6 +322,16 @@ class _Stack:
         return build_hover_records(
             self.curves, self.channels, rows, (x, y), places, strategy="forward", say=say
         )
+
+
+def _drop_facet(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records without the name of their panel."""
+    return [{name: value for name, value in row.items() if name != "facet"} for row in records]
+
+
+def _measure_panel(spec: ChartSpec, width: int) -> PanelSize:
+    """Return the size of one of three charts of this width."""
+    return PanelSize(1, width, round(max(width, 300) * spec.height))
 
 
 def rename_words(layer: Any, number: int) -> None:
