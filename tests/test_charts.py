@@ -1914,3 +1914,12 @@ def test_thresholds_in_panels_have_names_in_one_and_no_legend():
     text = json.dumps(spec)
     assert '"legend": {' not in text
     assert text.count('"text": "first"') == 1
+
+
+def test_the_line_of_treating_all_stays_inside_the_chart():
+    frame = make_posteriors(draw_scores(pos=5, neg=400))
+    chart = charts.decision_curve(frame.prc.decision_curve())
+    low, high = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
+    heights = [row["net_benefit"] for row in records(chart, "reference")]
+    assert len(heights) > 2
+    assert low - 1e-6 <= min(heights) <= max(heights) <= high + 1e-6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -267,16 +266,24 @@ class _Scale:
         return [*said, *(["Not drawn: a risk of 0"] if has_zero else [])]
 
     def list_treat_all(self, eta: float) -> Iterator[tuple[float, float]]:
-        """Yield points of the line of treating all, down to where it leaves the chart."""
-        x = self.axes[0]
-        odds = (eta - self.find_bottom(eta)) / (1 - eta) if eta < 1 else math.inf
-        end = min(odds / (1 + odds) if math.isfinite(odds) else 1.0, x.high)
-        if end <= x.low:
+        """Yield points of the line of treating all, between the upper and the lower end of the axis."""
+        x, y = self.axes
+        start = x.low if y.is_free else max(x.low, _find_risk_of_all(eta, y.high))
+        end = min(_find_risk_of_all(eta, self.find_bottom(eta)), x.high)
+        if end <= start:
             return
-        last = x.place(end)
+        first, last = x.place(start), x.place(end)
         for k in range(61):
-            risk = min(x.read(last * k / 60), end)
+            risk = min(x.read(first + (last - first) * k / 60), end)
             yield risk, eta - (1 - eta) * risk / (1 - risk)
+
+
+def _find_risk_of_all(eta: float, value: float) -> float:
+    """Return the risk at which treating all has this net benefit; 0 where it has less at all risks."""
+    if eta >= 1:
+        return 1.0
+    odds = max(eta - value, 0.0) / (1 - eta)
+    return odds / (1 + odds)
 
 
 def _draw_alternatives(scale: _Scale, channels: Channels) -> tuple[list[dict[str, Any]], list[Word]]:
