@@ -1923,3 +1923,13 @@ def test_the_line_of_treating_all_stays_inside_the_chart():
     heights = [row["net_benefit"] for row in records(chart, "reference")]
     assert len(heights) > 2
     assert low - 1e-6 <= min(heights) <= max(heights) <= high + 1e-6
+
+
+def test_a_ranking_names_who_moves_most_if_the_first_stays_first():
+    rows = [("a", [1, 2, 1]), ("b", [2, 1, 3]), ("c", [3, 3, 4]), ("d", [4, 4, 2])]
+    table = pl.concat(
+        pl.DataFrame({"eta": [0.001, 0.01, 0.5], "model": name, "value": 0.5, "rank": ranks})
+        for name, ranks in rows
+    )
+    said = heading(charts.ranking(table)).replace("\xa0", " ")
+    assert said == "In the test d ranks 4 where 1 in 1 000 is positive, 2 where 1 in 2 is"

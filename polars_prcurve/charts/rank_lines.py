@@ -93,7 +93,10 @@ def ranking(
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
     name = "" if has_names else "Rank"
-    y = ChartAxis("rank", name, lowest + 0.5, 0.5, "plain", ticks=_list_ranks(lowest))
+    words = _name_both_ends(curves, channels, x) if has_names else []
+    left = [style.measure_text(word.text) for word in words if word.align == "right"]
+    room = round(max(left)) + 10 if left else 0
+    y = ChartAxis("rank", name, lowest + 0.5, 0.5, "plain", ticks=_list_ranks(lowest), room=room)
     height = min(max(0.12 + 0.05 * lowest, 0.3), 0.9)
     names = "none" if has_names else "beside"
     spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)  # type: ignore[arg-type]
@@ -115,7 +118,6 @@ def ranking(
         (picked, *dotted, *describe_sizes(curves), *describe_eta_zero(table)),
         _find_title(curves, channels) or "Ranking by prevalence",
     )
-    words = _name_both_ends(curves, channels, x) if has_names else []
     return build_chart(spec, data, channels, text, words)
 
 
@@ -125,7 +127,7 @@ def _list_ranks(lowest: int) -> tuple[float, ...]:
 
 
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return who ranks first at both ends of the axis; an empty text for panels, or if several do.
+    """Return who ranks first at both ends of the axis, or who moves most; empty for panels and ties.
 
     It is only the order of this test unless the ranking says that the first is ahead of all.
     """
@@ -145,7 +147,23 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
         where = f"ranks first where {say_eta(etas[0])} is positive"
         return f"{prefix}{rare} {where}, {common} where {say_eta(etas[-1])} is"
     everywhere = first["curve"].n_unique() == 1
-    return f"{prefix}{rare} ranks first at every share of positives shown" if everywhere else ""
+    if everywhere:
+        return f"{prefix}{rare} ranks first at every share of positives shown"
+    return _describe_mover(curves.rows.filter(pl.col("eta").is_in([etas[0], etas[-1]])), label)
+
+
+def _describe_mover(ends: pl.DataFrame, label: dict[int, str]) -> str:
+    """Return the two ranks of the model that moves most between both ends; empty if none stands out."""
+    known = ends.drop_nulls("rank").sort("curve", "eta")
+    ranks = dict(known.group_by("curve", maintain_order=True).agg("rank").rows())
+    moves = {curve: abs(pair[1] - pair[0]) for curve, pair in ranks.items() if len(pair) == 2}
+    most = [curve for curve, move in moves.items() if move == max(moves.values()) and move > 1]
+    if len(most) != 1:
+        return ""
+    before, after = ranks[most[0]]
+    rare, common = (say_eta(eta) for eta in (known["eta"].min(), known["eta"].max()))  # type: ignore[arg-type]
+    where = f"ranks {before} where {rare} is positive, {after} where {common} is"
+    return f"In the test {label[most[0]]} {where}"
 
 
 def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[Word]:

@@ -51,6 +51,8 @@ class ChartAxis:
     """Whether each panel has a range of its own; names cannot be placed then."""
     ticks: tuple[float, ...] = ()
     """The ticks, if they do not follow from the range."""
+    room: int = 0
+    """The pixels left of the chart that names take in place of labels; 0 if there are none."""
 
     def place(self, value: float) -> float:
         """Return where a value lies along the axis, from 0 to 1."""
@@ -79,6 +81,8 @@ class ChartAxis:
 
     def measure_labels(self) -> int:
         """Return the room in pixels that labels and the title of a y axis take, about."""
+        if self.room:
+            return self.room
         is_long = self.is_log and self.words == "share" and self.low < 0.00099
         return (
             104
