@@ -1933,3 +1933,9 @@ def test_a_ranking_names_who_moves_most_if_the_first_stays_first():
     )
     said = heading(charts.ranking(table)).replace("\xa0", " ")
     assert said == "In the test d ranks 4 where 1 in 1 000 is positive, 2 where 1 in 2 is"
+
+
+def test_gains_where_positives_are_rare_say_that_lines_fill_the_corner():
+    frame = draw_scores()
+    assert "PR curve" in subtitle(charts.prg_curve(frame.prc.curve(1e-5)))
+    assert "PR curve" not in subtitle(charts.prg_curve(frame.prc.curve(0.1)))

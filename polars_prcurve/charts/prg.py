@@ -47,6 +47,10 @@ _X = ChartAxis("recall_gain", "Recall gain", 0.0, 1.0)
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
 
+_CORNER_BELOW = 0.01
+"""Where fewer are positive, lines lie in the corner of the chart."""
+
+
 def prg_curve(
     table: pl.DataFrame,
     *,
@@ -103,9 +107,18 @@ def prg_curve(
         *describe_sizes(curves),
     )
     own_title = join_etas("Precision gain and recall gain", curves)
-    subtitle = "Precision and recall on the scale on which F-scores average"
+    subtitle = f"Precision and recall on the scale on which F-scores average{_warn_of_corner(curves)}"
     text = ChartText(title, subtitle, note, own_title, describe_thinning(points, drawn))
     return build_chart(spec, data, channels, text)
+
+
+def _warn_of_corner(curves: ChartCurves) -> str:
+    """Return where a recall of one half lies, if positives are so rare that lines fill the corner."""
+    known = curves.per_curve["eta"].filter(curves.per_curve["eta"] > 0)
+    if known.is_empty() or max(known) >= _CORNER_BELOW:
+        return ""
+    half = 1 - max(known) / (1 - max(known))
+    return f". A recall of 50 % lies at {say_share(half)}: a PR curve tells such lines apart"
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
