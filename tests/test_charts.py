@@ -1939,3 +1939,13 @@ def test_gains_where_positives_are_rare_say_that_lines_fill_the_corner():
     frame = draw_scores()
     assert "PR curve" in subtitle(charts.prg_curve(frame.prc.curve(1e-5)))
     assert "PR curve" not in subtitle(charts.prg_curve(frame.prc.curve(0.1)))
+
+
+def test_panels_of_ribbons_come_by_their_value():
+    frame = draw_groups("abcdefghij", neg=300)
+    chart = charts.ribbon(frame.prc.subsample_negatives(0.5, n_repeats=3, seed=1, by="model"))
+    order = chart.to_dict()["vconcat"][0]["facet"]["sort"]
+    areas = frame.prc.summary(0.5, by="model", metrics="average_precision").sort(
+        "value", descending=True
+    )
+    assert order == areas["model"].to_list()

@@ -21,7 +21,12 @@ from polars_prcurve.charts.parts.chart_curves import (
     join_etas,
     read_sweep,
 )
-from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.colors_and_panels import (
+    Channels,
+    pick_out,
+    read_channels,
+    sort_panels,
+)
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import format_range, format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -81,8 +86,9 @@ def ribbon(
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
     steps = build_steps(find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt")
-    channels = read_channels(curves, color, facet)
-    channels, picked = pick_out(channels, measure_steps(steps, "precision"), curves)
+    areas = measure_steps(steps, "precision")
+    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
+    channels, picked = pick_out(channels, areas, curves)
     y = ChartAxis("precision", "Precision", *fit_shares(steps["low"]))
     spec = ChartSpec(_X, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     pixels = arrange_panels(channels.facet, spec).width
