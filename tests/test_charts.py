@@ -1949,3 +1949,12 @@ def test_panels_of_ribbons_come_by_their_value():
         "value", descending=True
     )
     assert order == areas["model"].to_list()
+
+
+def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
+    ends = {"difference": 0.5, "low": 0.2, "high": 0.8}
+    models = {"metric": "average_precision", "model_a": "a", "model_b": "b"}
+    for resolved in (True, False):
+        table = pl.DataFrame({"eta": [0.01, 0.1], **models, **ends, "resolved": resolved})
+        [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
+        assert ("too narrow" in note.replace("\n", " ")) is not resolved

@@ -80,7 +80,12 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     first = curves.per_curve.row(0, named=True) if len(curves.per_curve) else None
     level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     not_sure = ["Dotted: the test does not settle which is better"] if points["doubt"].any() else []
-    note = (f"Shaded: {level}", *not_sure, *([curves.left_out] if curves.left_out else []))
+    note = (
+        f"Shaded: {level}",
+        *not_sure,
+        *_warn_of_narrow(rows),
+        *([curves.left_out] if curves.left_out else []),
+    )
     is_one = first is not None and channels.facet is None
     subtitle = _name_pair(first) if is_one and first else "The first model minus the second"
     words = _name_sides(first, y) if is_one and first else []
@@ -189,6 +194,15 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
         f"where more than {high} are positive" if is_open[0] else f"where fewer than {low} are positive"
     )
     return f"{ahead} is better {where}; elsewhere the test cannot tell" if runs == 2 else ""
+
+
+def _warn_of_narrow(rows: pl.DataFrame) -> list[str]:
+    """Return a sentence if an interval leaves out 0 although the test does not settle the sign."""
+    leaves_out_zero = (pl.col("low") > 0) | (pl.col("high") < 0)
+    is_open = pl.col("resolved").fill_null(False).not_()
+    if rows.filter(leaves_out_zero & is_open).is_empty():
+        return []
+    return ["Intervals of few examples are too narrow: where dotted, to leave out 0 settles nothing"]
 
 
 def _read_along(
