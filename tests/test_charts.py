@@ -633,7 +633,7 @@ def test_weights_are_stated_as_sums():
     ],
 )
 def test_prevalences_read_as_people_say_them(eta, words):
-    chart = charts.pr_curve(draw_scores().prc.curve(eta=eta))
+    chart = charts.pr_curve(draw_scores(pos=10).prc.curve(eta=eta))
     assert heading(chart) == f"Precision and recall where {words} is positive"
 
 
@@ -1925,6 +1925,25 @@ def test_the_line_of_treating_all_stays_inside_the_chart():
     assert low - 1e-6 <= min(heights) <= max(heights) <= high + 1e-6
 
 
+def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
+    parts = [draw_scores(seed=k, pos=200, neg=4_000, model=name) for k, name in enumerate("ab")]
+    frame = pl.concat(parts)
+    found = frame.prc.operating_points(0.1, recall=0.5, by="model")["precision"]
+    chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
+    shares = " or ".join(say_share(share) for share in found.sort(descending=True))
+    title = f"To find half of the positives, {shares} of the alerts are right"
+    assert heading(chart) == title.replace("\xa0", " ")
+    assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
+    few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
+    assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("Precision and recall")
+
+
+def test_gains_where_positives_are_rare_say_that_lines_fill_the_corner():
+    frame = draw_scores()
+    assert "PR curve" in subtitle(charts.prg_curve(frame.prc.curve(1e-5)))
+    assert "PR curve" not in subtitle(charts.prg_curve(frame.prc.curve(0.1)))
+
+
 def test_a_ranking_names_who_moves_most_if_the_first_stays_first():
     rows = [("a", [1, 2, 1]), ("b", [2, 1, 3]), ("c", [3, 3, 4]), ("d", [4, 4, 2])]
     table = pl.concat(
@@ -1935,10 +1954,13 @@ def test_a_ranking_names_who_moves_most_if_the_first_stays_first():
     assert said == "In the test d ranks 4 where 1 in 1 000 is positive, 2 where 1 in 2 is"
 
 
-def test_gains_where_positives_are_rare_say_that_lines_fill_the_corner():
-    frame = draw_scores()
-    assert "PR curve" in subtitle(charts.prg_curve(frame.prc.curve(1e-5)))
-    assert "PR curve" not in subtitle(charts.prg_curve(frame.prc.curve(0.1)))
+def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
+    ends = {"difference": 0.5, "low": 0.2, "high": 0.8}
+    models = {"metric": "average_precision", "model_a": "a", "model_b": "b"}
+    for resolved in (True, False):
+        table = pl.DataFrame({"eta": [0.01, 0.1], **models, **ends, "resolved": resolved})
+        [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
+        assert ("too narrow" in note.replace("\n", " ")) is not resolved
 
 
 def test_panels_of_ribbons_come_by_their_value():
@@ -1949,12 +1971,3 @@ def test_panels_of_ribbons_come_by_their_value():
         "value", descending=True
     )
     assert order == areas["model"].to_list()
-
-
-def test_a_difference_says_that_intervals_of_few_examples_are_too_narrow():
-    ends = {"difference": 0.5, "low": 0.2, "high": 0.8}
-    models = {"metric": "average_precision", "model_a": "a", "model_b": "b"}
-    for resolved in (True, False):
-        table = pl.DataFrame({"eta": [0.01, 0.1], **models, **ends, "resolved": resolved})
-        [note] = [row["note"] for row in all_records(charts.difference(table)) if "note" in row]
-        assert ("too narrow" in note.replace("\n", " ")) is not resolved

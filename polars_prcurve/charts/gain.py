@@ -31,6 +31,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     build_records,
     describe_thinning,
     drop_straight_points,
@@ -43,8 +44,6 @@ from polars_prcurve.number_words import say_share
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
-_FEW = 20
-"""Positives below which a share of them is no finding."""
 
 
 def gain_curve(
@@ -100,7 +99,7 @@ def gain_curve(
     note = [picked, *(["Dots: a tenth of the cases"] if dots else []), *describe_sizes(curves)]
     text = ChartText(
         title,
-        join_etas("Share of positives that are found, by cases looked at", curves),
+        join_etas("Share of positives that are found, by cases looked at,", curves),
         tuple(note),
         _find_title(curves, channels, tenths),
         describe_thinning(kept, drawn),
@@ -150,7 +149,7 @@ def _mark_tenths(
 
 def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float]) -> str:
     """Return the finding for one curve or two, and otherwise the name of the chart."""
-    if (curves.per_curve["n_pos"] < _FEW).any():
+    if (curves.per_curve["n_pos"] < FEW_POSITIVES).any():
         return "Positives found by cases looked at"
     values = [tenths.get(curve) for curve in curves.per_curve["curve"].to_list()]
     if channels.facet is None and 1 <= len(values) <= 2 and None not in values:

@@ -34,6 +34,7 @@ from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import format_level, format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     build_records,
     build_steps,
     describe_doubt,
@@ -132,9 +133,11 @@ def pr_curve(
     lines = build_records(curves, channels, drawn, ["recall", y, *band])
     hover = _read_along(curves, channels, (spec.x, axis), y, band)
     data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
+    has_own_title = title is None and y == "precision" and not marked.find_title()
+    finding = _find_title(curves, channels) if has_own_title else ""
     text = ChartText(
         title,
-        _SAID[y],
+        _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
         _write_note(
             curves,
             channels,
@@ -144,10 +147,25 @@ def pr_curve(
             picked=picked,
             marked=marked.describe(),
         ),
-        marked.find_title() or join_etas(_TITLES[y], curves),
+        marked.find_title() or finding or join_etas(_TITLES[y], curves),
         describe_thinning(steps, drawn),
     )
     return build_chart(spec, data, channels, text, words)
+
+
+def _find_title(curves: ChartCurves, channels: Channels) -> str:
+    """Return the precision at half recall of one line or two; empty where it is not known well."""
+    if channels.facet is not None or not 1 <= len(curves.per_curve) <= 2:
+        return ""
+    etas, sizes = curves.per_curve["eta"].unique(), curves.per_curve["n_pos"].fill_null(0)
+    if len(etas) > 1 or not 0 < etas[0] < 1 or (sizes < FEW_POSITIVES).any():
+        return ""
+    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
+    half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+    if len(half) < len(curves.per_curve) or half["doubt"].fill_null(True).any():
+        return ""
+    shares = [say_share(value) for value in half["precision"].sort(descending=True)]
+    return f"To find half of the positives, {' or '.join(dict.fromkeys(shares))} of the alerts are right"
 
 
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:

@@ -26,6 +26,8 @@ _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
 MIN_FALSE_ALERTS = 5
 """False positives that a point of a curve must rest on to be drawn as known."""
+FEW_POSITIVES = 20
+"""Positives below which a share of them is no finding."""
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
