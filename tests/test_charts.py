@@ -1934,6 +1934,9 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     title = f"To find half of the positives, {shares} of the alerts are right"
     assert heading(chart) == title.replace("\xa0", " ")
     assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
+    other = frame.prc.operating_points(0.1, recall=0.4, by="model")
+    marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
+    assert heading(marked).startswith("Precision and recall"), "the target is not half recall"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("Precision and recall")
 

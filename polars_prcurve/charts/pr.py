@@ -133,7 +133,7 @@ def pr_curve(
     lines = build_records(curves, channels, drawn, ["recall", y, *band])
     hover = _read_along(curves, channels, (spec.x, axis), y, band)
     data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
-    has_own_title = title is None and y == "precision" and not marked.find_title()
+    has_own_title = title is None and y == "precision" and not marked.rows  # which are of a target
     finding = _find_title(curves, channels) if has_own_title else ""
     text = ChartText(
         title,
