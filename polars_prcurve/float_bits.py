@@ -1,4 +1,5 @@
-"""The bits of floats as integers, in expressions; one zero in place of two; and room for rounding."""
+"""Floats to the last bit, in expressions: bits as integers, one zero in place of two, quotients that do
+not depend on the engine, and room for rounding."""
 
 from __future__ import annotations
 
@@ -26,6 +27,16 @@ def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
     # The exponent is in the bits above the lowest 52. One engine divides by a column of one value as it
     # stands, another multiplies by its reciprocal, which is exact for powers of two alone.
     return ((value.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
+
+
+def repeat_in_rows(number: pl.Expr, rows: pl.Expr) -> pl.Expr:
+    """Return a number of each row, even if it is one and the same, so that division by it is exact.
+
+    By a number that all rows share, Polars divides as it multiplies by the reciprocal, which rounds once
+    more; and one engine may know that it is shared where another does not. `rows` is a column of finite
+    numbers, null at most where the result may be.
+    """
+    return number + rows * 0.0
 
 
 def is_at_least(value: Any, target: float) -> Any:

@@ -40,6 +40,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS, CurveFacts, CurveMetric
 from polars_prcurve.metrics.elementwise import Cell
@@ -227,9 +228,8 @@ def with_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """
     fit = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
-    # Adding 0 times a column makes columns of the sigmas even in a table of one group. Otherwise Polars
-    # may hold each as one number, and would multiply by its reciprocal.
-    sigma_pos, sigma_neg = (pl.col(name) + pl.col(CUM_POS) * 0.0 for name in (SIGMA_POS, SIGMA_NEG))
+    sigmas = pl.col(SIGMA_POS), pl.col(SIGMA_NEG)
+    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(CUM_POS)) for sigma in sigmas)
     return frame.join(fit, on=GROUP, how="left", maintain_order="left").with_columns(
         *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in ("tp", "fp", "fn", "tn")),
         normal_cdf((pl.col(MU_POS) - threshold) / sigma_pos).alias("recall"),

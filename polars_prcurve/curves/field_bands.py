@@ -18,6 +18,7 @@ import polars as pl
 from polars_prcurve.column_names import ETA_LIMITS, GROUP, PART_ETA, PART_SHARE, RESERVED, SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.bands import (
     ESTIMATE,
@@ -109,8 +110,7 @@ def with_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
 def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall and fpr of the field with one part at either end of its interval."""
     share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
-    # Not one number for all rows, by whose reciprocal an engine may multiply.
-    field_eta = pl.col("eta") + share * 0.0
+    field_eta = repeat_in_rows(pl.col("eta"), share)
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     return parts.with_columns(
         # A part without examples of a class has no weight in its rate.

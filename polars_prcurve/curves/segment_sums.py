@@ -53,7 +53,7 @@ from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import float_bits
+from polars_prcurve.float_bits import float_bits, repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
@@ -291,8 +291,7 @@ def _gather_facts(table: InputTable) -> CurveFacts:
     examples = table.has_counts and not _has_weights(table)
     sizes = (pl.col(name).cast(pl.Float64) if examples else None for name in (N_POS, N_NEG))
     return CurveFacts(
-        # A column even if all are one number, by whose reciprocal Polars would multiply.
-        pl.col("eta") + pl.col(PAIR) * 0.0,
+        repeat_in_rows(pl.col("eta"), pl.col(PAIR)),
         pl.col(N_POS).is_not_null() if table.has_counts else pl.lit(True),
         pl.col(N_NEG).is_not_null() if table.has_counts else pl.lit(True),
         pl.col(LEAST_FPR),

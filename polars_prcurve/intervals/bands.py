@@ -54,6 +54,7 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.intervals.local_levels import compute_simultaneous_limits
 from polars_prcurve.intervals.rates import (
@@ -240,10 +241,8 @@ def with_rate_limits(
         return frame.with_columns(
             end.fill_nan(None).alias(name)
             for rate, (value, size) in columns.items()
-            # Adding 0 times a column makes a column of the size even in a table of one group. Otherwise
-            # Polars may hold it as one number, and would multiply by its reciprocal.
             for name, end in bands.limits_by_name(
-                rate, pl.col(value), pl.col(size) + pl.col(value) * 0.0
+                rate, pl.col(value), repeat_in_rows(pl.col(size), pl.col(value))
             )
         )
     rows = table.collect(frame, bands.needs_numbers)

@@ -53,6 +53,7 @@ from polars_prcurve.column_names import (
     SQUARE_RECALL_BEFORE,
     WEIGHT_UNIT,
 )
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 
 _MEAN_ABOVE, _MEAN_BELOW = f"{RESERVED}mean_above", f"{RESERVED}mean_below"
@@ -157,7 +158,7 @@ def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.
 
     It is not raised above what the class would have if all its rows on that side had the mean weight.
     """
-    least = pl.min_horizontal(count * mean, mean * mean) / (squares + part * 0.0)
+    least = pl.min_horizontal(count * mean, mean * mean) / repeat_in_rows(squares, part)
     # With equal weights both may be the square of one row, apart from rounding.
     return pl.when(least > part * (1 + 1e-6)).then(least).otherwise(part)
 
@@ -214,9 +215,8 @@ def _to_float(total: pl.Expr) -> pl.Expr:
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
     """Return the quotient of two integers, null where the total is 0."""
-    # Adding 0 times a column makes a column of the total: Polars multiplies by reciprocals of numbers.
     part = _to_float(part)
-    return pl.when(total > 0).then(part / (_to_float(total) + part * 0.0))
+    return pl.when(total > 0).then(part / repeat_in_rows(_to_float(total), part))
 
 
 def _divide_or(part: pl.Expr, total: pl.Expr, other: pl.Expr) -> pl.Expr:

@@ -25,6 +25,7 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 
@@ -46,8 +47,7 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
     parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(whole), table.by)
     return parts.with_columns(
-        # Not one number for all rows, by whose reciprocal an engine may multiply.
-        (pl.col(name) / (pl.col(total) + pl.col(name) * 0.0)).fill_nan(0.0).alias(name)
+        (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
         for name, total in whole.items()
     ).drop(whole.values())
 

@@ -29,6 +29,7 @@ from polars_prcurve.column_names import (
     ODDS,
     RATE_CORRELATION,
 )
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered
 from polars_prcurve.intervals.bands import combine_distances
 from polars_prcurve.intervals.rates import compute_limits, z_value
@@ -275,7 +276,7 @@ def _precision_interval_exprs(
     above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
     n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
-    size, z = pl.col(f"{name}_n_neg") + fpr * 0.0, z_value(confidence)
+    size, z = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr), z_value(confidence)
     scale, of_limits, correlation = pl.lit(z / _Z_95), size, pl.lit(0.0)
     if clustered:
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))

@@ -52,7 +52,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
-from polars_prcurve.float_bits import is_at_least, round_up_to_power_of_two
+from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
 CLASS_SIZE_COLUMNS = {"pos": N_POS_EFFECTIVE, "neg": N_NEG_EFFECTIVE}
@@ -232,10 +232,9 @@ def standard_error(name: str, metric: CurveMetric) -> pl.Expr:
     if influence is None:
         return pl.lit(None, dtype=pl.Float64)
     sizes = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
-    # Sizes that differ by row for all Polars knows: it multiplies by the reciprocal of a single number.
+    sums = {side: pl.col(f"{name}_{side}") for side in sizes}
     of_pos, of_neg = (
-        pl.col(f"{name}_{side}") / (size - influence.ddof + pl.col(f"{name}_{side}") * 0.0)
-        for side, size in sizes.items()
+        sums[side] / repeat_in_rows(size - influence.ddof, sums[side]) for side, size in sizes.items()
     )
     error = (of_pos + of_neg).sqrt()
     has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in sizes.values())

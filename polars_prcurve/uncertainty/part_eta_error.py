@@ -36,6 +36,7 @@ from polars_prcurve.curves.field_bands import (
     with_part_rates,
 )
 from polars_prcurve.curves.segment_sums import CurveSegments, with_extents
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.bands import (
     measure_eta_distances,
@@ -130,7 +131,7 @@ def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]
         {False: segments.cache()},
         (pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Float64)),
         CurveFacts(
-            pl.col("eta") + pl.col(PAIR) * 0.0,
+            repeat_in_rows(pl.col("eta"), pl.col(PAIR)),
             pl.lit(True),
             pl.col("eta").is_not_null(),
             pl.col(LEAST_FPR),
