@@ -76,6 +76,7 @@ NEG_FACTOR = "_prc_neg_factor"
 ETA_LIMITS = "_prc_eta_low", "_prc_eta_high"  # the interval of eta, just inside 0 and 1
 ODDS = "_prc_odds"  # negatives per positive, (1 - eta) / eta
 PART_ETA = "_prc_part_eta"  # prevalence of a part of a field
+FIELD_ETA = "_prc_field_eta"  # prevalence of a field, from those of its parts and their shares alone
 PART_SHARE = "_prc_part_share"  # its share of the field; the shares of a group sum to 1
 CHECK = "_prc_check"  # the sentence of a check that is broken, in a query that is about to stop
 COPY = "_prc_copy"  # number of a repeated row, such as one per metric

@@ -751,6 +751,17 @@ def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
     assert any("better scores, or a larger test" in text for text in none.within("p"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [False, True])
+def test_models_of_a_field_compete_where_one_lacks_scores(tmp_path: Path, own: bool) -> None:
+    row, lacks = pl.int_range(pl.len()).over("model"), pl.col("model") == "b"
+    lacking = SITES.with_columns(score=pl.when(~lacks | (row % 50 > 0)).then("score"))
+    eta = pl.when(pl.col("site") != "s" if own else True).then("eta")
+    seen = reported(lacking, tmp_path, FIELD.with_columns(eta), recall=0.5, missing="drop", **IN_FIELD)
+    [head] = [text for at, text in seen.texts if at == "h2"][:1]
+    assert head == "Use "
+
+
 @pytest.mark.parametrize(
     ("options", "hint"),
     [

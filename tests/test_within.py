@@ -610,3 +610,42 @@ def test_what_is_not_known_of_the_areas_of_a_field() -> None:
     smooth = DF.prc.summary(ETAS, within="c", smooth="binormal")
     weighted = DF.prc.reweight("c", ETAS).prc.summary(weight="weight", smooth="binormal")
     assert_frame_equal(smooth, weighted)
+
+
+# The prevalence of a field --------------------------------------------------------------------
+
+
+def draw_models() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two models in five countries, of which one lacks scores, and the etas and shares of countries."""
+    n, rng, countries = 2000, np.random.default_rng(0), ["DE", "FR", "NG", "US", "MT"]
+    label = rng.random(n) < 0.1
+    wide = pl.DataFrame({"country": rng.choice(countries, n), "label": label}).with_columns(
+        a=pl.Series((rng.normal(size=n) + 2 * label).round(2)),
+        b=pl.Series((rng.normal(size=n) + 2.5 * label).round(2)),
+    )
+    lacking = wide.with_columns(b=pl.when(pl.int_range(pl.len()) % 50 > 0).then("b"))
+    etas, shares = [0.0002, 0.0003, 0.003, 0.0005, 0.0001], [0.4, 0.25, 0.1, 0.2, 0.05]
+    frame = pl.DataFrame({"country": countries, "eta": etas, "share": shares})
+    return lacking.prc.unpivot_scores(["a", "b"], name="model"), frame
+
+
+def test_models_in_one_field_have_the_same_prevalence_to_the_bit() -> None:
+    table, frame = draw_models()
+    asked: dict[str, Any] = {"within": "country", "by": "model", "missing": "drop"}
+    etas = []
+    for name, more in (("summary", {}), ("operating_points", {"recall": 0.5}), ("curve", {})):
+        etas += getattr(table.prc, name)(frame, **asked, **more)["eta"].unique().to_list()
+        lazy = getattr(table.lazy().prc, name)(frame.lazy(), **asked, **more)
+        for engine in ("streaming", "in-memory"):
+            etas += lazy.collect(engine=engine)["eta"].unique().to_list()
+    etas += table.prc.summary(frame.reverse(), **asked)["eta"].to_list()
+    etas += table.filter(model="a").prc.summary(frame, **asked | {"by": None})["eta"].to_list()
+    assert len(set(etas)) == 1
+    assert etas[0] == pytest.approx(sum(frame["eta"] * frame["share"]), rel=1e-15)
+
+
+@pytest.mark.parametrize("eta", [0.0, 1.0])
+def test_a_field_of_one_class_has_exactly_that_prevalence(eta: float) -> None:
+    thirds = pl.DataFrame({"c": ["de", "fr", "x"], "eta": [eta] * 3, "share": [1.0, 1.0, 1.0]})
+    table = pl.concat([DF, DF.with_columns(c=pl.lit("x"))])
+    assert table.prc.summary(thirds, within="c")["eta"].unique().to_list() == [eta]

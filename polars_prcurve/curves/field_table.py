@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from polars_prcurve.argument_kinds import take_frame
+from polars_prcurve.column_names import FIELD_ETA
 from polars_prcurve.curves.field_bands import check_field_bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -42,11 +43,9 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     Bands carry the error of each part, so the grid itself counts as exact.
     """
     assert field.parts is not None
-    if field.parts.etas is None:
-        own = pl.LazyFrame({"eta": [None]}, schema={"eta": pl.Float64})
-        return EtaTable(own, etas_per_group=1)
     own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
-    return EtaTable(own, field.by, UNCERTAIN_ETA_COLUMNS, etas_per_group=1)
+    carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
+    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=FIELD_ETA)
 
 
 def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl.LazyFrame:

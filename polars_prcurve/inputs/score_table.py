@@ -208,14 +208,11 @@ class FieldParts:
     frame: pl.LazyFrame
     """One row per part: its group columns, PART_ETA, PART_SHARE, ETA_LIMITS, and N_POS and N_NEG, its
     examples."""
-    etas: pl.LazyFrame | None
-    """One row per field, its group columns, and the interval of its prevalence; None if all prevalences
-    are exact."""
-
-    @property
-    def uncertain_eta(self) -> bool:
-        """Whether a prevalence is an estimate."""
-        return self.etas is not None
+    etas: pl.LazyFrame
+    """One row per field: its group columns, FIELD_ETA, and the interval of that if a prevalence is an
+    estimate."""
+    uncertain_eta: bool
+    """Whether a prevalence is an estimate."""
 
 
 def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:

@@ -61,6 +61,8 @@ class EtaTable:
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
     copies: int = 1
     """The number of rows per prevalence, which are numbered in COPY."""
+    own_eta: str | None = None
+    """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
 
     @property
     def has_one_row_per_group(self) -> bool:
@@ -188,7 +190,7 @@ def join_etas(
         pairs = groups.join(etas, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
     pairs = pairs.with_columns(
-        eta.fill_null(n_pos / (n_pos + n_neg)),
+        eta.fill_null(n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)),
         *class_factors(eta, own, n_pos, n_neg),
         own.alias(IS_OWN_ETA),
     )

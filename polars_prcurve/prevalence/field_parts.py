@@ -26,6 +26,7 @@ from polars_prcurve.column_names import (
     ETA_HIGH,
     ETA_LIMITS,
     ETA_LOW,
+    FIELD_ETA,
     LABEL,
     N_NEG,
     N_POS,
@@ -130,9 +131,7 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     limits = with_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
     parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS, N_POS, N_NEG)
     factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
-    etas = (
-        _combine_eta_errors(built.frame, keys).rename(names, strict=False) if built.uncertain else None
-    )
+    etas = _combine_etas(built, keys).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     return replace(
         table,
@@ -147,39 +146,46 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
         count_dtype=pl.Float64(),
         weighted=False,
         within=(),
-        parts=FieldParts(table, parts, etas),
+        parts=FieldParts(table, parts, etas, built.uncertain),
     )
 
 
-def _combine_eta_errors(parts: pl.LazyFrame, keys: PartKeys) -> pl.LazyFrame:
-    """Return one row per field with UNCERTAIN_ETA_COLUMNS, of the sum of share times eta.
+def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
+    """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate.
 
-    Distances of parts to their ends are added in quadrature, which leaves the sum between those of the
-    ends. All three are null where each eta is exact, and where levels differ: then they make no level.
+    FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
+    weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
+    which leaves the sum between those of the ends. The interval is null where each eta is exact, and
+    where levels differ: then they make no level.
     """
     share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
     steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
-    counted = parts.filter(share > 0).with_columns(
-        to_whole_shares((share * eta).fill_null(0.0)).alias(PART_ETA),
+    counted = parts.frame.filter(share > 0).with_columns(
+        to_whole_shares((share * eta).fill_null(0.0)).alias(FIELD_ETA),
+        to_whole_shares(share).alias(PART_SHARE),
         *(
             to_whole_shares(((share * s) ** 2).fill_null(0.0)).alias(f"{n}_sum")
             for n, s in steps.items()
         ),
     )
     sums = [
-        sum_shares(pl.col(name)).alias(name) for name in (PART_ETA, f"{ETA_LOW}_sum", f"{ETA_HIGH}_sum")
+        sum_shares(pl.col(name)).alias(name)
+        for name in (FIELD_ETA, PART_SHARE, f"{ETA_LOW}_sum", f"{ETA_HIGH}_sum")
     ]
     level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
     aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
     by = [*keys.by.values()]
-    fields = aggregate_by(counted, by, aggregates)
+    # The divisor is not one number for all rows, by whose reciprocal an engine may multiply.
+    field_eta = pl.col(FIELD_ETA) / (share + pl.col(FIELD_ETA) * 0.0)
+    fields = aggregate_by(counted, by, aggregates).with_columns(field_eta)
     ends = {
-        ETA_LOW: pl.col(PART_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
-        ETA_HIGH: pl.col(PART_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
+        ETA_LOW: pl.col(FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
+        ETA_HIGH: pl.col(FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
     known = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    return fields.select(*by, *known, ETA_CONFIDENCE)
+    interval = (*known, pl.col(ETA_CONFIDENCE)) if parts.uncertain else ()
+    return fields.select(*by, FIELD_ETA, *interval)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
@@ -325,7 +331,9 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
     ).cache()
     both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
     whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(POS_EXPONENT))
-    rows, eta = pl.col(_GROUP_ROWS) * (share / whole), pl.col(PART_ETA)
+    # Not one number for all rows, by whose reciprocal an engine may multiply.
+    share = share / (whole + share * 0.0)
+    rows, eta = pl.col(_GROUP_ROWS) * share, pl.col(PART_ETA)
     n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
     own = rows / (n_pos + n_neg)
     pos_factor = pl.when(eta.is_null()).then(own).otherwise(rows * eta / n_pos)
@@ -335,7 +343,7 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
         pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(POS_FACTOR),
         pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(NEG_FACTOR),
         eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
-        share / whole,
+        share,
         *UNCERTAIN_ETA_COLUMNS,
         pl.col(N_POS, N_NEG).fill_null(0.0),
     )

@@ -332,7 +332,7 @@ def _write_table_box(leads: Sequence[Decision], request: ReportRequest, field: s
     goal, etas = leads[0].goal, {lead.eta for lead in leads}
     place = f"where {say_eta(leads[0].eta)} is positive, " if len(etas) == 1 else ""
     eyebrow = f"{field}{place}{goal.words}"
-    names = ", ".join(map(escape, leads[0].group))
+    names = ", ".join(map(escape, leads[0].group)) or "share of positives"
     has_models = len(leads[0].options) > 1 or leads[0].options[0].model is not None
     what = "Which model, and from which score" if has_models else "Alert from these scores"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'

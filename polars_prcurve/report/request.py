@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polars_prcurve.column_names import RESERVED
 from polars_prcurve.curves.field_table import require_parts_frame
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_count, say_share
@@ -17,6 +18,7 @@ from polars_prcurve.report.reduced_table import ReportSource, collect_frame
 
 EtaValues: TypeAlias = "list[float] | pl.DataFrame"
 MILLION = 1_000_000.0
+_OWN = f"{RESERVED}own"
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
             raise PrcError(
                 f"models are compared in one field; leave the column {source.model!r} out of eta="
             )
-        return ReportEta(frame, of_parts=True)
+        return ReportEta(_fill_part_etas(source, frame), of_parts=True)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         frame = collect_frame(eta)
         keys = tuple(name for name in source.by_columns if name in frame.columns)
@@ -165,6 +167,20 @@ def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
         "eta=None of a report is the own prevalence of the table, and its groups have "
         f"{len(own) or 'none'}; pass eta= as numbers"
     )
+
+
+def _fill_part_etas(source: ReportSource, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the parts of a field; for models, a null eta becomes the own prevalence of the part.
+
+    Models that were tested on other examples would otherwise have fields of other prevalences.
+    """
+    if source.model is None or "eta" not in frame.columns or frame["eta"].null_count() == 0:
+        return frame
+    keys = [name for name in (*source.by_columns, *source.within) if name in frame.columns]
+    counts = source.count_examples(keys)
+    own = counts.select(*keys, (pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg"))).alias(_OWN))
+    joined = frame.join(own, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return joined.with_columns(pl.col("eta").fill_null(pl.col(_OWN))).drop(_OWN)
 
 
 def list_etas(areas: pl.DataFrame) -> list[float]:
