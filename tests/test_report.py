@@ -735,7 +735,10 @@ def test_a_field_of_parts(tmp_path: Path) -> None:
     assert "Other shares of positives" not in heads
     assert {"Other fields.", "How many examples would settle it."} <= set(seen.within("b"))
     assert any("Errors of areas are those of samples of the parts" in text for text in seen.within("p"))
-    assert any("in sums of weights and not in examples" in text for text in seen.within("p"))
+    assert any(
+        "of several parts, weighted for the field, which tell as much as" in text
+        for text in seen.within("p")
+    )
 
 
 def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:

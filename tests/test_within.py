@@ -22,6 +22,7 @@ from tests.support.profiles import examples
 METRICS = [metric for metric in ALL_POINT_METRICS if metric.falls_with_fpr]
 FEW: list[Any] = ["precision", "recall", "npv", "mcc", "f1", "lift"]
 COUNTS = ["tp", "fp", "fn", "tn"]
+EFFECTIVE = ["n_pos_effective", "n_neg_effective", "fp_effective"]
 ESTIMATES = ["eta_low", "eta_high"]
 
 
@@ -59,7 +60,7 @@ def test_values_are_those_of_weights(tables: Any, by: bool) -> None:
     weighted = table.prc.reweight("c", frame, **how)
     asked: dict[str, Any] = {"metrics": FEW, **how}
     found = table.prc.curve(frame, within="c", **asked)
-    assert_frame_equal(found, weighted.prc.curve(weight="weight", **asked))
+    assert_frame_equal(found.drop(EFFECTIVE), weighted.prc.curve(weight="weight", **asked))
     asked |= {"precision": 0.5, "recall": 0.5, "threshold": [0.1, 99], "maximize": "f1"}
     points = table.prc.operating_points(frame, within="c", **asked)
     expected = weighted.prc.operating_points(weight="weight", **asked)
@@ -164,7 +165,12 @@ def test_a_field_of_one_part_is_that_part(tables: Any, eta: float, uncertain: bo
         alone, plain = (one.with_columns(**ends) for one in (alone, plain))
     asked: dict[str, Any] = {"by": "g", "metrics": METRICS, "confidence": 0.9}
     found = table.prc.curve(alone, within="c", **asked)
-    expected = table.prc.curve(plain, **asked).select(found.columns)
+    expected = table.prc.curve(plain, **asked)
+    sizes = expected.select(pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"), f="fp")
+    for name, size in zip(EFFECTIVE, sizes, strict=True):  # of one part, examples weigh alike
+        assert found[name].to_list() == pytest.approx(size.to_list())
+    found = found.drop(EFFECTIVE)
+    expected = expected.select(found.columns)
     assert_frame_equal(found.drop(COUNTS), expected.drop(COUNTS), abs_tol=1e-9, rel_tol=1e-7)
 
 
@@ -649,3 +655,33 @@ def test_a_field_of_one_class_has_exactly_that_prevalence(eta: float) -> None:
     thirds = pl.DataFrame({"c": ["de", "fr", "x"], "eta": [eta] * 3, "share": [1.0, 1.0, 1.0]})
     table = pl.concat([DF, DF.with_columns(c=pl.lit("x"))])
     assert table.prc.summary(thirds, within="c")["eta"].unique().to_list() == [eta]
+
+
+# What the examples of a field tell ------------------------------------------------------------
+
+
+def test_false_alerts_of_a_field_count_by_what_they_tell() -> None:
+    found = DF.prc.curve(ETAS, within="c")
+    factors = {"de": 0.2 * 0.9 / 3, "fr": 0.8 * 0.98 / 4}
+    weight = pl.col("c").replace_strict(factors) * (1 - pl.col("label"))
+    for row in found.iter_rows(named=True):
+        flagged = DF.filter(pl.col("score") >= row["threshold"]).select(weight).to_series()
+        squares = (flagged**2).sum()
+        assert row["fp_effective"] == pytest.approx(flagged.sum() ** 2 / squares if squares else 0)
+        assert row["n_pos_effective"] == pytest.approx(0.036**2 / (0.02**2 / 3 + 0.016**2 / 2))
+
+
+def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
+    pytest.importorskip("altair")
+    from polars_prcurve.charts import decision_curve, pr_curve
+
+    floats = DF.with_columns(pl.col("score").cast(pl.Float64))
+    table = pl.concat([floats, floats.with_columns(pl.col("score") - 0.5)])
+    risks = table.with_columns(pl.col("score") / 10)
+    for drawn in (
+        pr_curve(table.prc.curve(ETAS, within="c")),
+        decision_curve(risks.prc.decision_curve(ETAS, within="c", probabilities=[0.1, 0.5, 0.7])),
+    ):
+        told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
+        assert "of several parts, weighted for the field, which tell as much as 10 positives" in told
+        assert "Dotted: fewer than 5 false alerts" in told

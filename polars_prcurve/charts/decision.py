@@ -45,7 +45,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     split_by_doubt,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
-from polars_prcurve.column_names import SWEEP_COLUMNS
+from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_share
 
@@ -144,9 +144,10 @@ def _read_decisions(table: object) -> ChartCurves:
     frame = check_table("the chart decision_curve", table, "the method decision_curve", _NEEDED)
     names = name_group_fields(frame.columns[: frame.columns.index("eta")]) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
+    of_field = [name for name in FIELD_COLUMNS if name in frame.columns]
     read = pl.DataFrame(
         [frame.get_column(name).alias(field) for field, name in names.items()]
-        + [frame.get_column(name) for name in (*SWEEP_COLUMNS, *values)]
+        + [frame.get_column(name) for name in (*SWEEP_COLUMNS, *values, *of_field)]
     )
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))

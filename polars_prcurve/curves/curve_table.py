@@ -13,7 +13,14 @@ from dataclasses import replace
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.column_names import NEG_FACTOR, POS_FACTOR, RESERVED, SWEEP_COLUMNS, WEIGHT_UNIT
+from polars_prcurve.column_names import (
+    FIELD_COLUMNS,
+    NEG_FACTOR,
+    POS_FACTOR,
+    RESERVED,
+    SWEEP_COLUMNS,
+    WEIGHT_UNIT,
+)
 from polars_prcurve.curves.binormal import with_binormal_rates
 from polars_prcurve.curves.field_bands import with_field_bands
 from polars_prcurve.curves.rows_per_metric import long_columns
@@ -28,10 +35,15 @@ from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 
 def list_curve_columns(
-    metrics: Sequence[PointMetric], *, long: bool, bands: BandOptions | None = None
+    metrics: Sequence[PointMetric],
+    *,
+    long: bool,
+    bands: BandOptions | None = None,
+    in_field: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
-    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands))
+    last = FIELD_COLUMNS if in_field else ()
+    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -98,7 +110,7 @@ def build_curve_table(
     if smooth and isinstance(table, ScoreTable):
         frame = with_binormal_rates(frame, table)
     frame = with_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
-    eta, *others = list_curve_columns(metrics, long=long, bands=bands)
+    eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 

@@ -21,11 +21,11 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
-from polars_prcurve.column_names import GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
+from polars_prcurve.column_names import FIELD_COLUMNS, GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
 from polars_prcurve.curves.curve_table import with_metrics
 from polars_prcurve.curves.field_table import build_field_grid
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.metrics.point_metrics import build_net_benefit
@@ -40,10 +40,10 @@ _PROBABILITY = "threshold_probability"
 _ENDS = ("net_benefit_low", "net_benefit_high")
 
 
-def list_decision_columns(*, bands: bool) -> tuple[str, ...]:
+def list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
     shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
-    return (*shown, *_ENDS) if bands else shown
+    return (*shown, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
 
 
 def build_decision_table(
@@ -76,7 +76,7 @@ def build_decision_table(
     frame = with_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))
-    first, *others = list_decision_columns(bands=bands is not None)
+    first, *others = list_decision_columns(bands=bands is not None, in_field=is_field(table))
     return frame.select(*table.by, first, *grid.carried, *others)
 
 

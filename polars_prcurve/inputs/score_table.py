@@ -143,8 +143,11 @@ class ScoreTable(InputTable):
 
     @property
     def has_squares(self) -> bool:
-        """Whether sums of squared weights are known, which tell the error of a sum of weights."""
-        return self.weighted or POS_SQUARES in self.columns
+        """Whether sums of squared weights are known, which tell the error of a sum of weights.
+
+        Those of a field do not: its errors add up over its parts.
+        """
+        return self.parts is None and (self.weighted or POS_SQUARES in self.columns)
 
     @property
     def has_few_scores(self) -> bool:

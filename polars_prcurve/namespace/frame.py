@@ -413,6 +413,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           the probability with which a row was sampled. With `within` each part adds a distance for
           either class, and one for its eta if that is an estimate. With `cluster`, also null unless
           several clusters have rows of each class.
+        - with `within`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
+          of equal weight the positives, the negatives and the false alerts count as (Kish 1965); their
+          numbers if all weigh alike, and fewer if one part has the weight. `tp`, `fp`, `fn` and `tn` are
+          sums of weights, which add up to the number of examples and have the field's prevalence.
 
         Examples
         --------
@@ -437,7 +441,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         asked = find_point_metrics(metrics)
         bands = read_band_options(confidence, interval, band, asked, weight=weight, cluster=cluster)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
-        makes = list_curve_columns(asked, long=long, bands=bands)
+        makes = list_curve_columns(asked, long=long, bands=bands, in_field=within is not None)
         table: InputTable = read_input(
             self._frame,
             makes=makes,
@@ -602,7 +606,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           Null for a class that does not limit: positives of `precision`, `fdr`, `lift` and `fpr`,
           negatives of `npv` and `recall`, both of `alerts` and `predicted_positive_rate`, and both with
           `within`
-        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and `within`
+        - `tp`, `fp`, `fn`, `tn`: Int64, or Float64 with weights and `within`: then sums of weights, and
+          not numbers of examples; with `within` they have the field's prevalence
         - `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: as in `curve`; with
@@ -726,6 +731,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `net_benefit`: Float64, null without a class, except at the group's own prevalence
         - `treat_all`: Float64, the net benefit of flagging everybody, `eta - (1-eta) * p/(1-p)`
         - with `confidence`, `net_benefit_low`, `net_benefit_high`: Float64, null where a class is absent
+        - with `within`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, as in `curve`
 
         Examples
         --------
@@ -747,7 +753,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             "ScoreTable",
             read_input(
                 self._frame,
-                makes=list_decision_columns(bands=bands is not None),
+                makes=list_decision_columns(bands=bands is not None, in_field=within is not None),
                 may_collect=self._may_collect,
                 by=by,
                 within=within,

@@ -33,11 +33,13 @@ from polars_prcurve.column_names import (
     NEG,
     NEG_EXPONENT,
     NEG_FACTOR,
+    NEG_SQUARES,
     PART_ETA,
     PART_SHARE,
     POS,
     POS_EXPONENT,
     POS_FACTOR,
+    POS_SQUARES,
     RESERVED,
     SCORE,
     select_column,
@@ -133,12 +135,16 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
     etas = _combine_etas(built, keys).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
+    amounts = weigh_amounts(table)
+    # A row of counts stands for several examples, whose weights are squared one by one.
+    pairs = (POS_SQUARES, POS, POS_FACTOR), (NEG_SQUARES, NEG, NEG_FACTOR)
+    squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in pairs}
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),
         by=by,
         by_exprs=[pl.col(keys.names[name]).alias(name) for name in by],
-        columns={SCORE: table.columns[SCORE], **weigh_amounts(table)},
+        columns={SCORE: table.columns[SCORE], **amounts, **squares},
         tallies=Tallies(),  # they were checked when the parts were counted
         group_expr=group_number(by),
         labelled=False,

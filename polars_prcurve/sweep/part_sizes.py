@@ -8,6 +8,9 @@ a sum of rates of the parts, times w. If these rates are equal, its variance is 
 examples. So many does the class count as: no more than its examples, and fewer where a part has few
 examples for its share.
 
+At a threshold the false alerts count as (sum of weights)**2 / (sum of squared weights) examples: all of
+them if they weigh alike, and fewer where one part has the weight.
+
 Source: Kish 1965.
 """
 
@@ -16,15 +19,22 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.column_names import (
+    CUM_NEG,
+    CUM_NEG_SQUARES,
+    FIELD_COLUMNS,
     N_NEG,
     N_NEG_EFFECTIVE,
+    N_NEG_SQUARES,
     N_POS,
     N_POS_EFFECTIVE,
+    N_POS_SQUARES,
+    NEG_BEFORE_GROUP,
+    NEG_SQUARES_BEFORE_GROUP,
     PART_ETA,
     PART_SHARE,
     RESERVED,
 )
-from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
@@ -63,3 +73,22 @@ def join_part_sizes(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
     )
     return join_groups(groups, sizes, table.by, how="left", keep_order=True)
+
+
+def with_effective_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add FIELD_COLUMNS to rows with the integer sums of weights, and of their squares, of fields."""
+    false = pl.col(CUM_NEG) - pl.col(NEG_BEFORE_GROUP)
+    false_squares = pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP)
+    sums = (pl.col(N_POS), pl.col(N_POS_SQUARES)), (pl.col(N_NEG), pl.col(N_NEG_SQUARES))
+    pairs = (*sums, (false, false_squares))
+    return frame.with_columns(
+        _count_effective(*pair).alias(name) for name, pair in zip(FIELD_COLUMNS, pairs, strict=True)
+    )
+
+
+def _count_effective(total: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """Return how many equal weights are known as well as those of these sums; 0 of none."""
+    size = scale_near_one(total.fill_null(0))
+    # Not one number for all rows, by whose reciprocal an engine may multiply.
+    square = scale_near_one(squares, squares=True) + pl.col(CUM_NEG).cast(pl.Float64) * 0.0
+    return pl.when(size > 0).then(size * size / square).otherwise(0.0)

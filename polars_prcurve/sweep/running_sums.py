@@ -84,6 +84,7 @@ def build_running_sums(
     asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
     effective: bool = False,
+    squares: bool = False,
     clusters: bool = False,
     ends_only: bool = False,
 ) -> SweepTables:
@@ -91,11 +92,13 @@ def build_running_sums(
 
     With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
     is with those that the function `asked` returns, from the group table: GROUP and SCORE. With
-    `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares.
+    `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares,
+    as rows of parts do with `squares`.
     With `clusters`, rows hold what `measure_cluster_sizes` adds.
     For `ends_only`, see `build_sweep`.
     """
-    squares = effective and table.has_squares
+    design = effective and table.has_squares
+    squares = squares or design
     # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
     groups = build_groups(table, class_totals(table, squares=squares)).cache()
     if checked and not table.float_sums:
@@ -134,7 +137,7 @@ def build_running_sums(
     groups = groups.with_columns(_group_columns(table, before, effective=effective))
     if listed is not None and listed.null_count() > 0:
         running = _add_unreached_rows(running, groups, squares=squares)
-    return SweepTables(running, groups, squares)
+    return SweepTables(running, groups, design)
 
 
 def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: bool) -> list[pl.Expr]:

@@ -40,11 +40,12 @@ from polars_prcurve.column_names import (
     SWEEP_COLUMNS,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.cluster_sizes import with_cluster_sizes
 from polars_prcurve.sweep.design_sizes import with_design_shares, with_design_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
+from polars_prcurve.sweep.part_sizes import with_effective_counts
 from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
     Thresholds,
@@ -76,7 +77,8 @@ def build_eta_sweep(
     """Return the checked sweep, repeated at each prevalence of `grid`, with eta and its factors.
 
     Without a grid there is no eta. With `effective`, the effective sizes of both classes are beside it;
-    with `clusters`, they are those of rows in clusters, and RATE_CORRELATION is there, too.
+    with `clusters`, they are those of rows in clusters, and RATE_CORRELATION is there, too. Rows of a
+    field have FIELD_COLUMNS.
     `listed` are thresholds that are different values of the score's dtype, in place of `thresholds`.
     """
     if read_flag("drop_intermediate=", drop_intermediate) and thresholds is not None:
@@ -84,7 +86,9 @@ def build_eta_sweep(
     steps, read = read_thresholds(thresholds, table)
     if isinstance(table, ScoreTable):
         marks = read if listed is None else listed
-        rows, groups, design = build_running_sums(table, marks, effective=effective, clusters=clusters)
+        rows, groups, design = build_running_sums(
+            table, marks, effective=effective, squares=is_field(table), clusters=clusters
+        )
     else:
         rows, groups, design = build_points(cast("RateTable", table))
     if drop_intermediate:
@@ -101,6 +105,7 @@ def build_eta_sweep(
         else:
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
+    frame = with_effective_counts(frame) if is_field(table) else frame
     frame = add_counts(table, frame) if isinstance(table, ScoreTable) else frame
     frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
     return with_cluster_sizes(frame) if clusters else frame

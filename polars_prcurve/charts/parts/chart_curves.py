@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import build_labels, format_range, say_etas
-from polars_prcurve.column_names import SWEEP_COLUMNS
+from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_sizes
 
 SPAN = "interval of the share of positives"
+_EFFECTIVE = FIELD_COLUMNS[:2]
 _MAX_NAMES = 5  # of groups without a curve
 
 
@@ -85,8 +86,9 @@ def build_chart_curves(frame: pl.DataFrame, names: dict[str, str], is_drawn: pl.
     """Return the curves of the rows that are drawn; `frame` has `curve`, `n_pos` and `n_neg`, too."""
     rows = frame.filter(is_drawn)
     fields = [field for field in names if field in frame.columns]
+    sizes = ["n_pos", "n_neg", *(name for name in _EFFECTIVE if name in frame.columns)]
     per_curve = frame.group_by("curve", maintain_order=True).agg(
-        pl.col(fields).first(), pl.col("n_pos", "n_neg").drop_nulls().first()
+        pl.col(fields).first(), pl.col(sizes).drop_nulls().first()
     )
     has_rows = pl.col("curve").is_in(rows["curve"].unique().implode())
     varied = [
@@ -156,9 +158,10 @@ def _sort_points(
 ) -> pl.DataFrame:
     """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
     rates = ["recall", "fpr", *values]
+    of_field = [name for name in FIELD_COLUMNS if name in table.columns]
     frame = pl.DataFrame(
         [table.get_column(name).alias(field) for field, name in names.items()]
-        + [table.get_column(name) for name in dict.fromkeys([*SWEEP_COLUMNS, *rates])]
+        + [table.get_column(name) for name in dict.fromkeys([*SWEEP_COLUMNS, *rates, *of_field])]
     )
     rate = pl.col(rates).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     order = [*keys, "threshold", "fpr", "recall"]
@@ -224,15 +227,26 @@ def join_etas(text: str, curves: ChartCurves) -> str:
 def describe_sizes(curves: ChartCurves) -> list[str]:
     """Return sentences on the test set, and on the groups that have no curve."""
     lines: list[str] = []
-    sizes = [curves.per_curve[name].drop_nulls() for name in ("n_pos", "n_neg")]
+    in_field = set(_EFFECTIVE) <= set(curves.per_curve.columns)
+    names = _EFFECTIVE if in_field else ("n_pos", "n_neg")
+    sizes = [curves.per_curve[name].drop_nulls() for name in names]
     if curves.per_curve.is_empty() and not curves.left_out:
         lines.append("The table has no rows")
     elif all(len(size) for size in sizes):
-        subject = "Test set" if curves.count_distinct(["n_pos", "n_neg"]) == 1 else "Test sets"
-        if any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
-            subject += ", in sums of weights and not in examples"  # as counts of a field are
-        lines.append(f"{subject}: {say_sizes(*map(format_range, sizes))}")
+        subject = "Test set" if curves.count_distinct(names) == 1 else "Test sets"
+        lines.append(subject + _say_sizes(sizes, in_field=in_field))
     return [*lines, *([curves.left_out] if curves.left_out else [])]
+
+
+def _say_sizes(sizes: Sequence[pl.Series], *, in_field: bool) -> str:
+    """Return the end of a sentence on the size of each class; sums of weights are called so."""
+    if in_field:
+        numbers = say_sizes(*(format_range(size.round()) for size in sizes))
+        return f" of several parts, weighted for the field, which tell as much as {numbers}"
+    if any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
+        pos, neg = map(format_range, sizes)
+        return f": the weights of positives add up to {pos}, those of negatives to {neg}"
+    return f": {say_sizes(*map(format_range, sizes))}"
 
 
 def _describe_left_out(left_out: pl.DataFrame, fields: list[str]) -> str:

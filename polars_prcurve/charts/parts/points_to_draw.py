@@ -18,12 +18,14 @@ import polars as pl
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
+from polars_prcurve.column_names import FIELD_COLUMNS
 from polars_prcurve.number_words import format_count
 
 PANEL_PIXELS = 540
 """The width of the widest panel."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
+_FP_EFFECTIVE = FIELD_COLUMNS[2]
 MIN_FALSE_ALERTS = 5
 """False positives that a point of a curve must rest on to be drawn as known."""
 FEW_POSITIVES = 20
@@ -122,10 +124,16 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than five false positives.
 
-    Sums of weights and published rates do not tell how many there are, so nothing is said of these.
+    Sums of weights and published rates do not tell how many there are, so nothing is said of these. In
+    a field of several parts, false positives count by what they tell: see `part_sizes`.
     """
-    is_counted = rows.schema["fp"].is_integer()
-    doubt = pl.col("fp") < MIN_FALSE_ALERTS if is_counted else pl.lit(None, dtype=pl.Boolean)
+    doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
+    if _FP_EFFECTIVE in rows.columns:
+        doubt = (
+            pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
+        )  # five equal weights may lack a last digit
+    elif rows.schema["fp"].is_integer():
+        doubt = pl.col("fp") < MIN_FALSE_ALERTS
     return rows.with_columns(doubt=doubt)
 
 
