@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 NO_BREAK = "\u00a0"
@@ -17,6 +18,11 @@ _INSIDE_NUMBER = re.compile(
 def format_count(number: Any) -> str:
     """Return a count as `1 000`, and a sum of weights as `12.5`."""
     return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
+
+
+def round_down(number: float, digits: int) -> Decimal:
+    """Return the greatest decimal of so many digits that is not above a finite float."""
+    return Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(number)))
 
 
 def say_count(number: float) -> str:

@@ -19,6 +19,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, eta_from_sample
+from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.metrics import precision_at_recall
 from polars_prcurve.namespace import prc
 from polars_prcurve.number_words import say_count, say_eta, say_share
@@ -752,6 +753,22 @@ def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
     assert any("it is not proven" in text for text in seen.within("p"))
     none = reported(SITES, tmp_path, FIELD, by="model", within="site", precision=0.999, guarantee=0.9)
     assert any("better scores, or a larger test" in text for text in none.within("p"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_report_has_one_threshold(tmp_path: Path, sign: int) -> None:
+    score = pl.Series(sign * (3 + np.random.default_rng(1).normal(size=400)))
+    table = DF.filter(model="a").drop("model").with_columns(score + pl.col("label"))
+    seen = reported(table, tmp_path, 0.1, recall=0.7)
+    [head] = [text for text in seen.within("h2") if text.startswith("Alert at ")]
+    told = head.removeprefix("Alert at ").removesuffix(" or more")
+    [title] = [text for text in seen.within("h3") if text.startswith("At ")]
+    assert title.startswith(f"At {told}, ")
+    threshold = table.prc.operating_points(recall=0.7)["threshold"].item()
+    flagged = table["score"] >= float(told)
+    assert flagged.equals(table["score"] >= threshold)
+    assert float(format_threshold(threshold) or 0) <= threshold
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ import polars as pl
 from polars_prcurve import charts
 from polars_prcurve.argument_kinds import check_texts, read_list, read_number
 from polars_prcurve.atomic_file import resolve_target
+from polars_prcurve.charts.parts.marked_points import say_point
 from polars_prcurve.charts.parts.number_formats import format_range, format_value
 from polars_prcurve.curves.targets import TargetValues, read_events, read_targets
 from polars_prcurve.errors import PrcError
@@ -311,6 +312,9 @@ def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTa
     leads = [decision for decision in tables.decisions if decision.is_lead]
     if len(leads) > 1:
         return "Precision and recall of each group, with the scores above marked"
+    if len(leads) == 1 and len(leads[0].met) == 1:
+        [best] = leads[0].met
+        return say_point(best.threshold, best.read("precision"), best.read("recall"))
     is_not_known = source.by_columns or source.within or not source.has_counts
     if not leads or len(leads[0].met) != 2 or is_not_known:
         return ""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, Literal
 
 import polars as pl
 
 from polars_prcurve.metrics import CurveMetric, precision_at_recall, recall_at_precision
+from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
 
@@ -234,9 +234,8 @@ def shorten_threshold(threshold: Any, next_score: Any) -> str | None:
         return None
     if not isinstance(threshold, float) or not math.isfinite(threshold):
         return str(threshold)
-    exact = Decimal(repr(threshold))
     for digits in range(_LEAST_DIGITS, 18):
-        rounded = Context(prec=digits, rounding=ROUND_FLOOR).plus(exact)
+        rounded = round_down(threshold, digits)
         if next_score is None or float(rounded) > next_score:
             return f"{rounded.normalize():f}" if 1e-6 <= abs(rounded) < 1e15 else f"{float(rounded)!r}"
     return repr(threshold)

@@ -51,13 +51,17 @@ class MarkedPoints:
         if len(self.rows) != 1 or self.rows[0]["precision"] is None:
             return ""
         row = self.rows[0]
-        at = format_threshold(row["threshold"])
-        place = "" if at is None else f"At {at}, "
-        right, found = say_share(row["precision"]), say_share(row["recall"])
-        return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+        return say_point(format_threshold(row["threshold"]), row["precision"], row["recall"])
 
 
 NO_POINTS = MarkedPoints([], 0, 0, None)
+
+
+def say_point(threshold: str | None, precision: float, recall: float) -> str:
+    """Return what one point means, as a sentence."""
+    place = "" if threshold is None else f"At {threshold}, "
+    right, found = say_share(precision), say_share(recall)
+    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import polars as pl
 from polars_prcurve.intervals.rates import check_confidence
 from polars_prcurve.number_words import (
     format_count,
+    round_down,
     say_eta,
 )
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
@@ -80,6 +82,9 @@ def say_etas(etas: list[float]) -> str:
 
 
 def format_threshold(value: Any) -> str | None:
+    """Return a threshold in six digits, rounded down, so that the cases that it flags stay flagged."""
+    if isinstance(value, float) and math.isfinite(value):
+        value = float(round_down(value, 6))
     return None if value is None else format_value("threshold", value)
 
 
