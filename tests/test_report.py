@@ -756,6 +756,23 @@ def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"model": "model"}, {"by": "model", "recall": 0.5}, IN_FIELD])
+def test_reversed_scores_are_told_first(tmp_path: Path, options: dict[str, Any]) -> None:
+    is_b, eta = pl.col("model") == "b", FIELD if "within" in options else 0.1
+    turned = SITES.with_columns(pl.when(is_b).then(-pl.col("score")).otherwise("score"))
+    table = turned if options else turned.filter(is_b)
+    of = " of b" if options else ""
+    more = {"recall": 0.5} if "within" in options or not options else {}
+    seen = reported(table, tmp_path, eta, **{**options, **more})
+    told = f"The scores{of} rank the wrong way round: pass -score."
+    box = seen.texts[[at for at, _ in seen.texts].index("h2") :]
+    assert next(text for at, text in box if at == "p") == told
+    assert any(text.strip().startswith(told[:-1]) for text in seen.within("li"))
+    right = reported(SITES, tmp_path, eta, **{**options, **more})
+    assert not any("wrong way round" in text for _, text in right.texts)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_report_has_one_threshold(tmp_path: Path, sign: int) -> None:
     score = pl.Series(sign * (3 + np.random.default_rng(1).normal(size=400)))

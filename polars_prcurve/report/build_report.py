@@ -32,7 +32,7 @@ from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_row
 from polars_prcurve.intervals.rates import check_confidence
 from polars_prcurve.number_words import glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
-from polars_prcurve.report.decision_box import write_decision, write_other_decisions
+from polars_prcurve.report.decision_box import write_decision, write_other_decisions, write_warning
 from polars_prcurve.report.decisions import (
     N_REPLICATES,
     Decision,
@@ -49,7 +49,11 @@ from polars_prcurve.report.field_of_parts import (
 )
 from polars_prcurve.report.html_parts import Markup
 from polars_prcurve.report.lead_by_area import write_area_box
-from polars_prcurve.report.open_questions import ReportTables, write_open_questions
+from polars_prcurve.report.open_questions import (
+    ReportTables,
+    describe_wrong_way,
+    write_open_questions,
+)
 from polars_prcurve.report.page import (
     Folded,
     Header,
@@ -266,6 +270,7 @@ def _write_decision(
     source: ReportSource, request: ReportRequest, tables: ReportTables
 ) -> Iterator[Markup]:
     """Yield the decision: at a target if one is asked for, and otherwise by average precision."""
+    warning = describe_wrong_way(source, tables.areas)
     leaders: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     if tables.ranks is not None:
         for row in tables.ranks.iter_rows(named=True):
@@ -274,10 +279,12 @@ def _write_decision(
     if tables.decisions:
         models = _list_models(source, tables) if not source.by_columns else []
         field = say_field(source, request)
-        yield from write_decision(tables.decisions, request, models, leaders, field)
+        yield from write_decision(tables.decisions, request, models, leaders, field, warning)
     elif tables.ranks is not None:
         lead = request.eta.select_lead(tables.ranks)
-        yield from write_area_box(source, request, lead, tables.areas)
+        yield from write_area_box(source, request, lead, warning)
+    elif warning:
+        yield write_warning(warning)
 
 
 def _list_models(source: ReportSource, tables: ReportTables) -> list[Any]:

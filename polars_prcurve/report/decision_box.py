@@ -36,18 +36,27 @@ def write_decision(
     models: Sequence[Any],
     leaders: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
     field: str = "",
+    warning: str = "",
 ) -> Iterator[Markup]:
     """Yield the box of the decision that heads the report: of one group, or a row for each.
 
-    `field` are words such as `in the field of 2 parts (site), `.
+    `field` are words such as `in the field of 2 parts (site), `, and the `warning` is said first.
     """
     leads = [decision for decision in decisions if decision.is_lead]
     if len(leads) == 1:
         lead = leads[0]
         ranks = leaders.get((*lead.group.values(), lead.eta), ())
-        yield Markup("".join(_write_box(lead, request, models, ranks, field)))
+        box = "".join(_write_box(lead, request, models, ranks, field))
     elif leads:
-        yield Markup("".join(_write_table_box(leads, request, field)))
+        box = "".join(_write_table_box(leads, request, field))
+    else:
+        return
+    yield Markup(box.replace("</h2>", f"</h2>{write_warning(warning)}", 1) if warning else box)
+
+
+def write_warning(sentence: str) -> Markup:
+    """Return a sentence that doubts the whole decision."""
+    return Markup(f'<p class="but">{escape(sentence)}</p>')
 
 
 def write_other_decisions(decisions: Sequence[Decision], request: ReportRequest) -> Iterator[Markup]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import say_eta
-from polars_prcurve.report.decision_box import find_color, name_value, say_group
+from polars_prcurve.report.decision_box import find_color, name_value, say_group, write_warning
 from polars_prcurve.report.html_parts import Markup, escape, join_names
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest
@@ -18,14 +18,15 @@ _MOST_GROUPS = 12
 
 
 def write_area_box(
-    source: ReportSource, request: ReportRequest, ranks: pl.DataFrame, areas: pl.DataFrame
+    source: ReportSource, request: ReportRequest, ranks: pl.DataFrame, warning: str = ""
 ) -> Iterator[Markup]:
-    """Yield the box: one leader in large type, or a line for each group."""
+    """Yield the box: one leader in large type, or a line for each group; the `warning` comes first."""
     groups = ranks.partition_by([*source.by_columns, "eta"], maintain_order=True)
     leads = [list(rows.iter_rows(named=True)) for rows in groups]
     leads = [rows for rows in leads if rows[0]["value"] is not None]
     if not leads:
         return
+    doubt = write_warning(warning) if warning else ""
     start = '<section class="decision" id="decision" aria-labelledby="decision-head">'
     if len(leads) == 1:
         eta = leads[0][0]["eta"]
@@ -34,7 +35,7 @@ def write_area_box(
         eyebrow = escape(f"Where {say_eta(eta)} is positive")
         yield Markup(
             f'{start}<p class="eyebrow">{eyebrow}</p><h2 id="decision-head">{head}</h2>'
-            f"<p>{sentence}</p></section>"
+            f"{doubt}<p>{sentence}</p></section>"
         )
         return
     lines = [
@@ -44,7 +45,7 @@ def write_area_box(
     more = len(leads) - _MOST_GROUPS
     lines += [f"<li>{more} more groups are in the tables at the end.</li>"] if more > 0 else []
     title = f"Models by {source.metric_words}"
-    yield Markup(f'{start}<h2 id="decision-head">{title}</h2><ul>{"".join(lines)}</ul></section>')
+    yield Markup(f'{start}<h2 id="decision-head">{title}</h2>{doubt}<ul>{"".join(lines)}</ul></section>')
 
 
 def _write_head(ranks: Sequence[Mapping[str, Any]], source: ReportSource) -> str:

@@ -72,6 +72,7 @@ def write_open_questions(
 def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Doubt]:
     """Yield all open questions, the gravest first."""
     kinds = (
+        _doubt_direction(source, tables.areas),
         _doubt_single_class(source, tables),
         _doubt_everything(source, request),
         _doubt_targets(source, tables),
@@ -92,6 +93,46 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
         "All this holds as far as positives and negatives there are like those of the test, and only "
         "their numbers differ.",
     )
+
+
+def describe_wrong_way(source: ReportSource, areas: pl.DataFrame) -> str:
+    """Return a sentence on scores that surely rank the wrong way round, or an empty text."""
+    wrong = _find_wrong_ways(source, areas)
+    if not wrong:
+        return ""
+    names = [name for name, _ in wrong if name]
+    of = f" of {join_names(_list_names(names))}" if names else ""
+    return f"The scores{of} rank the wrong way round: pass -score."
+
+
+def _find_wrong_ways(source: ReportSource, areas: pl.DataFrame) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the groups, by name, in which the ROC AUC is surely below a half, each with its row."""
+    if "high" not in areas.columns:
+        return []
+    rows = areas.filter(pl.col("metric") == "roc_auc", pl.col("high") < 0.5)
+    found = {
+        " · ".join(name_value(row[name]) for name in source.group_columns): row
+        for row in rows.iter_rows(named=True)
+    }
+    return list(found.items())
+
+
+def _list_names(names: Sequence[str]) -> list[str]:
+    """Return the first few names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return [*names[:_MOST_NAMES], f"{more} more"] if more > 0 else [*names]
+
+
+def _doubt_direction(source: ReportSource, areas: pl.DataFrame) -> Iterator[Doubt]:
+    """Yield what is known of scores that rank the wrong way round."""
+    sentence = describe_wrong_way(source, areas)
+    if sentence:
+        ends = [
+            f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+            for _, row in _find_wrong_ways(source, areas)
+        ]
+        known = f"{sentence[:-1]}. The ROC AUC, {join_names(_list_names(ends))}, is below a half."
+        yield Doubt("What the model can do.", known)
 
 
 def _doubt_single_class(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
