@@ -266,6 +266,7 @@ LONG = LONG.with_columns(w=1.0)
     [
         (lambda df: df[1:], "1 examples have missing or repeated rows"),
         (lambda df: pl.concat([df, df[3:5]]), "2 examples have missing or repeated rows"),
+        (lambda df: df[1:], "pass more columns, such as id=.*; otherwise filter these out"),
         (lambda df: pl.concat([df[:1], df[:1], df[2:]]), "1 examples have missing or repeated rows"),
         (
             lambda df: df.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 5)),

@@ -772,6 +772,10 @@ def test_reversed_scores_are_told_first(tmp_path: Path, options: dict[str, Any])
     assert not any("wrong way round" in text for _, text in right.texts)
 
 
+def test_methods_say_that_rows_are_independent(page: Seen) -> None:
+    assert any("Rows are taken as independent" in text for text in page.within("p"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_report_has_one_threshold(tmp_path: Path, sign: int) -> None:

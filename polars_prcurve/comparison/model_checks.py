@@ -97,7 +97,9 @@ def _matching_checks() -> list[Check]:
             compose_sentence(
                 "each example, by id=, needs exactly one row for each model, and ",
                 unmatched.cast(pl.String),
-                " examples have missing or repeated rows; filter these out",
+                " examples have missing or repeated rows; if an id has several examples, such as the "
+                'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
+                "filter these out",
             ),
         ),
         Check(

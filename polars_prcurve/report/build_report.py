@@ -404,6 +404,10 @@ precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donn
 the threshold as it stands, and not for its choice. Numbers of examples needed: Brabec et al. 2020,
 section 5."""
 
+_INDEPENDENT_TEXT = """\
+Rows are taken as independent. With many rows per patient, card or other cluster, intervals are too narrow,
+and promises too bold: summary, compare and operating_points take cluster=."""
+
 _PROMISE_TEXT = """\
 A promised threshold was found by a run of exact tests, from a start that no label chose. Its true value
 meets the target in at least that share of test sets, for each row by itself."""
@@ -430,6 +434,8 @@ def _describe_methods(
     packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     yield _METHODS_TEXT
+    if request.confidence is not None or request.guarantee is not None:
+        yield _INDEPENDENT_TEXT
     if request.guarantee is not None:
         yield FIELD_PROMISE_TEXT if source.within else _PROMISE_TEXT
     if source.within:
