@@ -1604,6 +1604,23 @@ def test_decision_curve_says_where_acting_is_surely_better():
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3])) == said
 
 
+def test_decision_curve_begins_where_people_act_on_rare_cases():
+    models = [make_posteriors(draw_scores(pos=60, neg=90, digits=3)).with_columns(m=k) for k in range(3)]
+    one = pl.concat(models)
+    chart = plot(one).decision_curve(0.005, eta_train=0.4, by="m", confidence=0.95)
+    spec = read_spec(chart)
+    x = next(layer["encoding"]["x"] for layer in spec["layer"] if "x" in layer["encoding"])
+    assert x["scale"]["type"] == "log"
+    assert x["scale"]["domain"] == pytest.approx([0.0005, 0.1])
+    assert heading(chart).startswith("At a risk of ")
+    lines = [row for row in records(chart) if "net_benefit" in row and row.get("doubt")]
+    assert lines
+    assert not any("net_benefit_low" in row and row["net_benefit_low"] is not None for row in lines)
+    often = read_spec(plot(one).decision_curve(0.2, eta_train=0.4, by="m"))
+    x = next(layer["encoding"]["x"] for layer in often["layer"] if "x" in layer["encoding"])
+    assert x["scale"]["domain"] == pytest.approx([0, 0.99])
+
+
 def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_log_axis():
     one = make_posteriors(draw_scores(pos=200, neg=800, digits=3))
     risks = [0, *np.geomspace(1e-5, 0.5, 30).tolist()]

@@ -56,6 +56,8 @@ _BELOW_ZERO = 0.07
 """Room below 0, as a share of the height above it, where no line of a model goes below 0."""
 _MOST_BELOW_ZERO = 0.4
 """Room below 0, at most: a model of risks far too high would press all others flat."""
+_MOST_SAID = 8
+"""Lines, at most, of which a title tells; more are grey but for a few."""
 _UNEVEN = 3.0
 """Prevalences further apart than this factor have panels of their own scale."""
 
@@ -74,7 +76,7 @@ def decision_curve(
     A line is what acting on the model is worth, in true cases after false alarms are paid for, at each
     risk at which a user would act. The grey lines are treating everybody and treating nobody. A model
     is worth using where its line is above both. The shade is the table's interval. A line is dotted
-    where fewer than five false positives are behind it.
+    where fewer than five false positives are behind it, and has no shade there.
 
     Parameters
     ----------
@@ -114,6 +116,8 @@ def decision_curve(
     spec = ChartSpec(*axes, "linear", bands=(_BAND,) if band else ())
     scale = _Scale(curves, axes)
     points = split_by_doubt(scale.cut_below(find_few_false_alerts(curves.rows), band), "linear")
+    # A shade where nothing is known would hide the others, and says no more than the dots do.
+    points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
     grey, words = _draw_alternatives(scale, channels)
     lines = build_records(curves, channels, points, [_RISK, _VALUE, *band])
     data = [*grey, *add_ghosts(lines, channels, axes[0]), *_read_along(curves, channels, axes)]
@@ -320,9 +324,9 @@ def _say_value(value: float, events: int) -> str:
 
 
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return the finding of one line or two: where acting is surely worth it, or what it nets."""
+    """Return the finding of few lines: where acting is surely worth it, or what they net."""
     is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
-    if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= 2:
+    if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= _MOST_SAID:
         return ""
     better = pl.max_horizontal(pl.lit(0.0), "treat_all")
     rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)
@@ -377,6 +381,8 @@ def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> 
         return f"{place}, acting on the model nets {value}{within} true cases per {said}"
     names = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
     first, *others = sorted(values, key=lambda curve: -here[curve])
+    if len(others) > 2:
+        return f"{place}, {names[first]} nets most, {values[first]} true cases per {said}"
     text = f"{place}, {names[first]} nets {values[first]} true cases per {said}"
     return text + "".join(f", {names[curve]} {values[curve]}" for curve in others)
 

@@ -35,6 +35,7 @@ from polars_prcurve.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
+_RARE, _N_RISKS = 0.05, 60
 _ETA_NUMBER = f"{RESERVED}eta_number"
 _PROBABILITY = "threshold_probability"
 _ENDS = ("net_benefit_low", "net_benefit_high")
@@ -78,6 +79,19 @@ def build_decision_table(
     frame = frame.with_columns(treat_all.alias("treat_all"))
     first, *others = list_decision_columns(bands=bands is not None, in_field=is_field(table))
     return frame.select(*table.by, first, *grid.carried, *others)
+
+
+def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
+    """Return the risks at which people act where so many are positive: PROBABILITIES unless few are.
+
+    Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
+    """
+    inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
+    if not inside or max(inside) >= _RARE:
+        return PROBABILITIES
+    low, high = min(inside) / 10, min(20 * max(inside), 0.99)
+    steps = (low * (high / low) ** (k / _N_RISKS) for k in range(_N_RISKS + 1))
+    return tuple(dict.fromkeys(float(f"{risk:.3g}") for risk in steps))
 
 
 def _read_probabilities(probabilities: Any) -> list[float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
-from polars_prcurve.curves.decision_curves import PROBABILITIES
+from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics
@@ -330,7 +330,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         self,
         eta: Eta = None,
         *,
-        probabilities: Sequence[float] = PROBABILITIES,
+        probabilities: Sequence[float] | None = None,
         eta_train: float | None = None,
         confidence: float | None = None,
         log_x: bool | None = None,
@@ -349,8 +349,11 @@ class PlotPrc(MethodListing, path="prc.plot"):
 
         Parameters
         ----------
-        eta, probabilities, eta_train, confidence
+        eta, eta_train, confidence
             As in `decision_curve`.
+        probabilities
+            As in `decision_curve`; but if left out where all prevalences are below 5 %, from a tenth of
+            the least to 20 times the greatest.
         log_x, color, facet, title
             As in `charts.decision_curve`.
 
@@ -371,21 +374,15 @@ class PlotPrc(MethodListing, path="prc.plot"):
             read_flag("log_x=", log_x)
         from polars_prcurve import charts
 
-        query = self._methods.decision_curve(
-            eta,
-            probabilities=probabilities,
-            eta_train=eta_train,
-            confidence=confidence,
-            by=by,
-            score=score,
-            label=label,
-            pos_label=pos_label,
-            weight=weight,
-            counts=counts,
-            missing=missing,
-        )
+        asked: dict[str, Any] = {"eta_train": eta_train, "confidence": confidence, "by": by}
+        asked |= {"score": score, "label": label, "pos_label": pos_label, "weight": weight}
+        asked |= {"counts": counts, "missing": missing}
+        risks = PROBABILITIES if probabilities is None else probabilities
+        table = run_query(self._methods.decision_curve(eta, probabilities=risks, **asked))
+        if probabilities is None and (risks := choose_risks(table["eta"].to_list())) != PROBABILITIES:
+            table = run_query(self._methods.decision_curve(eta, probabilities=risks, **asked))
         return charts.decision_curve(
-            run_query(query),
+            table,
             confidence=confidence,
             log_x=log_x,
             color=color,

@@ -279,7 +279,7 @@ def _write_decision(
     if tables.decisions:
         models = _list_models(source, tables) if not source.by_columns else []
         field = say_field(source, request)
-        yield from write_decision(tables.decisions, request, models, leaders, field, warning)
+        yield from write_decision(tables.decisions, request, models, leaders, field, warning=warning)
     elif tables.ranks is not None:
         lead = request.eta.select_lead(tables.ranks)
         yield from write_area_box(source, request, lead, warning)
@@ -405,8 +405,8 @@ the threshold as it stands, and not for its choice. Numbers of examples needed: 
 section 5."""
 
 _INDEPENDENT_TEXT = """\
-Rows are taken as independent. With many rows per patient, card or other cluster, intervals are too narrow,
-and promises too bold: summary, compare and operating_points take cluster=."""
+Rows are taken as independent. With many rows per patient, card or other cluster, intervals are too
+narrow, and promises too bold: summary, compare and operating_points take cluster=."""
 
 _PROMISE_TEXT = """\
 A promised threshold was found by a run of exact tests, from a start that no label chose. Its true value

@@ -36,6 +36,7 @@ def write_decision(
     models: Sequence[Any],
     leaders: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
     field: str = "",
+    *,
     warning: str = "",
 ) -> Iterator[Markup]:
     """Yield the box of the decision that heads the report: of one group, or a row for each.
