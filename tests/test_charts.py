@@ -26,7 +26,7 @@ from polars_prcurve.charts.parts.line_names import spread_at_ends
 from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.number_words import say_eta, say_share
+from polars_prcurve.number_words import say_count, say_eta, say_share
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
 pytestmark = pytest.mark.extras
@@ -1602,6 +1602,42 @@ def test_decision_curve_says_where_acting_is_surely_better():
     useless = one.with_columns(score=pl.lit(0.2))
     said = "At no risk shown is acting on the model better than treating all or none"
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3])) == said
+
+
+def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name():
+    rows = [
+        draw_scores(pos=40, neg=200, digits=2).with_columns(m=pl.lit(m), c=pl.lit(c))
+        for m in (0, 1)
+        for c in "zab"
+    ]
+    etas = pl.DataFrame({"c": ["a", "b", "z"], "eta": [1e-4, 1e-3, 5e-3]})
+    spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(etas, by=["m", "c"]))
+    assert re.findall(r"\b([abz]) \(1.in", json.dumps(spec, ensure_ascii=False))[:3] == ["a", "b", "z"]
+    assert '"type": "log"' in json.dumps(spec)
+    common = etas.with_columns(eta=pl.Series([1e-4, 1e-3, 0.5]))
+    spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(common, by=["m", "c"]))
+    assert '"type": "log"' not in json.dumps(spec)
+
+
+def test_threshold_curve_counts_alerts_as_its_points_do():
+    one = draw_scores(pos=40, neg=400, digits=2)
+    both = pl.concat([one.with_columns(m=0), one.with_columns(m=1, score=pl.col("score") + 0.01)])
+    points = both.prc.operating_points(0.001, by="m", alerts=500_000, per=2_000_000)
+    chart = plot(both).threshold_curve(0.001, by="m", points=points)
+    said = json.dumps(read_spec(chart), ensure_ascii=False)
+    assert "Alerts per 2 000 000" in said.replace("\xa0", " ")
+    assert points["alerts"].n_unique() == 1  # so the two points, which are neighbours, share a label
+    label = say_count(points["alerts"][0]).replace("\xa0", "")
+    texts = [row for row in all_records(chart) if str(row.get("part")).startswith("word")]
+    texts = [str(row.get("text")).replace("\xa0", "") for row in texts]
+    assert texts.count(label) == 1, (label, texts)
+
+
+def test_prevalences_that_read_alike_are_said_once():
+    from polars_prcurve.charts.parts.number_formats import say_eta_range
+
+    assert say_eta_range([1 / 273.2, 1 / 272.9]) == say_eta_range([1 / 273]) == "1\xa0in\xa0273"
+    assert say_eta_range([0.1, 0.2]) == "1\xa0in\xa010 to 1\xa0in\xa05"
 
 
 def test_decision_curve_begins_where_people_act_on_rare_cases():

@@ -142,7 +142,8 @@ def test_the_decision_is_that_of_the_library(page: Seen) -> None:
     assert f"Use {best['model']}, alert at {best['threshold']} or more" in said
     assert say_share(best["precision"]) in said
     assert say_count(best["alerts"]) in said
-    assert f"{say_count(best['true_alerts'])} + {say_count(best['missed'])}" in said
+    assert f"{say_count(best['true_alerts'])} found" in said
+    assert f"{say_count(best['missed'])} missed" in said
     assert f"{say_share(best['precision_low'])} to\u00a0{say_share(best['precision_high'])}" in said
 
 

@@ -38,6 +38,7 @@ from polars_prcurve.charts.parts.number_formats import (
     format_threshold,
     format_value,
     round_digits,
+    say_eta_range,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
@@ -261,7 +262,8 @@ class _LineChart:
             return ""
         if len(halves) < len(self.curves.per_curve) or halves.is_empty():
             return ""
-        return f"Half of the alerts are right down to {' or '.join(map(say_eta, halves.sort()))}"
+        said = " or ".join(dict.fromkeys(map(say_eta, halves.sort())))
+        return f"Half of the alerts are right down to {said}"
 
     def _compute_own_etas(self) -> list[float | None]:
         """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""
@@ -323,9 +325,7 @@ class _LineChart:
         etas = sorted({eta for eta in self._compute_own_etas() if eta is not None})
         if len(etas) > 1:
             rules = "Grey rules: the" if has_own else "The"
-            lines.append(
-                f"{rules} test sets' own share of positives, {say_eta(etas[0])} to {say_eta(etas[-1])}"
-            )
+            lines.append(f"{rules} test sets' own share of positives, {say_eta_range(etas)}")
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
         lines += ["Circles: two models trade places"] if n_trades > 1 else []

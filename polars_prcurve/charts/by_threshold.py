@@ -45,7 +45,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_count, say_share
+from polars_prcurve.number_words import format_count, say_count, say_share
 
 _MOST_COLUMNS = 4
 
@@ -95,13 +95,15 @@ def threshold_curve(
     curves = read_sweep("threshold_curve", table, ["precision"])
     marked = read_points("threshold_curve", points, curves, ["threshold", "recall", "precision"])
     channels, picked = _read_channels(curves, color, facet)
-    rows = _with_x_and_alerts(find_few_false_alerts(curves.rows), curves)
+    events = _find_events(curves, points)
+    rows = _with_x_and_alerts(find_few_false_alerts(curves.rows), curves, events)
     finite = rows.filter(pl.col("x").is_finite())
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
     lines = split_by_doubt(drawn, "step-after")
-    specs = _build_specs(finite, choose_events(curves.per_curve["eta"]))
-    stack = _Stack(curves, channels, specs, lines, _mark_thresholds(marked, curves, channels), finite)
+    specs = _build_specs(finite, events)
+    marks = _mark_thresholds(marked, curves, channels, events)
+    stack = _Stack(curves, channels, specs, lines, marks, finite)
     not_drawn = ["Not drawn: infinite thresholds"] if finite.height < rows.height else []
     note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
     text = ChartText(
@@ -125,7 +127,18 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     return pick_out(channels, dict(means.rows()), curves)
 
 
-def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
+def _find_events(curves: ChartCurves, points: pl.DataFrame | None) -> float:
+    """Return among how many events alerts are counted: as in the points, if these all say one number."""
+    chosen = choose_events(curves.per_curve["eta"])
+    if points is None or not {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
+        return chosen
+    rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+    per = points.filter(rate > 0).select((pl.col("alerts") / rate).round_sig_figs(9)).to_series()
+    known = per.drop_nulls().unique()
+    return float(known[0]) if len(known) == 1 and known[0] > 1 else chosen
+
+
+def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves, events: float) -> pl.DataFrame:
     """Add `x`, the threshold as a float, and `alerts`, null in place of 0, which no log axis shows."""
     if len(rows) and rows["threshold"].null_count():
         raise PrcError(
@@ -134,17 +147,17 @@ def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
         )
     rows = rows.join(curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left")
     rate = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-    alerts = pl.when(rate > 0).then(choose_events(curves.per_curve["eta"]) * rate)
+    alerts = pl.when(rate > 0).then(events * rate)
     return rows.with_columns(x=pl.col("threshold").cast(pl.Float64), alerts=alerts, made=False)
 
 
-def _build_specs(finite: pl.DataFrame, events: int) -> list[ChartSpec]:
+def _build_specs(finite: pl.DataFrame, events: float) -> list[ChartSpec]:
     """Return the three charts from top to bottom; only the last one says what is across."""
     low, high, least = finite.select(
         pl.col("x").min().alias("low"), pl.col("x").max().alias("high"), pl.col("alerts").min()
     ).row(0)
     low, high = (low, high) if low is not None and low < high else ((low or 0) - 0.5, (low or 0) + 0.5)
-    said = "1 000" if events == 1_000 else "million"
+    said = "million" if events == 1_000_000 else format_count(events)
     bottom = 10.0 ** math.floor(math.log10(min(least or 1.0, events / 10)))
     x = ChartAxis("x", "", low, high, "plain")
     alerts = ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True)
@@ -162,10 +175,9 @@ def _build_specs(finite: pl.DataFrame, events: int) -> list[ChartSpec]:
 
 
 def _mark_thresholds(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels, events: float
 ) -> list[dict[str, Any]]:
     """Return the records of marked points at their threshold, with their height in each chart."""
-    events = choose_events(curves.per_curve["eta"])
     etas = dict(curves.per_curve.select("curve", "eta").rows())
 
     def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:

@@ -91,12 +91,12 @@ def pr_curve(
         and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
-        A log axis for precision. By default where the chart has one prevalence, below 0.01.
+        A log axis for precision. By default where all prevalences are below 0.01.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
-        more than 8 groups, or more than 9 panels, groups are panels and eta is colour. Panels of groups
-        come in order of the area under their lines.
+        more than 8 groups, or more than 9 panels, groups are panels and eta is colour. Panels of one
+        group each come in order of the area under their lines.
     title
         Replaces the chart's own title; False leaves out title, subtitle and note.
 
@@ -178,7 +178,7 @@ def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis of precision: log if that is asked for, or where positives are rare."""
     etas = curves.per_curve["eta"].unique().to_list()
-    is_rare = y == "precision" and len(etas) == 1 and 0 < etas[0] < LOG_BELOW
+    is_rare = y == "precision" and etas and all(0 < eta < LOG_BELOW for eta in etas)
     if not (is_rare if log_y is None else read_flag("log_y=", log_y)):
         return ChartAxis(y, _AXES[y], 0.0, 1.0)
     known = curves.rows.select(pl.col(y).filter(pl.col(y) > 0).min()).item()

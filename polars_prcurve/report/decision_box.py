@@ -129,12 +129,12 @@ def _write_values(best: ModelChoice, request: ReportRequest, eta: float) -> Iter
     alerts = say_span(best, "predicted_positive_rate", lambda rate: say_count(per * rate))
     right = say_span(best, "precision", say_share)
     found = say_span(best, "recall", say_share)
-    right_and_missed = f"{say_count(best.read('true_alerts'))} + {say_count(best.read('missed'))}"
+    hits, missed = (_say_cases(best.read(name)) for name in ("true_alerts", "missed"))
     share = best.read("precision")
     one_in = f"1 in {say_count(1 / share)}" if 0.001 <= share < 0.2 else ""
     rows = (
         (f"Alerts {say_cases(per)}", say_count(best.read("alerts")), alerts),
-        ("Right, and missed", right_and_missed, f"of {say_count(positives)} positives"),
+        (f"Of {say_count(positives)} positives", f"{hits} found", f"{missed} missed"),
         ("Alerts that are right", say_share(share), "; ".join(filter(None, [right, one_in]))),
         ("Positives that are found", say_share(best.read("recall")), found),
     )
@@ -143,6 +143,11 @@ def _write_values(best: ModelChoice, request: ReportRequest, eta: float) -> Iter
         ends = f"<span>{escape(glue_numbers(more))}</span>" if more else ""
         yield f"<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b>{ends}</dd></div>"
     yield "</dl>"
+
+
+def _say_cases(number: float) -> str:
+    """Return an expected number of cases; below ten in two digits, since it is no whole number."""
+    return f"{number:.2g}" if number < 10 else say_count(number)
 
 
 def say_span(option: ModelChoice, metric: str, say: Any) -> str:

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.charts.parts.number_formats import build_labels, format_range, say_etas
+from polars_prcurve.charts.parts.number_formats import (
+    build_labels,
+    format_range,
+    say_eta_range,
+    say_etas,
+)
 from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_sizes
@@ -214,7 +219,7 @@ def describe_etas(curves: ChartCurves) -> str:
     is_own = "group_0" in curves.field_names and len(etas) > 1 and curves.count_distinct(["group_0"]) > 1
     per_group = curves.per_curve.n_unique(curves.group_fields) if curves.group_fields else 1
     if is_own and per_group == len(curves.per_curve):
-        return f"each group at its own share of positives, {say_eta(etas[0])} to {say_eta(etas[-1])}"
+        return f"each group at its own share of positives, {say_eta_range(etas)}"
     return say_etas(etas)
 
 

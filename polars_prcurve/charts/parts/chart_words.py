@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
 _MAX_LETTERS = 36
+_NEAR, _SHARED = 40.0, "shared"
+"""Pixels across within which points with the same number share a label; the mark of such a label."""
 _MOST_LABELS = 14
 """Words in one panel up to which marked points have labels; more would hide the lines."""
 
@@ -193,6 +195,7 @@ def place_labels(
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
     marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
+    marks = _merge_labels(marks, spec, size)
     for row in sorted(marks, key=lambda row: -row[y.field]):
         panel = row.get("facet")
         if panel not in spaces:
@@ -222,12 +225,31 @@ def place_labels(
                 facet=panel,
                 align=corner.align,
                 weight="bold",
-                color=colors.get(
-                    row.get("color", ""), style.INK if spec.is_neutral else style.COLORS[0]
-                ),
+                color=style.INK
+                if spec.is_neutral or _SHARED in row
+                else colors.get(row.get("color", ""), style.COLORS[0]),
             )
         )
     return placed
+
+
+def _merge_labels(marks: list[dict[str, Any]], spec: ChartSpec, size: PanelSize) -> list[dict[str, Any]]:
+    """Return marked points; of neighbours with one number, one that is marked as _SHARED."""
+    x, y = spec.x, spec.y
+    kept: list[dict[str, Any]] = []
+    for row in marks:
+        same = [
+            number
+            for number, other in enumerate(kept)
+            if all(other.get(name) == row.get(name) for name in ("facet", f"{y.field}_label"))
+            and abs(x.place(row[x.field]) - x.place(other[x.field])) * size.width < _NEAR
+            and abs(y.place(row[y.field]) - y.place(other[y.field])) * size.height < _NEAR / 2
+        ]
+        if not same:
+            kept.append(row)
+        elif kept[same[0]].get("color") != row.get("color"):
+            kept[same[0]] = kept[same[0]] | {_SHARED: True}
+    return kept
 
 
 def _list_boxes(

@@ -138,11 +138,14 @@ def rank_labels(channel: Channel, value_by_curve: Mapping[int, float], curves: C
 def sort_panels(
     channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves
 ) -> Channels:
-    """Return the channels with panels of groups in order of their values, the greatest first.
+    """Return the channels with panels of one group each in order of their values, the greatest first.
 
-    Panels of prevalences, targets and metrics keep their own order.
+    Panels of several lines come in order of name, and those of prevalences, targets and metrics in their
+    own.
     """
     facet = channels.facet
+    if channels.color is not None and channels.color.fields != ["eta"]:
+        return channels
     if facet is None or len(facet.fields) > 1 or facet.fields[0] in ("eta", "target", "metric"):
         return channels
     return replace(channels, facet=replace(facet, labels=rank_labels(facet, value_by_curve, curves)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -76,6 +76,12 @@ def say_etas(etas: list[float]) -> str:
     ]
     n = numbers[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
     return f"at {n} shares of positives"
+
+
+def say_eta_range(etas: Sequence[float]) -> str:
+    """Return the first and the last of some prevalences, or one of them if both read alike."""
+    first, last = say_eta(etas[0]), say_eta(etas[-1])
+    return first if first == last else f"{first} to {last}"
 
 
 # As charts and reports name things ----------------------------------------------------------------
