@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import assume, given
@@ -127,3 +128,25 @@ def test_a_report_of_published_points_tells_areas(tmp_path: Path) -> None:
     assert "Models by area under the PR curve" in page
     short = page.partition("Methods")[0]
     assert "average precision" not in short
+
+
+def test_areas_of_few_points_are_not_reliable() -> None:
+    draw = np.random.default_rng(0)
+    label = draw.random(20_000) < 0.1
+    score = pl.Series(draw.normal(size=len(label)) + 2 * label).round(2)
+    table = pl.DataFrame({"score": score, "label": label})
+    asked: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"], "eta": 0.1}
+    cells = table.prc.sweep()
+    for step, expected in ((1, True), (200, False)):
+        points = cells.gather_every(step)
+        rates = points.select(tpr="recall", fpr="fpr")
+        sizes = int(label.sum()), int((~label).sum())
+        for few, how in (
+            (points, {"cells": ("tp", "fp", "fn", "tn")}),
+            (rates, {"rates": ("tpr", "fpr"), "sizes": sizes}),
+        ):
+            found = few.prc.summary(confidence=0.95, **asked, **how)
+            limits = few.prc.summary(coarse=True, **asked, **how)
+            gap, half = limits["high"] - limits["low"], (found["high"] - found["low"]) / 2
+            assert (gap < half).to_list() == [expected] * 2
+            assert found["reliable"].to_list() == [expected] * 2

@@ -860,7 +860,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           `low` and `high` are null, too, where the value is 0 or 1. Weights are taken as sampling
           weights. With `cluster`, a class in fewer than two clusters has no interval.
         - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
-          too often, null where there is no interval
+          too often, null where there is no interval. With `rates` and `cells` also false where the
+          limits of `coarse` are further apart than half of the interval: then the gaps between points
+          matter more than the sample.
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score has less than
           `low` or more than `high`, except for rounding in the last digits. An order of the examples
           reaches them, except `low` of `average_precision`: without weights it is up to 0.022 / n_pos

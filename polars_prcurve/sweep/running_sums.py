@@ -119,8 +119,7 @@ def build_running_sums(
     marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
     if asked is not None:
         marks = _with_no_amounts(asked(groups))
-    more = tuple(_CUM_SQUARES) if squares else ()
-    carried = (CLUSTER,) if clusters else ()
+    more, carried = tuple(_CUM_SQUARES) if squares else (), (CLUSTER,) if clusters else ()
     ordered = sort_rows(
         rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more, carried=carried
     )

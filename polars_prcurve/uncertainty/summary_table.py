@@ -17,6 +17,7 @@ from polars_prcurve.column_names import (
     COPY,
     GROUP,
     PAIR,
+    RESERVED,
 )
 from polars_prcurve.curves.field_bands import refuse_bootstrap_of_field
 from polars_prcurve.curves.rows_per_metric import long_columns
@@ -82,7 +83,7 @@ def build_summary_table(
     named = number_metrics(metrics)
     analytic = uncertainty is not None and uncertainty.method == "analytic"
     needed = named | _name_limits(named) if coarse else named
-    read = list(needed.values())
+    read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     clusters = analytic and needs_cluster_rates(table, metrics)
     sweep = build_sweep(table, effective=analytic, clusters=clusters, ends_only=ends_only)
@@ -138,6 +139,41 @@ def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     }
 
 
+def _list_doubtful(table: InputTable, named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
+    """Return the metrics of published points that depend on what lies between two points."""
+    if not isinstance(table, RateTable):
+        return {}
+    return {name: metric for name, metric in named.items() if metric.recipe.limits is not None}
+
+
+def _doubt_gaps(
+    values: pl.LazyFrame,
+    curves: CurveSegments,
+    pairs: pl.LazyFrame,
+    doubtful: Mapping[str, CurveMetric],
+    *,
+    etas_per_group: int | None,
+) -> pl.LazyFrame:
+    """Set `<name>_reliable` to false where the gaps between points matter more than the sample does.
+
+    That is so where the least and the greatest value, over all that may lie between the points, are
+    further apart than half of the interval.
+    """
+    ends = _LIMIT_COLUMNS
+    if not doubtful:
+        return values
+    limits = curves.compute_values(pairs, _name_limits(doubtful), etas_per_group=etas_per_group)
+    names = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name in doubtful for end in ends}
+    values = values.join(limits.select(PAIR, *names).rename(names), on=PAIR, how="left")
+    columns = []
+    for name in doubtful:
+        gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
+        half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
+        is_coarse = (gap > half).fill_null(False)
+        columns.append(pl.col(f"{name}_reliable") & ~is_coarse)
+    return values.with_columns(columns)
+
+
 def _check_options(
     table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
 ) -> None:
@@ -179,11 +215,12 @@ def _build_values_with_errors(
     values = build(pairs, named)
     if is_field(table):
         return with_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
-    if not uncertain:
-        return values
-    return with_eta_errors(
-        values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
-    )
+    if uncertain:
+        values = with_eta_errors(
+            values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
+        )
+    doubtful = _list_doubtful(table, named)
+    return _doubt_gaps(values, curves, pairs, doubtful, etas_per_group=etas_per_group)
 
 
 def build_analytic_values(

@@ -194,8 +194,7 @@ def place_labels(
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
-    marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
-    marks = _merge_labels(marks, spec, size)
+    marks = _merge_labels(data, spec, size)
     for row in sorted(marks, key=lambda row: -row[y.field]):
         panel = row.get("facet")
         if panel not in spaces:
@@ -233,9 +232,10 @@ def place_labels(
     return placed
 
 
-def _merge_labels(marks: list[dict[str, Any]], spec: ChartSpec, size: PanelSize) -> list[dict[str, Any]]:
-    """Return marked points; of neighbours with one number, one that is marked as _SHARED."""
+def _merge_labels(data: list[dict[str, Any]], spec: ChartSpec, size: PanelSize) -> list[dict[str, Any]]:
+    """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
     x, y = spec.x, spec.y
+    marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
     kept: list[dict[str, Any]] = []
     for row in marks:
         same = [
