@@ -1,0 +1,225 @@
+"""Figures about prevalences that are estimates, about best thresholds, and about bought labels' plans."""
+
+# ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
+
+from __future__ import annotations
+
+import polars as pl
+from polars import col
+
+from .held import (
+    Grid,
+    Held,
+    Sentence,
+    Stored,
+    count,
+    least,
+    most,
+    near,
+    show,
+    show_count,
+    show_number_as_it_is,
+    show_share,
+    standard_error,
+)  # fmt: skip
+
+PAGE = "uncertainty"
+POINTS, AREAS, OWN = Stored("sampled_eta_points"), Stored("sampled_eta_areas"), Stored("own_prevalence")
+MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
+LABELS = Stored("labels")
+IS_AP = col("metric") == "average_precision"
+IS_PRECISION = col("metric") == "precision"
+
+
+def hold_point(label: str, name: str) -> Sentence:
+    """Return a row of the table of point metrics."""
+    figures = (count(col("cell") >= 0), least(name), most(name), near(name))
+    return Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} | |", *map(POINTS, figures))
+
+
+def hold_area(label: str, *which: pl.Expr) -> Sentence:
+    figures = [
+        count(*which),
+        least("coverage", *which),
+        most("coverage", *which),
+        near("coverage", *which),
+    ]
+    figures += [least("as_fixed", *which), most("as_fixed", *which)]
+    return Sentence(
+        PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} | {{}} .. {{}} |", *map(AREAS, figures)
+    )
+
+
+SAMPLED: list[Held] = [
+    Sentence(
+        PAGE, "| precision at a threshold | {} | {} .. {} | {} | {} .. {} |",
+        *map(POINTS, (count(col("cell") >= 0), least("precision"), most("precision"), near("precision"), least("as_fixed"), most("as_fixed"))),
+    ),
+    hold_point("F1", "f1"), hold_point("lift", "lift"), hold_point("npv", "npv"), hold_point("accuracy", "accuracy"),
+    hold_point("MCC", "mcc"), hold_point("Cohen's kappa", "cohen_kappa"),
+    hold_point("predicted positive rate", "predicted_positive_rate"),
+    hold_area("`average_precision` at a sampled eta", IS_AP),
+    hold_area("`precision_at_recall(0.5)` and `(0.8)` at a sampled eta", ~IS_AP),
+    Sentence(
+        PAGE, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
+        *map(OWN, (count(IS_PRECISION), least("coverage", IS_PRECISION), most("coverage", IS_PRECISION), near("coverage", IS_PRECISION), least("as_fixed", IS_PRECISION), most("as_fixed", IS_PRECISION))),
+    ),
+    Sentence(PAGE, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
+    Sentence(
+        PAGE, "at eta = 0.005 and n = 100, in {:.0f} % of the draws. The interval of npv then holds {} %.",
+        POINTS(most("none_in_sample", col("eta") == 0.005)), POINTS(least("npv", col("eta") == 0.005)),
+    ),
+    Sentence(PAGE, "and of the draws in which it is defined, {} % hold the truth", POINTS(least("mcc"))),
+    Sentence(
+        PAGE, "Average precision that is marked `reliable` held the truth in {} to {} %, in cells where at least half of the test sets are marked.",
+        AREAS(least("coverage_of_marked", IS_AP, col("marked") >= 0.5)), AREAS(most("coverage_of_marked", IS_AP, col("marked") >= 0.5)),
+    ),
+    Sentence(
+        "prevalence-moved", "in simulation its intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
+        OWN(least("as_fixed", IS_PRECISION)), OWN(most("as_fixed", IS_PRECISION)),
+    ),
+]  # fmt: skip
+
+
+def hold_moved(start: str, cell: int) -> Sentence:
+    """Return a row of the table of docs/prevalence-moved.md."""
+    at = col("cell") == cell
+    return Sentence(
+        "prevalence-moved",
+        start + " | {} | {} |",
+        POINTS(least("as_fixed", at)),
+        POINTS(least("precision", at)),
+    )
+
+
+SAMPLED += [
+    hold_moved("| 200 positives, 2 000 negatives | eta 0.01, 500 looked at", 2),
+    hold_moved("| 200, 20 000 | 0.001, 10 000", 3),
+    hold_moved("| 50, 2 000 | 0.1, 500", 1),
+    hold_moved("| 50, 2 000 | 0.1, 50", 0),
+    hold_moved("| 5 000, 50 000 | 0.02, 1 000", 15),
+]
+
+# The best threshold ---------------------------------------------------------------------------
+
+
+def hold_maxima(label: str, target: str, metric: str) -> Sentence:
+    which = (col("maximized") == target) & (col("metric") == metric)
+    ends = [
+        end for name in ("too_high", "too_high_corrected")
+        for end in (col(name).filter(which).min(), col(name).filter(which).max())
+    ]  # fmt: skip
+    held = [
+        end
+        for name in ("plain", "corrected")
+        for end in (least(f"{name}_coverage", which), most(f"{name}_coverage", which))
+    ]
+    text = (
+        f"| {label} | {{:.3f}} .. {{:.3f}} | {{:.3f}} .. {{:.3f}} | {{}} .. {{}} | {{}} .. {{}} | {{}} |"
+    )
+    return Sentence(PAGE, text, *map(MAXIMA, (*ends, *held, near("corrected_coverage", which))))
+
+
+WEAK = (col("model") == "normal, d' = 1") & (col("maximized") == "f1")
+BEST: list[Held] = [
+    Sentence(PAGE, "In simulation, with {} test sets in each of 13 cells (standard error {} percentage points)", MAXIMA(col("n_sets").min()), MAXIMA(standard_error())),
+    hold_maxima("the greatest F1 | F1", "f1", "f1"),
+    hold_maxima("the greatest MCC | MCC", "mcc", "mcc"),
+    hold_maxima("the greatest F1 | precision", "f1", "precision"),
+    Sentence(
+        PAGE, "up to {:.0f} % promise too much. Of the corrected one, at most {:.0f} % do.",
+        MAXIMA(most("plain_above")), MAXIMA(most("corrected_above")),
+    ),
+    Sentence(
+        PAGE, "negatives of a weak model (d' = 1): {} % for F1, and {} % for precision at its threshold.",
+        MAXIMA(least("corrected_coverage", WEAK, col("metric") == "f1")), MAXIMA(least("corrected_coverage", WEAK, IS_PRECISION)),
+    ),
+]  # fmt: skip
+
+# Prevalence without labels --------------------------------------------------------------------
+
+SHIFT = "prior-shift"
+ALIKE = col("field").is_in(["only the prevalence differs", "five distinct scores"])
+
+
+def show_mixture(found: pl.DataFrame) -> pl.DataFrame:
+    plain = col("field") == "only the prevalence differs"
+    d = pl.when(plain).then(show("d", 0)).otherwise(pl.format("{}, {}", show("d", 0), "field"))
+    reference = pl.format("{} / {}", show_count("n_pos"), show_count("n_neg"))
+    rest = [show_number_as_it_is("eta"), show("mean", 4), show_share("coverage"), show_share("rejected")]
+    return found.select(d.alias("d"), reference.alias("reference"), show_count("n"), *rest)
+
+
+SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
+UNLABELLED: list[Held] = [
+    Grid(
+        SHIFT, "mixture",
+        "| d' | reference | field | prevalence | mean estimate | 95 % intervals that held the truth, % | p < 0.05, % |",
+        show_mixture,
+    ),
+    Sentence(SHIFT, "with normal scores, {} times each", MIXTURE(col("n_sets").min())),
+    Sentence(
+        SHIFT, "Where only the prevalence differs, the interval holds {:.0f} to {:.0f} %, and the test rejects in {:.0f} to {:.0f} %.",
+        *map(MIXTURE, (least("coverage", ALIKE), most("coverage", ALIKE), least("rejected", ALIKE), most("rejected", ALIKE))),
+    ),
+    Sentence(
+        SHIFT, "standard deviations higher is refuted in {:.0f} %, and in {:.0f} % of the cases the interval is wrong.",
+        MIXTURE(most("rejected", SLIGHT)), MIXTURE(100 - least("coverage", SLIGHT)),
+    ),
+    Sentence(
+        SHIFT, "The interval of calibrated posteriors held the truth in {} to {} %, in four such fields.",
+        POSTERIORS(least("coverage", col("log_odds") == 1)), POSTERIORS(most("coverage", col("log_odds") == 1)),
+    ),
+    Sentence(
+        SHIFT, "it holds {:.0f} to {:.0f} %, and nothing tells you.",
+        POSTERIORS(least("coverage", col("log_odds") == 1.25)), POSTERIORS(most("coverage", col("log_odds") == 1.25)),
+    ),
+]  # fmt: skip
+
+# What to label --------------------------------------------------------------------------------
+
+NEXT = "what-to-label-next"
+BY_STRATA = col("labels") == "plan, strata"
+WAYS = {
+    "at random": "at random",
+    "half on alerts": "half on alerts",
+    "plan, strata": "`sampling_plan`, interval of the strata",
+    "plan": "`sampling_plan`, `confidence=` with weights",
+}
+
+
+def show_labels(found: pl.DataFrame) -> pl.DataFrame:
+    hundreds = (col("labels_for_equal_spread") / 100).round() * 100
+    needed = (
+        pl.when(col("labels") == "plan")
+        .then(pl.lit(""))
+        .otherwise(show_count("labels_for_equal_spread"))
+    )
+    order = col("labels").cast(pl.Enum(list(WAYS)))
+    rows = found.with_columns(labels_for_equal_spread=hundreds).sort(order)
+    return rows.select(
+        col("labels").replace_strict(WAYS),
+        show("spread", 3),
+        show("width", 3),
+        show_share("coverage"),
+        needed.alias("n"),
+    )
+
+
+PLANNED: list[Held] = [
+    Grid(
+        NEXT, "labels",
+        "| 2 000 labels | spread of ln(recall / fpr) | 95 % interval of precision at 1 %: mean width | held the truth, % | labels for the spread of the plan |",
+        show_labels,
+    ),
+    Sentence(
+        NEXT, "In the simulation below, random rows need {} times as many labels.",
+        LABELS(col("labels_for_equal_spread").filter(col("labels") == "at random").first() / 2_000),
+    ),
+    Sentence(NEXT, "draws this population {} times and buys 2 000 labels", LABELS(col("n_sets").min())),
+    Sentence(
+        NEXT, "and missed the truth in {} % in place of 5 % (standard error {}).",
+        LABELS(100 - least("coverage", BY_STRATA)), LABELS(standard_error()),
+    ),
+]  # fmt: skip
+FIGURES = [*SAMPLED, *BEST, *UNLABELLED, *PLANNED]

@@ -1,0 +1,298 @@
+"""Figures of docs/uncertainty.md about intervals, bands and differences."""
+
+# ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
+
+from __future__ import annotations
+
+import polars as pl
+from polars import col
+
+from .held import (
+    Grid,
+    Held,
+    Sentence,
+    Stored,
+    count,
+    least,
+    mean,
+    most,
+    near,
+    percent,
+    show,
+    show_share,
+    standard_error,
+)  # fmt: skip
+
+PAGE = "uncertainty"
+AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
+MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
+COMPARE, RANKING = Stored("compare"), Stored("ranking")
+DIFFERENCES, PAIRED = Stored("differences"), Stored("paired_points")
+OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
+
+# Seen in simulation ---------------------------------------------------------------------------
+
+IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
+AT_RECALL = col("metric").str.starts_with("precision_at_recall")
+MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
+
+
+def hold_areas(label: str, *which: pl.Expr) -> list[Held]:
+    """Return the two rows of a kind of area: cells that are marked reliable, and others."""
+    sure, other = (*which, MARKED), (*which, NOT_MARKED)
+    held = "coverage_of_marked"
+    return [
+        Sentence(
+            PAGE, f"| {label} | `reliable` | {{}} | {{}} .. {{}} | {{}} |", AREAS(count(*sure)),
+            AREAS(least(held, *sure)), AREAS(most(held, *sure)), AREAS(near(held, *sure)),
+        ),
+        Sentence(
+            PAGE, f"| {label}, where not `reliable` | others | {{}} | {{}} .. {{}} | {{}} |",
+            AREAS(count(*other)), AREAS(least("coverage", *other)), AREAS(most("coverage", *other)),
+            AREAS(near("coverage", *other)),
+        ),
+    ]  # fmt: skip
+
+
+def hold_bands(start: str, kind: str, *which: pl.Expr, all_near: bool = True) -> Sentence:
+    """Return a row of the coverage of one kind of band."""
+    figures = [BANDS(count(*which)), BANDS(least(kind, *which)), BANDS(most(kind, *which))]
+    if not all_near:
+        return Sentence(PAGE, start + " | {} | {} .. {} | guarantee |", *figures)
+    return Sentence(PAGE, start + " | {} | {} .. {} | {} |", *figures, BANDS(near(kind, *which)))
+
+
+EXPECTED = col("false_positives")
+MANY, FIVE, ONE = EXPECTED.is_in(["20", "100"]), EXPECTED == "5", EXPECTED == "1"
+ANY = EXPECTED != ""
+FEW = col("missed") < 4.999
+WILSON, JEFFREYS = col("interval") == "wilson", col("interval") == "jeffreys"
+TIED = col("model") == "five levels"
+
+
+def hold_missed(start: str, *which: pl.Expr) -> Sentence:
+    worst = pl.min_horizontal(OWN_BANDS)
+    return Sentence(
+        PAGE, start + " | {} | at least {} | |", MISSED(5 * count(*which)), MISSED(least(worst, *which))
+    )
+
+
+def hold_everywhere(start: str, end: str, name: str, *which: pl.Expr) -> Sentence:
+    return Sentence(
+        PAGE, f"| {start} | {{}} | {{}} .. {{}} | {end} |", EVERYWHERE(count(*which, col("n_pos") > 0)),
+        EVERYWHERE(least(name, *which)), EVERYWHERE(most(name, *which)),
+    )  # fmt: skip
+
+
+SEEN: list[Held] = [
+    *hold_areas("`average_precision`, analytic", IS_AP),
+    *hold_areas("`roc_auc`, analytic", IS_ROC),
+    *hold_areas("`precision_at_recall(0.5)` and `(0.8)`, analytic", AT_RECALL),
+    hold_bands("| precision at a threshold, `\"mover\"`, Wilson | 20 or 100 false positives expected", "mover_wilson", MANY),
+    hold_bands("| precision at a threshold, `\"mover\"`, Wilson | 5", "mover_wilson", FIVE),
+    hold_bands("| precision at a threshold, `\"mover\"`, Wilson | 1", "mover_wilson", ONE),
+    hold_bands("| precision at a threshold, `\"mover\"`, Jeffreys | 20 or 100", "mover_jeffreys", MANY),
+    hold_bands("| precision at a threshold, `\"mover\"`, Jeffreys | 5", "mover_jeffreys", FIVE),
+    hold_missed("| f1, mcc, cohen_kappa, npv, accuracy, `\"mover\"`, Wilson | fewer than 5 missed positives expected", WILSON, FEW),
+    hold_missed("| f1, mcc, cohen_kappa, npv, accuracy, `\"mover\"`, Wilson | 5 or more", WILSON, ~FEW),
+    hold_missed("| f1, mcc, cohen_kappa, npv, accuracy, `\"mover\"`, Jeffreys | fewer than 5", JEFFREYS, FEW),
+    hold_missed("| f1, mcc, cohen_kappa, npv, accuracy, `\"mover\"`, Jeffreys | 5 or more", JEFFREYS, ~FEW),
+    hold_bands("| `\"rectangle\"`, Clopper-Pearson | all", "rectangle_clopper_pearson", ANY, all_near=False),
+    hold_bands("| `\"rectangle\"`, Hoeffding | all", "rectangle_hoeffding", ANY, all_near=False),
+    hold_everywhere("`\"simultaneous\"`, recall and fpr at all scores at once | no ties", "guarantee", "rates", ~TIED),
+    hold_everywhere("`\"simultaneous\"`, recall and fpr at all scores at once | five levels", "guarantee", "rates", TIED),
+    hold_everywhere("`\"simultaneous\"`, precision at all scores of positives at once | all", "guarantee", "simultaneous"),
+    hold_everywhere("`\"mover\"`, Wilson, precision at all scores of positives at once | all", "not promised", "default"),
+]  # fmt: skip
+
+# Sentences ------------------------------------------------------------------------------------
+
+WIDER = [
+    col(f"simultaneous_width_{recall}") / col(f"default_width_{recall}") for recall in (0.3, 0.5, 0.7)
+]
+RECTANGLE = col("rectangle_clopper_pearson_width") / col("mover_wilson_width")
+WORST = (col("n_pos") == 200) & (col("n_neg") == 200) & TIED & (col("eta") == "0.001")
+ERROR = (0.95 * 0.05 / (col("n_sets") * col("marked"))).sqrt()
+FEW_MARKED = col("marked") < 0.5
+
+
+def weighted(held: str, *which: pl.Expr) -> pl.Expr:
+    """Return the coverage of all test sets that are marked."""
+    marks = col("marked").filter(*which)
+    return 100 * (col(held).fill_null(0).filter(*which) * marks).sum() / marks.sum()
+
+
+SENTENCES: list[Held] = [
+    Sentence(
+        PAGE, "its 95 % covered the precision at all scores of positives in {:.0f} to {:.0f} % of test sets.",
+        EVERYWHERE(least("default")), EVERYWHERE(most("default")),
+    ),
+    Sentence(
+        PAGE, "the band is {} to {} times as wide as the default one.",
+        EVERYWHERE(pl.min_horizontal(WIDER).min()), EVERYWHERE(pl.max_horizontal(WIDER).max()),
+    ),
+    Grid(
+        PAGE, "sizes", "| `assurance` | cells | test sets narrow enough, %: least | mean | greatest |",
+        lambda found: found.group_by("assurance").agg(
+            cells=pl.len(), least=col("narrow_enough").min(), mean=col("narrow_enough").mean(),
+            most=col("narrow_enough").max(),
+        ).sort("assurance").select(
+            pl.format("{}", "assurance"), pl.format("{}", "cells"), *map(show_share, ("least", "mean", "most"))
+        ),
+    ),
+    Sentence(PAGE, "and draws {} test sets of each size (standard error at most 0.5)", Stored("sizes")(col("n_sets").min())),
+    *SEEN,
+    Sentence(
+        PAGE, "Each cell has {} test sets (standard error 0.5 percentage points). Bands at fixed thresholds have {} (0.15), and the bootstrap, of three populations, {} or {} (at most {}).",
+        AREAS(col("n_sets").min()), BANDS(col("n_sets").min()), BOOTSTRAP(col("n_sets").max()), BOOTSTRAP(col("n_sets").min()), BOOTSTRAP(standard_error()),
+    ),
+    Sentence(
+        PAGE, "| `average_precision`, bootstrap, three populations | `reliable` | {} | {} .. {} | {} |",
+        BOOTSTRAP(count(MARKED)), BOOTSTRAP(least("coverage_of_marked", MARKED)),
+        BOOTSTRAP(most("coverage_of_marked", MARKED)), BOOTSTRAP(near("coverage_of_marked", MARKED)),
+    ),
+    Sentence(
+        PAGE, "| `average_precision`, bootstrap, three populations | all | {} | {} .. {} | {} |",
+        BOOTSTRAP(count(IS_AP)), BOOTSTRAP(least("coverage")), BOOTSTRAP(most("coverage")), BOOTSTRAP(near("coverage")),
+    ),
+    Sentence(
+        PAGE,
+        "Of the {} cells that are `reliable`, {} hold less than 93 % by more than two standard errors, and {} more than 97 %.",
+        AREAS(count(MARKED)),
+        AREAS(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
+        AREAS(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
+    ),
+    Sentence(
+        PAGE, "Average precision is marked in {:.0f} % of the test sets with 50 positives or more.",
+        AREAS(mean("marked", IS_AP, col("n_pos") >= 50)),
+    ),
+    Sentence(
+        PAGE, "with 200 of each class and five levels, at a prevalence of 0.001, {:.0f} % hold the truth.",
+        AREAS(least("coverage", IS_AP, WORST)),
+    ),
+    Sentence(
+        PAGE, "With 20 positives an interval of ROC AUC may miss {:.0f} %.",
+        AREAS(100 - least("coverage", IS_ROC, col("n_pos") == 20)),
+    ),
+    Sentence(PAGE, "Where it is not reliable, it may hold as little as {:.0f} %.", BOOTSTRAP(least("coverage", col("marked") < 0.5))),
+    Sentence(
+        PAGE,
+        "In cells where fewer than half are marked, the marked ones hold in {} % for average precision, {} % for precision at a recall and {} % for ROC AUC; they are {} % of all that is marked.",
+        *(AREAS(weighted("coverage_of_marked", kind, FEW_MARKED)) for kind in (IS_AP, AT_RECALL, IS_ROC)),
+        AREAS(100 * col("marked").filter(FEW_MARKED).sum() / col("marked").sum()),
+    ),
+    Sentence(
+        PAGE,
+        "Where at least a fifth is marked, {} % hold in the worst cell; where 2 to 5 % are, as little as {} % do.",
+        AREAS(least("coverage_of_marked", col("marked") >= 0.2)),
+        AREAS(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
+    ),
+    Sentence(PAGE, "Where five false positives are expected, a band may hold as little as {:.0f} %.", BANDS(least("mover_wilson", FIVE))),
+    Sentence(PAGE, "Where one is expected, up to {:.0f} % of the test sets raise no alert", BANDS(most("no_interval", ONE))),
+    Sentence(PAGE, "with 20 false positives it is {} to {} times as wide.", BANDS(RECTANGLE.filter(EXPECTED == "20").min()), BANDS(RECTANGLE.filter(EXPECTED == "20").max())),
+    Sentence(
+        PAGE, "On average {} to {} % hold by Wilson's interval, and {} % in the worst cell",
+        MISSED(percent(pl.min_horizontal(*(col(name).filter(WILSON).mean() for name in OWN_BANDS)))),
+        MISSED(percent(pl.max_horizontal(*(col(name).filter(WILSON).mean() for name in OWN_BANDS)))),
+        MISSED(least(pl.min_horizontal(OWN_BANDS), WILSON)),
+    ),
+    Sentence(PAGE, "Jeffreys has {} % at the least.", MISSED(least(pl.min_horizontal(OWN_BANDS), JEFFREYS))),
+    Sentence(PAGE, "with {} test sets a cell ({}), from 20 positives and 20 negatives to 1 000 and 20 000.", EVERYWHERE(col("n_sets").min()), EVERYWHERE(standard_error())),
+]  # fmt: skip
+
+# Equal models, and differences ----------------------------------------------------------------
+
+FEW_SETS = col("n_sets") < 2_000
+FOUND_APART = [col("metric") == "average_precision", col("metric") == "roc_auc"]
+
+
+def show_compared(found: pl.DataFrame) -> pl.DataFrame:
+    """Return the least and the most of the populations, by size of the test set."""
+    ends = [
+        (name, found.filter(metric=metric, eta=eta))
+        for name, metric, eta in (
+            ("at 0.001", "average_precision", 0.001), ("at 0.01", "average_precision", 0.01),
+            ("at 0.1", "average_precision", 0.1), ("ROC AUC", "roc_auc", 0.1),
+        )
+    ]  # fmt: skip
+    parts = [
+        of.group_by("n_pos", "n_neg", maintain_order=True).agg(
+            pl.format("{} to {}", show(least("rejected")), show(most("rejected"))).alias(name)
+        )
+        for name, of in ends
+    ]
+    sizes = found.select("n_pos", "n_neg").unique(maintain_order=True).sort("n_pos", "n_neg")
+    for part in parts:
+        sizes = sizes.join(part, on=["n_pos", "n_neg"], maintain_order="left")
+    return sizes.with_columns(show_thousands("n_pos"), show_thousands("n_neg"))
+
+
+def show_thousands(column: str) -> pl.Expr:
+    return col(column).cast(pl.String).str.replace(r"(\d)(\d{3})$", "$1 $2")
+
+
+def show_differences(found: pl.DataFrame) -> pl.DataFrame:
+    """Return the coverage of differences by what is expected in the emptiest cell of both groups."""
+    places = (("fewer than 1", 0, 1), ("1 to 5", 1, 5), ("5 to 20", 5, 20), ("at least 20", 20, 1e9))
+    rows = []
+    for rows_of, held, wrong in (
+        ("all", "coverage", "wrongly_resolved"),
+        ("reliable", "coverage_of_marked", "wrongly_resolved_of_marked"),
+    ):
+        of = found if rows_of == "all" else found.filter(col("marked") >= 0.5)
+        for name, low, high in places:
+            part = of.filter(col("emptiest") >= low, col("emptiest") < high)
+            if part.height:
+                shown = part.select(
+                    cells=pl.format("{}", pl.len()),
+                    least=show(least(held)),
+                    mean=show(mean(held)),
+                    wrong=show(most(wrong).fill_null(0.0)),
+                )
+                rows.append((rows_of, name, *shown.row(0)))
+    return pl.DataFrame(
+        rows, orient="row", schema=["rows", "expected", "cells", "least", "mean", "wrong"]
+    )
+
+
+DIFFERENT: list[Held] = [
+    Grid(
+        PAGE, "compare", "| positives | negatives | average precision at 0.001 | at 0.01 | at 0.1 | ROC AUC |", show_compared,
+    ),
+    Sentence(
+        PAGE, "with {} test sets a cell, or {} where there are 1 000 positives.",
+        COMPARE(col("n_sets").max()), COMPARE(col("n_sets").min()),
+    ),
+    Sentence(
+        PAGE, "Equally good models came as far in at most {:.2f} % of test sets, even where no interval is reliable.",
+        COMPARE(most("resolved", col("marked") < 0.05)),
+    ),
+    Grid(
+        PAGE, "differences",
+        "| rows | expected in the emptiest cell | cells | coverage, %: least | mean | equal groups told apart, %: most |",
+        show_differences,
+    ),
+    Sentence(
+        PAGE,
+        "Where 2 to 5 % are, chance picked them, and as little as {} % of them hold.",
+        DIFFERENCES(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
+    ),
+    Sentence(PAGE, "with {} pairs of test sets a cell, at a fixed threshold", DIFFERENCES(col("n_sets").min())),
+    Sentence(PAGE, "and {} test sets a cell (0.5), {} in all", PAIRED(col("n_sets").min()), PAIRED(count())),
+    Sentence(
+        PAGE, "The intervals hold {} to {} % of the true differences; where hardly any example is discordant, they are too wide.",
+        PAIRED(least("coverage")), PAIRED(most("coverage")),
+    ),
+    Sentence(
+        PAGE, "Where at least 5 % of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells",
+        PAIRED(least("coverage_of_marked", col("marked") >= 0.05)), PAIRED(most("coverage_of_marked", col("marked") >= 0.05)),
+        PAIRED(count(col("marked") >= 0.05)),
+    ),
+    Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
+    Sentence(
+        PAGE, "Of 3 or 10 equally good models, one was ruled out in {} to {} % of test sets ({} cells with 20 to 100 positives at prevalences from 0.01 to 0.4, {} or {} test sets each).",
+        RANKING(least("ruled_out")), RANKING(most("ruled_out")), RANKING(count()),
+        RANKING(col("n_sets").max()), RANKING(col("n_sets").min()),
+    ),
+]  # fmt: skip
+FIGURES = [*SENTENCES, *DIFFERENT]

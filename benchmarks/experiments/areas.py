@@ -1,0 +1,158 @@
+"""Intervals of areas, differences of areas, and rankings, where all rows are drawn alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polars_prcurve import metrics
+
+from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
+from .populations import AREAS, CELLS, MODELS, Cell, draw_short
+
+ETAS = (None, 0.1, 0.01, 0.001)
+ASKED: list[Any] = ["average_precision", "roc_auc"]
+ASKED += [metrics.precision_at_recall(recall) for recall in (0.5, 0.8)]
+
+
+def cover_areas(cell: Cell, found: pl.DataFrame) -> Iterator[Row]:
+    """Yield the coverage of each metric at each prevalence; that of ROC AUC once."""
+    own = cell.n_pos / (cell.n_pos + cell.n_neg)
+    for (metric, eta), part in found.group_by("metric", "eta", maintain_order=True):
+        is_own = math.isclose(float(eta), own)
+        if metric != "roc_auc" or is_own:
+            truth = AREAS[str(metric)](cell.model, eta)
+            where = {"metric": metric, "eta": "own" if is_own else f"{eta:g}"}
+            yield cell.row | where | measure_coverage(part, truth)
+
+
+@experiment(CELLS)
+def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of `summary(confidence=)` by influences."""
+    parts = []
+    for sets in split_sets(n_sets, 4 * (2 * cell.n_pos + 1)):
+        drawn = draw_short(cell, sets, rng)
+        asked = {"metrics": ASKED, "confidence": CONFIDENCE, "counts": ("n_pos", "n_neg")}
+        found = drawn.prc.summary(ETAS, by="set", **asked)
+        parts.append(found.select("metric", "eta", "low", "high", "reliable"))
+    return cover_areas(cell, pl.concat(parts))
+
+
+@experiment(
+    [cell for cell in CELLS if cell.model in MODELS[:3] and cell.n_pos != 50],
+    lambda cell: 200 if cell.n_pos < 1_000 else 100,  # replicates of many positives take their time
+)
+def measure_bootstrap(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of average precision by `summary(method="bootstrap")`."""
+    drawn = draw_short(cell, n_sets, rng)
+    found = drawn.prc.summary(
+        ETAS, metrics="average_precision", confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg"),
+        method="bootstrap", n_resamples=500, seed=1,
+    )  # fmt: skip
+    return cover_areas(cell, found)
+
+
+# Equally good models --------------------------------------------------------------------------
+
+COMPARED_SIZES = ((20, 200), (20, 5_000), (50, 500), (100, 1_000), (200, 2_000), (1_000, 10_000))
+COMPARED = [Cell(model, *size) for model, size in product(MODELS[:3], COMPARED_SIZES)]
+
+
+def draw_pairs(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return scores of two models, `a` and `b`, that are equally good and err alike."""
+    size = cell.n_pos + cell.n_neg
+    noises = rng.normal(size=(3, sets, size))
+    noise = (noises[:2] + noises[2]) / 2**0.5
+    if cell.model.name.startswith("t3"):
+        noise /= np.sqrt(rng.chisquare(3, size=(sets, size)) / 3)
+    shift = float(cell.model.name.split()[-1])
+    label = np.arange(size) < cell.n_pos
+    a, b = (noise + shift * label).reshape(2, -1)
+    number = np.repeat(np.arange(sets), size)
+    return pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": a, "b": b})
+
+
+def count_paired_sets(cell: Cell) -> int:
+    return 2_000 if cell.n_pos < 1_000 else 500
+
+
+@experiment(COMPARED, count_paired_sets)
+def measure_compare(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Shares of test sets in which `compare` tells two equally good models apart."""
+    etas = [0.1, 0.01, 0.001]
+    found = pl.concat(
+        draw_pairs(cell, sets, rng).prc.compare(
+            ["a", "b"], eta=etas, metrics=("roc_auc", "average_precision"), by="set"
+        )
+        for sets in split_sets(n_sets, cell.n_pos + cell.n_neg)
+    )
+    for (metric, eta), part in found.group_by("metric", "eta", maintain_order=True):
+        if metric != "roc_auc" or eta == 0.1:
+            yield cell.row | {"metric": metric, "eta": eta} | measure_rejections(part)
+
+
+def measure_rejections(found: pl.DataFrame) -> Row:
+    """Return how often equal models are told apart: by their p-value, and marked `resolved`."""
+    marked = pl.col("reliable").fill_null(value=False)
+    rejected = (pl.col("p_value") < 1 - CONFIDENCE).fill_null(value=False)
+    return found.select(
+        rejected=rejected.mean(),
+        resolved=pl.col("resolved").fill_null(value=False).mean(),
+        marked=marked.mean(),
+        rejected_of_marked=rejected.filter(marked).mean(),
+        no_error=pl.col("standard_error").is_null().mean(),
+    ).row(0, named=True)
+
+
+@dataclass(frozen=True)
+class Equals:
+    """Several models of normal scores, d' = 1.2, that are equally good."""
+
+    n_pos: int
+    n_neg: int
+    n_models: int
+    share_examples: bool
+
+
+EQUALS = [
+    Equals(*size, n_models, shared)
+    for size, n_models, shared in product(((20, 200), (60, 90), (100, 1_000)), (3, 10), (True, False))
+]
+
+
+def draw_equals(cell: Equals, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return a long table; half of what moves a score is common to all models that share examples."""
+    n = cell.n_pos + cell.n_neg
+    shape = sets, cell.n_models, n
+    common = rng.normal(size=(sets, 1, n)) if cell.share_examples else 0.0
+    noise = (rng.normal(size=shape) + common) / math.sqrt(1 + cell.share_examples)
+    label = np.arange(n) < cell.n_pos
+    names = {
+        "set": np.arange(sets)[:, None, None], "model": np.arange(cell.n_models)[:, None],
+        "example": np.arange(n), "label": label,
+    }  # fmt: skip
+    columns = {name: np.broadcast_to(values, shape).ravel() for name, values in names.items()}
+    return pl.DataFrame(columns | {"score": (1.2 * label + noise).ravel()})
+
+
+@experiment(EQUALS, lambda cell: 600 if cell.n_pos < 100 else 300)
+def measure_ranking(cell: Equals, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Shares of test sets in which `may_be_best` rules out one of several equal models."""
+    parts = []
+    for sets in split_sets(n_sets, cell.n_models * (cell.n_pos + cell.n_neg)):
+        found = draw_equals(cell, sets, rng).prc.ranking(
+            [0.01, 0.1, 0.4],
+            by="set",
+            confidence=CONFIDENCE,
+            id="example" if cell.share_examples else None,
+        )
+        parts.append(found.group_by("set", "eta").agg((~pl.col("may_be_best")).any().alias("ruled_out")))
+    shares = pl.concat(parts).group_by("eta").agg(pl.col("ruled_out").mean()).sort("eta")
+    for row in shares.iter_rows(named=True):
+        yield vars(cell) | row

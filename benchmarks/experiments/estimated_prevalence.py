@@ -1,0 +1,253 @@
+"""Prevalences that are estimates: what intervals are worth that carry their error, and their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from polars_prcurve import eta_from_sample, metrics
+
+from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
+from .populations import AREAS, BETA, FIVE, MIXTURE, Cell, draw_flagged, draw_short
+
+# Samples of the field -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A test set, with recall and fpr of a threshold, and a sample of events from the field."""
+
+    n_pos: int
+    n_neg: int
+    recall: float
+    fpr: float
+    eta: float
+    events: int
+
+
+SAMPLED = [
+    Sampled(50, 2_000, 0.7, 0.01, 0.1, 50),
+    Sampled(50, 2_000, 0.7, 0.01, 0.1, 500),
+    Sampled(200, 2_000, 0.5, 0.02, 0.01, 500),
+    Sampled(200, 20_000, 0.8, 0.005, 0.001, 10_000),
+    Sampled(1_000, 20_000, 0.8, 0.005, 0.1, 200),
+    Sampled(1_000, 20_000, 0.8, 0.005, 0.3, 100),
+    Sampled(200, 2_000, 0.5, 0.02, 0.01, 100),
+    Sampled(200, 2_000, 0.5, 0.02, 0.005, 100),
+    Sampled(50, 5_000, 0.9, 0.02, 0.05, 200),
+    Sampled(20, 500, 0.6, 0.04, 0.2, 40),
+    Sampled(100, 1_000, 0.8, 0.05, 0.02, 300),
+    Sampled(300, 300, 0.9, 0.3, 0.8, 50),
+    Sampled(30, 300, 0.9, 0.1, 0.5, 60),
+    Sampled(500, 50_000, 0.6, 0.0005, 0.0005, 20_000),
+    Sampled(40, 4_000, 0.95, 0.2, 0.02, 50),
+    Sampled(5_000, 50_000, 0.7, 0.01, 0.02, 1_000),
+]
+SHOWN = ("precision", "f1", "lift", "npv", "accuracy", "mcc", "cohen_kappa", "predicted_positive_rate")
+
+
+def sample_field(rng: np.random.Generator, eta: float, events: int, sets: int) -> pl.DataFrame:
+    samples = {"set": np.arange(sets), "k": rng.binomial(events, eta, sets)}
+    return eta_from_sample(pl.DataFrame(samples | {"n": [events] * sets}))
+
+
+@experiment(SAMPLED, 10_000)
+def measure_sampled_eta_points(cell: Sampled, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Bands of point metrics with an eta from a sample; `as_fixed` is precision with eta as a number."""
+    drawn = draw_flagged((cell.n_pos, cell.n_neg), (cell.recall, cell.fpr), n_sets, rng)
+    etas = sample_field(rng, cell.eta, cell.events, n_sets)
+    asked: Any = {"threshold": 1, "confidence": CONFIDENCE, "by": "set", "counts": ("n_pos", "n_neg")}
+    fixed = drawn.prc.operating_points(etas.select("set", "eta"), metrics="precision", **asked)
+    found = drawn.prc.operating_points(etas, metrics=list(SHOWN), **asked)
+    truths = {name: getattr(metrics, name)(cell.recall, cell.fpr, cell.eta) for name in SHOWN}
+    row = asdict(cell) | {"none_in_sample": (etas["eta"] == 0).mean()}
+    row |= {"as_fixed": hold_point(fixed, "precision", truths["precision"])["coverage"]}
+    yield row | {name: hold_point(found, name, truth)["coverage"] for name, truth in truths.items()}
+
+
+AREAS_AT = [(200, 2_000, 0.1, 200), (200, 2_000, 0.1, 2_000), (50, 2_000, 0.1, 100)]
+AREAS_AT += [(200, 20_000, 0.01, 1_000), (200, 20_000, 0.01, 10_000), (1_000, 5_000, 0.3, 100)]
+AREAS_AT += [(100, 1_000, 0.02, 200), (300, 300, 0.5, 50)]
+
+
+@experiment([*product((BETA, MIXTURE, FIVE), AREAS_AT)], 2_000)
+def measure_sampled_eta_areas(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of areas with an eta from a sample; `as_fixed` with eta as a number."""
+    model, (n_pos, n_neg, eta, events) = cell
+    place = Cell(model, n_pos, n_neg)
+    asked: Any = [
+        "average_precision",
+        metrics.precision_at_recall(0.5),
+        metrics.precision_at_recall(0.8),
+    ]
+    found: dict[str, list[pl.DataFrame]] = {"fixed": [], "sampled": []}
+    for sets in split_sets(n_sets, 2 * n_pos + 1):
+        drawn = draw_short(place, sets, rng)
+        samples = sample_field(rng, eta, events, sets)
+        for kind, parts in found.items():
+            etas = samples.select("set", "eta") if kind == "fixed" else samples
+            summary = drawn.prc.summary(
+                etas, metrics=asked, confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg")
+            )
+            parts.append(summary.select("metric", "low", "high", "reliable"))
+    fixed, sampled = (pl.concat(parts) for parts in found.values())
+    for metric in ("average_precision", "precision_at_recall(0.5)", "precision_at_recall(0.8)"):
+        truth = AREAS[metric](model, eta)
+        row = place.row | {"eta": eta, "events": events, "metric": metric}
+        row |= {"as_fixed": measure_coverage(fixed.filter(metric=metric), truth)["coverage"]}
+        yield row | measure_coverage(sampled.filter(metric=metric), truth)
+
+
+OWN_SAMPLES = [(500, 0.1, 0.7, 0.03), (2_000, 0.02, 0.6, 0.01), (200, 0.3, 0.8, 0.1)]
+OWN_SAMPLES += [(20_000, 0.005, 0.7, 0.004)]
+"""Test sets that are random samples of the field: their size, eta, recall and fpr."""
+
+
+@experiment(OWN_SAMPLES, 10_000)
+def measure_own_prevalence(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Bands at the own prevalence of a random test set, as a number and with its interval."""
+    n, eta, recall, fpr = cell
+    k = rng.binomial(n, eta, n_sets)
+    hits = {"n_pos": (k, rng.binomial(k, recall)), "n_neg": (n - k, rng.binomial(n - k, fpr))}
+    sides = {name: np.stack([hit, size - hit], axis=1).ravel() for name, (size, hit) in hits.items()}
+    both = {"set": np.arange(n_sets).repeat(2), "score": np.tile([1, 0], n_sets)}
+    drawn = pl.DataFrame(both | sides)
+    sample = eta_from_sample(pl.DataFrame({"set": np.arange(n_sets), "k": k, "n": [n] * n_sets}))
+    for metric in ("precision", "f1", "npv", "predicted_positive_rate"):
+        truth = getattr(metrics, metric)(recall, fpr, eta)
+        row = {"n": n, "eta": eta, "recall": recall, "fpr": fpr, "metric": metric}
+        for name, etas in (("as_fixed", None), ("coverage", sample)):
+            found = drawn.prc.operating_points(
+                etas,
+                threshold=1,
+                metrics=metric,
+                confidence=CONFIDENCE,
+                by="set",
+                counts=("n_pos", "n_neg"),
+            )
+            row[name] = hold_point(found, metric, truth)["coverage"]
+        yield row
+
+
+# estimate_prevalence --------------------------------------------------------------------------
+
+EDGES = np.concatenate([[-np.inf], np.linspace(-5, 7, 399), [np.inf]])
+MIDDLES = np.linspace(-5.015, 7.015, 400)
+"""Scores are counted in 400 narrow bins, far finer than the ten levels that the method cuts."""
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """A reference and unlabelled rows; scores of negatives are normal, those of positives moved by d."""
+
+    d: float
+    n_pos: int
+    n_neg: int
+    n: int
+    eta: float
+    moved: float = 0.0
+    """All scores of the field are this much higher than in the reference."""
+    d_field: float | None = None
+    """What d is in the field, if it differs."""
+    rounded: bool = False
+    """Scores have five values."""
+
+    @property
+    def what(self) -> str:
+        if self.moved:
+            return f"scores {self.moved} sd higher in the field"
+        if self.d_field is not None:
+            return f"and {self.d_field:g} in the field"
+        return "five distinct scores" if self.rounded else "only the prevalence differs"
+
+    def draw_counts(
+        self, size: int, mean: float, sets: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        shares = np.diff(stats.norm.cdf(EDGES, loc=mean))
+        counts = rng.multinomial(size, shares / shares.sum(), size=sets)
+        if self.rounded:
+            counts = np.add.reduceat(counts, np.searchsorted(MIDDLES, [-9, 0, 1, 2, 3]), axis=1)
+        return counts
+
+    def draw_tables(self, sets: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the reference and the unlabelled rows, of all test sets."""
+        n_pos = self.draw_counts(self.n_pos, self.d, sets, rng)
+        n_neg = self.draw_counts(self.n_neg, 0, sets, rng)
+        d = self.d if self.d_field is None else self.d_field
+        mixed = np.stack(
+            [
+                self.draw_counts(k, d + self.moved, 1, rng)[0]
+                + self.draw_counts(self.n - k, self.moved, 1, rng)[0]
+                for k in rng.binomial(self.n, self.eta, size=sets)
+            ]
+        )
+        width = n_pos.shape[1]
+        scores = MIDDLES if width == len(MIDDLES) else np.arange(width)
+        keys = {"set": np.repeat(np.arange(sets), width), "score": np.tile(scores, sets)}
+        reference = pl.DataFrame(keys | {"n_pos": n_pos.ravel(), "n_neg": n_neg.ravel()})
+        return reference, pl.DataFrame(keys | {"n": mixed.ravel()})
+
+
+ALIKE = (
+    Unlabelled(2, 200, 2_000, 10_000, 0.02),
+    Unlabelled(2, 200, 2_000, 1_000, 0.1),
+    Unlabelled(1, 200, 2_000, 1_000, 0.1),
+    Unlabelled(1, 1_000, 10_000, 10_000, 0.1),
+    Unlabelled(2, 50, 500, 5_000, 0.3),
+    Unlabelled(2, 20, 2_000, 10_000, 0.02),
+    Unlabelled(2, 200, 2_000, 10_000, 0.5),
+    Unlabelled(2, 200, 2_000, 10_000, 0.005),
+    Unlabelled(2, 1_000, 10_000, 100_000, 0.02),
+    Unlabelled(2, 1_000, 10_000, 100_000, 0.001),
+    Unlabelled(2, 200, 2_000, 10_000, 0.02, rounded=True),
+)
+CHANGED = (
+    Unlabelled(2, 200, 2_000, 10_000, 0.02, moved=0.3),
+    Unlabelled(2, 200, 2_000, 1_000, 0.1, moved=0.3),
+    Unlabelled(2, 200, 2_000, 1_000, 0.1, moved=0.1),
+    Unlabelled(2, 1_000, 10_000, 100_000, 0.02, moved=0.1),
+    Unlabelled(2, 200, 2_000, 10_000, 0.1, d_field=1),
+    Unlabelled(2, 1_000, 10_000, 100_000, 0.1, d_field=1.5),
+)
+
+
+def measure_estimates(cell: Unlabelled, estimates: pl.DataFrame) -> Row:
+    where = {"d": cell.d, "n": cell.n, "eta": cell.eta}
+    found = estimates.select(
+        mean=pl.col("eta").mean(),
+        spread=pl.col("eta").std(),
+        coverage=pl.lit(cell.eta).is_between("eta_low", "eta_high").mean(),
+        width=(pl.col("eta_high") - pl.col("eta_low")).mean(),
+    ).row(0, named=True)
+    return where | found
+
+
+@experiment([*ALIKE, *CHANGED], 1_000)
+def measure_mixture(cell: Unlabelled, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of `estimate_prevalence(method="mixture")`, and how often its test rejects."""
+    reference, field = cell.draw_tables(n_sets, rng)
+    estimates = field.prc.estimate_prevalence(
+        method="mixture", reference=reference, reference_counts=("n_pos", "n_neg"), counts="n",
+        confidence=CONFIDENCE, by="set",
+    )  # fmt: skip
+    where = {"field": cell.what, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
+    rejected = estimates.select((pl.col("shift_p_value") < 0.05).mean()).item()
+    yield where | measure_estimates(cell, estimates) | {"rejected": rejected}
+
+
+@experiment([*product((ALIKE[0], ALIKE[1], ALIKE[2], ALIKE[7]), (1, 1.25))], 1_000)
+def measure_posteriors(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of `estimate_prevalence` from posteriors, calibrated or with too large log-odds."""
+    place, sharper = cell
+    _, field = place.draw_tables(n_sets, rng)
+    log_odds = sharper * place.d * (pl.col("score") - place.d / 2)
+    field = field.with_columns(score=1 / (1 + (-log_odds).exp()))
+    estimates = field.prc.estimate_prevalence(0.5, counts="n", confidence=CONFIDENCE, by="set")
+    yield {"log_odds": sharper} | measure_estimates(place, estimates)

@@ -1,0 +1,186 @@
+"""Fields that consist of parts: promises, bands and areas with `within=`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from polars_prcurve import eta_from_sample, metrics
+
+from .experiment import CONFIDENCE, ROUNDING, Row, experiment, hold_point, measure_coverage, split_sets
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a field: normal scores, of positives d higher, and of all by an offset."""
+
+    n_pos: int
+    n_neg: int
+    eta: float
+    share: float
+    d: float
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Field:
+    """Test sets of a field of several parts, in which a precision is promised."""
+
+    name: str
+    parts: tuple[Part, ...]
+    precision: float
+
+    @property
+    def n_rows(self) -> int:
+        return sum(part.n_pos + part.n_neg for part in self.parts)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        rows = [(i, part.eta, part.share) for i, part in enumerate(self.parts)]
+        return pl.DataFrame(rows, schema=["part", "eta", "share"], orient="row")
+
+    def draw_sets(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        frames = []
+        for i, part in enumerate(self.parts):
+            label = np.arange(part.n_pos + part.n_neg) < part.n_pos
+            score = rng.normal(size=(sets, len(label))) + part.d * label + part.offset
+            number = np.arange(sets).repeat(len(label))
+            columns = {"set": number, "score": score.ravel(), "label": np.tile(label, sets)}
+            frames.append(pl.DataFrame(columns).with_columns(part=pl.lit(i, dtype=pl.Int64)))
+        return pl.concat(frames)
+
+    def sample_etas(self, sets: int, n: int, rng: np.random.Generator) -> pl.DataFrame:
+        """Return the prevalences of all parts of some test sets, each from n events of the part."""
+        return pl.concat(
+            eta_from_sample(rng.binomial(n, part.eta, sets), n).with_columns(
+                part=pl.lit(i, dtype=pl.Int64), share=pl.lit(part.share), set=pl.int_range(pl.len())
+            )
+            for i, part in enumerate(self.parts)
+        )
+
+    def find_rates(self, threshold: Any) -> tuple[Any, Any, float]:
+        """Return true recall and fpr of the field at thresholds, and its prevalence."""
+        whole = sum(part.share for part in self.parts)
+        pos = neg = eta = 0.0
+        for part in self.parts:
+            weight = part.share / whole
+            eta += weight * part.eta
+            pos = pos + weight * part.eta * stats.norm.sf(threshold - part.offset - part.d)
+            neg = neg + weight * (1 - part.eta) * stats.norm.sf(threshold - part.offset)
+        return pos / eta, neg / (1 - eta), eta
+
+    @property
+    def best_recall(self) -> float:
+        recall, fpr, eta = self.find_rates(np.linspace(-4, 12, 100_001))
+        kept = metrics.precision(recall, fpr, eta) >= self.precision
+        return float(np.max(recall, where=kept, initial=0))
+
+    @property
+    def areas(self) -> dict[str, float]:
+        """The true areas of the field."""
+        recall, fpr, eta = self.find_rates(np.linspace(14, -9, 400_001))
+        recall, fpr = recall.clip(0, 1), fpr.clip(0, 1)
+        precision = np.nan_to_num(metrics.precision(recall, fpr, eta), nan=1.0)
+        area = float((precision[1:] + precision[:-1]) / 2 @ np.diff(recall))
+        return {"average_precision": area, "roc_auc": float(np.trapezoid(recall, fpr))}
+
+
+SIZED = ((20, 500, 0.02, 1, 2), (50, 500, 0.05, 2, 2.5), (200, 2_000, 0.01, 5, 3))
+SIZED_MOVED = ((30, 3_000, 0.01, 1, 2.5, 0.5), (100, 1_000, 0.1, 1, 2.5, 0.0))
+FIVE_PARTS = tuple(Part(*of) for of in (*SIZED, *SIZED_MOVED))
+FIELDS = [
+    Field("two alike", (Part(100, 1_000, 0.1, 1, 2.5), Part(100, 1_000, 0.1, 1, 2.5)), 0.6),
+    Field("rare and frequent", (Part(200, 2_000, 0.01, 4, 3), Part(50, 500, 0.2, 1, 2)), 0.6),
+    Field("moved scores", (Part(100, 2_000, 0.05, 1, 2.5), Part(100, 2_000, 0.05, 1, 2.5, 1)), 0.4),
+    Field("five of all sizes", FIVE_PARTS, 0.5),
+    Field("one heavy and small", (Part(20, 200, 0.1, 9, 2.5), Part(500, 5_000, 0.1, 1, 2.5)), 0.6),
+    Field("ten small", tuple(Part(20, 200, 0.1, 1 + i, 2.5, 0.1 * i) for i in range(10)), 0.5),
+    Field("rare", (Part(300, 10_000, 0.001, 1, 4), Part(300, 10_000, 0.003, 2, 4)), 0.4),
+    Field("hardly reached", (Part(100, 1_000, 0.1, 1, 1.5), Part(100, 1_000, 0.2, 1, 1.5)), 0.7),
+    Field("not reached", (Part(200, 2_000, 0.1, 1, 0), Part(200, 2_000, 0.1002, 1, 0)), 0.1002),
+    Field("flat", (Part(500, 500, 0.5, 1, 0), Part(100, 500, 0.5, 2, 0)), 0.501),
+]
+
+
+@experiment(FIELDS, 500)
+def measure_field_promises(cell: Field, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Promises of precision in the whole field."""
+    found: dict[float | None, list[pl.Series]] = {None: [], CONFIDENCE: []}
+    for sets in split_sets(n_sets, cell.n_rows):
+        drawn = cell.draw_sets(sets, rng)
+        for level, parts in found.items():
+            points = drawn.prc.operating_points(
+                cell.frame, within="part", precision=cell.precision, by="set", guarantee=level
+            )
+            parts.append(points["threshold"])
+    plain, sure = (pl.concat(parts).drop_nulls().to_numpy() for parts in found.values())
+    least = cell.precision * (1 - ROUNDING)
+    broken = [
+        float(np.sum(metrics.precision(*cell.find_rates(of)) < least) / n_sets) for of in (plain, sure)
+    ]
+    best = cell.best_recall
+    share = float(cell.find_rates(sure)[0].mean() / best) if len(sure) and best else None
+    row = {"field": cell.name, "precision": cell.precision, "best_recall": best}
+    row |= {"broken_by_point": broken[0], "broken": broken[1], "found": len(sure) / n_sets}
+    yield row | {"recall_share": share}
+
+
+BAND_AT = (
+    (0, 2_000, 2.0),
+    (1, 1_000, 2.5),
+    (2, 500, 2.0),
+    (3, 1_000, 2.0),
+    (4, 300, 2.0),
+    (5, 500, 2.0),
+)
+BAND_CELLS = [(FIELDS[i], events, at) for i, events, at in (*BAND_AT, (6, 5_000, 3.5))]
+SHOWN = ("precision", "f1", "recall")
+
+
+@experiment(BAND_CELLS, 500)
+def measure_field_bands(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Bands at one threshold of a field: eta known, sampled and taken as exact, and sampled."""
+    field, events, threshold = cell
+    recall, fpr, eta = field.find_rates(threshold)
+    found: dict[str, list[pl.DataFrame]] = {"known": [], "as_fixed": [], "sampled": []}
+    for sets in split_sets(n_sets, field.n_rows):
+        drawn, samples = field.draw_sets(sets, rng), field.sample_etas(sets, events, rng)
+        etas = {"known": field.frame, "as_fixed": samples.drop("eta_low", "eta_high", "eta_confidence")}
+        for kind, parts in found.items():
+            points = drawn.prc.operating_points(
+                etas.get(kind, samples), within="part", threshold=threshold, metrics=list(SHOWN),
+                confidence=CONFIDENCE, by="set",
+            )  # fmt: skip
+            parts.append(points)
+    row = {"field": field.name, "events": events, "threshold": threshold}
+    for (kind, parts), name in product(found.items(), SHOWN):
+        truth = float(getattr(metrics, name)(recall, fpr, eta))
+        row[f"{name}_{kind}"] = hold_point(pl.concat(parts), name, truth)["coverage"]
+    yield row
+
+
+AREA_EVENTS = (2_000, 1_000, 500, 1_000, 300, 500, 5_000, 500)
+
+
+@experiment([*zip(FIELDS[:8], AREA_EVENTS, strict=True)], 500)
+def measure_field_areas(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of areas of fields: eta known, and sampled."""
+    field, events = cell
+    found: dict[str, list[pl.DataFrame]] = {"known": [], "sampled": []}
+    for sets in split_sets(n_sets, field.n_rows):
+        drawn, samples = field.draw_sets(sets, rng), field.sample_etas(sets, events, rng)
+        for kind, parts in found.items():
+            summary = drawn.prc.summary(
+                field.frame if kind == "known" else samples, within="part", metrics=list(field.areas),
+                confidence=CONFIDENCE, by="set",
+            )  # fmt: skip
+            parts.append(summary.select("metric", "low", "high", "reliable"))
+    for (kind, parts), (name, truth) in product(found.items(), field.areas.items()):
+        row = {"field": field.name, "events": events, "eta": kind, "metric": name}
+        yield row | measure_coverage(pl.concat(parts).filter(metric=name), truth)

@@ -1,0 +1,192 @@
+"""The docs' figures of coverage are those of stored tables, and the tables are those of the simulations.
+
+`benchmarks/docs_figures` says which sentence and which table of the docs has which figure, and
+`python benchmarks/coverage.py --docs` writes them. Here the docs must be what it would write.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.docs_figures import FIGURES, PAGES, write_page
+from benchmarks.docs_figures.held import TABLES, Figure, Sentence, least, most, read_table
+
+DOCS = Path(__file__).parent.parent / "docs"
+STORED = sorted(path.stem for path in TABLES.glob("*.csv"))
+SHARE = re.compile(r"\d[\d.]*\s%|\d\.\d+ \.\. \d|\| \d+\.\d (?=\|)")
+CODE = re.compile(r"^```.*?^```$", flags=re.DOTALL | re.MULTILINE)
+NOMINAL = re.compile(r"(95|5)\s%")
+"""The levels that intervals and tests are asked for."""
+
+NOT_STORED = {
+    "was found in 42 % of test sets is found in 15 %": "of a prototype; its models were not kept",
+    "had 3.3 to 5.3 % at a prevalence of 0.01": "of a prototype of the test",
+    "7.2 % with 20 positives and 5 000": "of the same prototype",
+    "without the half, up to 11.5 %": "of the same prototype",
+    "Wilson's would hold 85 % where 0.16 missed positives": "exact, before the end was raised",
+    "a band of precision holds 84 %": "exact, and not stored",
+    "in place of the product it was 87.2 % at worst, and 70 % where 1 % is marked": "of an earlier flag",
+    "and any mix of both kinds, at least 93.5 % hold": "exact, and not stored",
+    "with opposite clusters, 93.8 to 97.4 % do": "of another prototype",
+    "With half a row, up to 10.2 % were told apart": "of an earlier version",
+    "they are told apart in 52 % in place of 66 %": "of a prototype",
+    "and at 0.1 in 91 % in place of 93 %": "of a prototype",
+    "So with this test 77 % is a bound": "of the trial of other orders",
+    "200 000 test sets each, it held the truth in 92.3 to 95.6 %": "of a prototype of the interval",
+}
+"""Figures of simulations that are in no table, with the reason."""
+
+NOT_RUN: dict[str, str] = {
+    "bought_areas": "takes minutes, and has not been run again",
+    "cluster_areas": "takes minutes, and has not been run again",
+    "cluster_pairs": "takes minutes, and has not been run again",
+    "maxima": "takes minutes, and has not been run again",
+    "paired_points": "takes minutes, and has not been run again",
+    "sizes": "takes minutes, and has not been run again",
+}
+"""Experiments without a table yet, with the reason; their figures in the docs are of an earlier run."""
+
+TABLE_NOT_STORED = "| order of the tests | broken at most, % | found, % | share of the best recall, % |"
+"""Orders of tests that were tried and not built; their code was not kept."""
+
+NOT_SIMULATED = {
+    "is estimated as 4 %, but it could as well be 2 % or 7 %": "read off the table above it",
+    "up to 0.5 % too small": "computed",
+    "a mixture, of which 40 % of the positives": "says what is drawn",
+    "in 93 to 97 %": "the head of a column",
+    "except where that is within 0.5 % of alpha": "computed",
+    "at a `guarantee` of 0.95 or less, 2 % at 0.99 and 9 % at 0.999": "computed",
+    "with its interval at 98 %": "the level that was asked for",
+    "broken with a probability of 4.7 %": "computed, and held beside its estimate",
+    "in which patients share 80 % of the variance": "says what is drawn",
+    "each promise is kept at 97.5 %": "how 5 % are shared",
+    "beyond that end with 1 %, and so the tests may err with 4 % and not": "how 5 % are shared",
+    "of which 1 % are positive": "says what is drawn",
+    "in `de`, 2 % are positive. The original posteriors put the share at 24 %": "read off the table",
+    "and the moved posteriors at 2 %": "read off the table",
+}
+"""Other shares on these pages, with what they are."""
+
+
+def find_unheld(page: str) -> str:
+    """Return a page without code, and without what is held or allowed."""
+    text = CODE.sub("", (DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    for held in FIGURES:
+        if held.page == page:
+            start, end = held.find(text).span()
+            text = text[:start] + " \n " + text[end:]
+    text = re.sub(re.escape(TABLE_NOT_STORED) + r"\n(?:\|.*\n)*", "", text)
+    for phrase in (*NOT_STORED, *NOT_SIMULATED):
+        text = re.sub(r"\s+".join(map(re.escape, phrase.split())), " ", text)
+    return text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_figures_of_the_docs_are_those_of_the_stored_tables(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert write_page(page, text) == text, "run python benchmarks/coverage.py --docs"
+
+
+def test_a_wrong_figure_is_found() -> None:
+    ends = (Figure("posteriors", end("coverage")) for end in (least, most))
+    held = Sentence("prior-shift", "the interval holds {} to {} %", *ends)
+    low, high = held.find_figures()
+    page = f"Here the interval\n  holds {low} to {high} % of them."
+    assert held.write(page) == page
+    assert held.write(page.replace(low, "12.3")) == page
+    with pytest.raises(LookupError, match="found 0 times"):
+        held.find("Here the interval fails")
+
+
+def test_every_stored_table_is_used_in_the_docs() -> None:
+    assert sorted(set().union(*(held.tables for held in FIGURES)) - set(NOT_RUN)) == STORED
+
+
+def test_stored_tables_are_small() -> None:
+    assert sum((TABLES / f"{name}.csv").stat().st_size for name in STORED) < 300_000
+
+
+@pytest.mark.parametrize("page", [*PAGES, "which-threshold", "decision-curves"])
+def test_every_share_on_these_pages_is_held_or_explained(page: str) -> None:
+    found = [share[0] for share in SHARE.finditer(find_unheld(page)) if not NOMINAL.fullmatch(share[0])]
+    if page == "decision-curves":  # it tells of risks in per cent, too
+        found = [share for share in found if "." in share]
+    assert found == []
+
+
+@pytest.mark.parametrize("phrase", [*NOT_STORED, *NOT_SIMULATED])
+def test_what_is_not_held_is_still_there(phrase: str) -> None:
+    pattern = re.compile(r"\s+".join(map(re.escape, phrase.split())))
+    pages = (*PAGES, "which-threshold", "decision-curves")
+    assert any(pattern.search((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in pages)
+
+
+# The tables are those of the code -------------------------------------------------------------
+
+AGAIN = {
+    "areas": (0, 60),
+    "bands": (0, 2_000),
+    "bootstrap": (0, 10),
+    "cluster_areas": (1, 60),
+    "cluster_bands": (0, 60),
+    "everywhere": (0, 60),
+    "field_areas": (0, 30),
+    "field_bands": (0, 30),
+    "field_promises": (0, 30),
+    "labels": (0, 3),
+    "maxima": (0, 10),
+    "missed_positives": (0, 1),
+    "sampled_eta_areas": (2, 60),
+    "sizes": (1, 300),
+    "together": (1, 60),
+    "uncertain_targets": (0, 60),
+}
+"""Which cell is drawn again, with how many test sets; of others the first one, with 200."""
+
+
+def is_near(found: float | None, stored: float | None, n: float, n_stored: float) -> bool:
+    """Whether two shares, or means of numbers from 0 to 1, differ by no more than chance."""
+    if found is None or stored is None:
+        return found is stored or min(n, n_stored) < 20
+    middle = (found * n + stored * n_stored + 2) / (n + n_stored + 4)
+    spread = abs(middle * (1 - middle)) * (1 / max(n, 1) + 1 / max(n_stored, 1))
+    return abs(found - stored) <= 4.5 * spread**0.5 + 0.002
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STORED)
+def test_stored_tables_have_all_cells(name: str) -> None:
+    pytest.importorskip("scipy")
+    from benchmarks.experiments import EXPERIMENTS
+
+    one = EXPERIMENTS[name]
+    found = read_table(name).select("cell", "n_sets").unique(maintain_order=True).rows()
+    assert found == [(number, one.n_sets(cell)) for number, cell in enumerate(one.cells)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STORED)
+def test_stored_tables_are_those_of_the_simulations(name: str) -> None:
+    pytest.importorskip("scipy")
+    from benchmarks.experiments import EXPERIMENTS
+
+    cell, n_sets = AGAIN.get(name, (0, 200))
+    found = EXPERIMENTS[name].run_cell(cell, n_sets)
+    stored = read_table(name).filter(cell=cell)
+    assert found.columns == stored.columns
+    for new, old in zip(found.iter_rows(named=True), stored.iter_rows(named=True), strict=True):
+        of_marked = {
+            "coverage_of_marked": "marked",
+            "rejected_of_marked": "marked",
+            "recall_share": "found",
+        }
+        for column in (column for column in found.columns if column != "n_sets"):
+            part = of_marked.get(column)
+            n, n_old = (row["n_sets"] * (1 if part is None else row[part]) for row in (new, old))
+            if isinstance(new[column], str | int):
+                assert new[column] == old[column]
+            else:
+                assert is_near(new[column], old[column], n, n_old), column
