@@ -263,7 +263,20 @@ def public_names() -> set[str]:
 
 
 # Participles and prepositions read as values. A function is a verb, or a noun if it only returns that.
-PREPOSITIONS = {"of", "at", "in", "by", "for", "on", "over", "above", "below", "without", "within"}
+PREPOSITIONS = {
+    "of",
+    "at",
+    "in",
+    "by",
+    "for",
+    "on",
+    "over",
+    "above",
+    "below",
+    "with",
+    "without",
+    "within",
+}
 NO_PARTICIPLES = {"feed", "need", "seed", "embed", "exceed"}
 
 

@@ -122,7 +122,7 @@ def test_metrics_are_equal_if_they_are_made_alike() -> None:
 
 def test_a_changed_metric_is_not_the_declared_one() -> None:
     assert replace(metrics.precision, range=(0.0, 2.0)) != metrics.precision
-    changed = metrics.average_precision.with_recipe(needs="all")
+    changed = metrics.average_precision.change_recipe(needs="all")
     assert changed != metrics.average_precision
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(changed)
@@ -153,7 +153,7 @@ def assert_promise_is_true(
     changed = {promise: PROMISES[promise]}
     if promise == "once":
         changed["steps"] = metric.recipe.all_steps()
-    without = metric.with_recipe(**changed)
+    without = metric.change_recipe(**changed)
     assert_same(
         prc(df).summary(eta, metrics=metric, **given), prc(df).summary(eta, metrics=without, **given)
     )
@@ -182,9 +182,9 @@ def test_a_promise_changes_no_value_of_any_table(table: Table, case: Any, eta: f
 @pytest.mark.parametrize(
     ("promise", "broken"),
     [
-        ("needs", metrics.best("lr_neg").with_recipe(needs="rises", total="max")),
-        ("by_rise", metrics.auprg.with_recipe(by_rise=True)),
-        ("ends_only", metrics.pr_auc.with_recipe(ends_only=True)),
+        ("needs", metrics.best("lr_neg").change_recipe(needs="rises", total="max")),
+        ("by_rise", metrics.auprg.change_recipe(by_rise=True)),
+        ("ends_only", metrics.pr_auc.change_recipe(ends_only=True)),
     ],
 )
 def test_a_false_promise_is_found(promise: str, broken: CurveMetric) -> None:

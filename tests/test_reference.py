@@ -839,7 +839,7 @@ def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np
         return drawn
 
     asked = [
-        metrics.average_precision.with_recipe(needs="all"),
+        metrics.average_precision.change_recipe(needs="all"),
         "roc_auc",
     ]  # a cell per score
     with warnings.catch_warnings(), mock.patch.object(bootstrap, "_correct_percentiles", spy):

@@ -96,7 +96,7 @@ def threshold_curve(
     marked = read_points("threshold_curve", points, curves, ["threshold", "recall", "precision"])
     channels, picked = _read_channels(curves, color, facet)
     events = _find_events(curves, points)
-    rows = _with_x_and_alerts(find_few_false_alerts(curves.rows), curves, events)
+    rows = _add_x_and_alerts(find_few_false_alerts(curves.rows), curves, events)
     finite = rows.filter(pl.col("x").is_finite())
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
@@ -138,7 +138,7 @@ def _find_events(curves: ChartCurves, points: pl.DataFrame | None) -> float:
     return float(known[0]) if len(known) == 1 and known[0] > 1 else chosen
 
 
-def _with_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves, events: float) -> pl.DataFrame:
+def _add_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves, events: float) -> pl.DataFrame:
     """Add `x`, the threshold as a float, and `alerts`, null in place of 0, which no log axis shows."""
     if len(rows) and rows["threshold"].null_count():
         raise PrcError(

@@ -12,9 +12,9 @@ from polars_prcurve.charts.parts.chart_assembly import (
     ChartSpec,
     ChartText,
     add_ghosts,
+    add_panel_values,
     arrange_panels,
     build_chart,
-    with_panel_values,
 )
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
@@ -122,7 +122,7 @@ def pr_curve(
     areas = measure_steps(steps, y)
     channels = sort_panels(read_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
-    channels = with_panel_values(channels, label_panels(channels, areas, curves))
+    channels = add_panel_values(channels, label_panels(channels, areas, curves))
     spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=(band,) if band else ())
     size = arrange_panels(channels.facet, spec)
     drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), size.width)

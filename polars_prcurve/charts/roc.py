@@ -20,9 +20,9 @@ from polars_prcurve.charts.parts.chart_assembly import (
     ChartSpec,
     ChartText,
     add_ghosts,
+    add_panel_values,
     arrange_panels,
     build_chart,
-    with_panel_values,
 )
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
@@ -116,7 +116,7 @@ def roc_curve(
     areas = _measure_areas(full)
     channels = sort_panels(read_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
-    channels = with_panel_values(channels, label_panels(channels, areas, curves))
+    channels = add_panel_values(channels, label_panels(channels, areas, curves))
     spec = ChartSpec(_build_fpr_axis(edge), _RECALL, "linear", width=0.8, height=0.88)
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]

@@ -128,7 +128,7 @@ class Comparison(NamedTuple):
         named = number_metrics(self.metrics)
         if self.analytic:
             return named
-        return {name: metric.with_recipe(helpers={}) for name, metric in named.items()}
+        return {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
 
     @property
     def metrics_with_errors(self) -> dict[str, CurveMetric]:
@@ -241,7 +241,7 @@ def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyF
     differences = differences.with_columns(
         (read_side("a", error) ** 2 + read_side("b", error) ** 2).sqrt().alias(error) for error in errors
     )
-    return _with_larger_errors(comparison, differences)
+    return _take_larger_errors(comparison, differences)
 
 
 def _subtract_paired(
@@ -288,7 +288,7 @@ def _subtract_paired(
         )
         for name, metric in with_errors.items()
     )
-    return _with_larger_errors(comparison, differences)
+    return _take_larger_errors(comparison, differences)
 
 
 def _subtract_replicates(
@@ -329,7 +329,7 @@ def _join_values(
     )
 
 
-def _with_larger_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
+def _take_larger_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
     """Make each standard error the larger one of itself and that of its cautious value.
 
     It is null where the difference is, and 0 where it is nothing but rounding.

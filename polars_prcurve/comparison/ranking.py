@@ -69,10 +69,10 @@ def build_ranking_table(
         values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
     else:
         values = build_points_table(table, grid, targets, [metric.alias("value")])
-    ranks = _with_ranks(table, values, sign)
+    ranks = _add_ranks(table, values, sign)
     if uncertainty is not None:
         differences = _build_differences(table, grid, ranking_metric, uncertainty)
-        ranks = _with_lead(table, ranks, differences, sign, uncertainty.confidence)
+        ranks = _add_lead(table, ranks, differences, sign, uncertainty.confidence)
     return ranks.select(chosen)
 
 
@@ -101,7 +101,7 @@ def _build_differences(
     return build_point_differences(of_points)
 
 
-def _with_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
+def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:
     """Add the rank of each model in its `by` group at each prevalence, and sort by rank.
 
     `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
@@ -124,7 +124,7 @@ def _ranking_keys(table: InputTable) -> list[str]:
     return [*table.group_columns, "eta", _ETA_NUMBER]
 
 
-def _with_lead(
+def _add_lead(
     table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float, confidence: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the leader, from `differences` of all model pairs."""
@@ -157,7 +157,7 @@ def _with_lead(
     beaten = _list_beaten(differences, keys, sign, 1 - confidence)
     ranks = join_groups(ranks, beaten, on, how="left").sort(_ROW_NUMBER)
     not_beaten = pl.when(pl.col("value").is_not_null()).then(pl.col(_IS_BEATEN).is_null())
-    return _with_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
+    return _share_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
 
 
 def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha: float) -> pl.LazyFrame:
@@ -172,7 +172,7 @@ def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha:
     return pairs.filter(_IS_BEATEN).unique()
 
 
-def _with_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def _share_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Give `resolved` and `reliable` of each model against the leader to the leader, too.
 
     The leader has true if all others have, false if one has false, and otherwise null.

@@ -221,7 +221,7 @@ def _binormal_auc() -> pl.Expr:
 # The curve ------------------------------------------------------------------------------------
 
 
-def with_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Replace recall and fpr by those of the fitted model, and counts by null.
 
     `frame` is a result of `build_eta_sweep`.
@@ -337,7 +337,7 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     if averages is not None:
         averages = averages._replace(of=to_binormal_metric(averages.of))
     term, steps = metric.recipe.fitted
-    return metric.with_recipe(
+    return metric.change_recipe(
         term=term,
         finish=finish,
         steps=steps,

@@ -21,12 +21,12 @@ from polars_prcurve.column_names import (
     SWEEP_COLUMNS,
     WEIGHT_UNIT,
 )
-from polars_prcurve.curves.binormal import with_binormal_rates
-from polars_prcurve.curves.field_bands import with_field_bands
+from polars_prcurve.curves.binormal import replace_by_binormal_rates
+from polars_prcurve.curves.field_bands import add_field_bands
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
-from polars_prcurve.intervals.bands import BandOptions, with_bands
+from polars_prcurve.intervals.bands import BandOptions, add_bands
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -108,13 +108,13 @@ def build_curve_table(
         clusters=bands is not None and bands.clustered,
     )
     if smooth and isinstance(table, ScoreTable):
-        frame = with_binormal_rates(frame, table)
-    frame = with_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
+        frame = replace_by_binormal_rates(frame, table)
+    frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
     eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
     return frame.select(*table.by, eta, *grid.carried, *others)
 
 
-def with_metrics(
+def add_metrics(
     frame: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     table: InputTable,
@@ -137,9 +137,9 @@ def with_metrics(
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
     frame = frame.with_columns(values)
     if is_field(table):
-        frame = with_field_bands(frame, metrics, bands, table)
+        frame = add_field_bands(frame, metrics, bands, table)
     else:
-        frame = with_bands(frame, metrics, bands, table)
+        frame = add_bands(frame, metrics, bands, table)
     if not long:
         return frame
     ends = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}

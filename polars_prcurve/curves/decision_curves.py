@@ -22,7 +22,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.column_names import FIELD_COLUMNS, GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
-from polars_prcurve.curves.curve_table import with_metrics
+from polars_prcurve.curves.curve_table import add_metrics
 from polars_prcurve.curves.field_table import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
@@ -74,7 +74,7 @@ def build_decision_table(
     ).sort(GROUP, "eta", NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
-    frame = with_metrics(frame, [metric], table, bands, long=False)
+    frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))
     first, *others = list_decision_columns(bands=bands is not None, in_field=is_field(table))

@@ -25,13 +25,13 @@ from polars_prcurve.intervals.bands import (
     LIMIT_COLUMNS,
     BandOptions,
     add_ends,
+    add_rate_limits,
     choose_ends,
     evaluate_metric,
     find_corners,
     measure_eta_distances,
     scale_bounds,
     to_unbounded,
-    with_rate_limits,
 )
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
@@ -66,7 +66,7 @@ def refuse_bootstrap_of_field(*, given: bool) -> None:
         )
 
 
-def with_field_bands(
+def add_field_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
@@ -74,18 +74,18 @@ def with_field_bands(
     etas = ETA_LIMITS if table.parts.uncertain_eta else ()
     rows = frame.with_row_index(_ROW)
     parts = rows.join(build_part_counts(table, frame), on=[GROUP, SCORE], nulls_equal=True)
-    parts = _with_moved_rates(_with_limits(parts, bands, table))
+    parts = _add_moved_rates(_add_limits(parts, bands, table))
     if etas:
-        parts = with_moved_etas(parts)
+        parts = add_moved_etas(parts)
     sums = _sum_corners(etas or (PART_ETA,))
     for number, metric in enumerate(metrics):
-        parts, distances = _with_distances(parts, metric, number, uncertain=bool(etas))
+        parts, distances = _add_distances(parts, metric, number, uncertain=bool(etas))
         sums += distances
     added = parts.group_by(_ROW).agg(sums)
     rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
-    rows = _with_corner_rates(rows, len(etas) or 1)
+    rows = _divide_corner_rates(rows, len(etas) or 1)
     for number, metric in enumerate(metrics):
-        rows = _with_corners(rows, metric, len(etas) or 1)
+        rows = _add_corners(rows, metric, len(etas) or 1)
         rows = rows.with_columns(to_unbounded(pl.col(ESTIMATE), scale_bounds(metric)).alias(ESTIMATE))
         below, above = (pl.col(name).sqrt() for name in _name_distances(number))
         scaled = pl.col(ESTIMATE) - below, pl.col(ESTIMATE) + above
@@ -94,20 +94,20 @@ def with_field_bands(
     return rows
 
 
-def _with_limits(parts: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> pl.LazyFrame:
+def _add_limits(parts: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> pl.LazyFrame:
     """Add both rates of each part, and the ends of their intervals; null without examples."""
     columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    return with_rate_limits(with_part_rates(parts), columns, bands, table)
+    return add_rate_limits(add_part_rates(parts), columns, bands, table)
 
 
-def with_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
+def add_part_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall and fpr of each part to rows with PART_COUNTS; null without examples."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     rates = zip(_RATES.values(), (tp / n_pos, fp / n_neg), strict=True)
     return parts.with_columns(rate.fill_nan(None).alias(name) for name, rate in rates)
 
 
-def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
+def _add_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall and fpr of the field with one part at either end of its interval."""
     share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
@@ -122,10 +122,10 @@ def _with_moved_rates(parts: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def with_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
+def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     """Add recall, fpr and eta of the field with the eta of one part at either end of its interval.
 
-    The rows have those of the field and of `with_part_rates`; the new ones are RATES_AT_ETAS.
+    The rows have those of the field and of `add_part_rates`; the new ones are RATES_AT_ETAS.
     """
     columns = []
     for end, (recall, fpr, eta) in zip(ETA_LIMITS, RATES_AT_ETAS, strict=True):
@@ -142,7 +142,7 @@ def with_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     return parts.with_columns(columns)
 
 
-def _with_distances(
+def _add_distances(
     parts: pl.LazyFrame, metric: PointMetric, number: int, *, uncertain: bool
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return the parts with a metric on the unbounded scale, and sums of squared distances."""
@@ -214,7 +214,7 @@ def _sum_corners(etas: Sequence[str]) -> list[pl.Expr]:
     return sums
 
 
-def _with_corner_rates(rows: pl.LazyFrame, n_etas: int) -> pl.LazyFrame:
+def _divide_corner_rates(rows: pl.LazyFrame, n_etas: int) -> pl.LazyFrame:
     """Divide the sums of what is flagged by the prevalence, which gives rates of the field."""
     columns = []
     for place in range(n_etas):
@@ -225,7 +225,7 @@ def _with_corner_rates(rows: pl.LazyFrame, n_etas: int) -> pl.LazyFrame:
     return rows.with_columns(columns)
 
 
-def _with_corners(rows: pl.LazyFrame, metric: PointMetric, n_etas: int) -> pl.LazyFrame:
+def _add_corners(rows: pl.LazyFrame, metric: PointMetric, n_etas: int) -> pl.LazyFrame:
     """Add a metric as ESTIMATE, and its value with all parts at the same ends of their intervals."""
     corners = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
     choices = zip(_CORNERS, (pl.min_horizontal, pl.max_horizontal), find_corners(metric), strict=True)

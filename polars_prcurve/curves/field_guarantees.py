@@ -25,7 +25,7 @@ FIELD_LOG_RATIO = f"{RESERVED}field_log_ratio"
 """The one-sided upper limit of ln(fpr / recall) at a row; infinite if there is none."""
 
 
-def with_field_tests(
+def add_field_tests(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add FIELD_STARTED and FIELD_LOG_RATIO, which errs with `alpha`, to the rows of a sweep."""

@@ -100,7 +100,7 @@ def read_group_thresholds(
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
     renamed = [pl.col(shown).cast(keys[name]).alias(name) for name, shown in names.items()]
-    frame = _with_least_scores(given, table.score_dtype, argument).select(
+    frame = _add_least_scores(given, table.score_dtype, argument).select(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
@@ -119,7 +119,7 @@ def _name_keys(table: InputTable) -> dict[str, str]:
     return {name: table.model_name if name == MODEL else name for name in table.by}
 
 
-def _with_least_scores(
+def _add_least_scores(
     given: pl.DataFrame | pl.LazyFrame, dtype: pl.DataType, argument: str
 ) -> pl.LazyFrame:
     """Add GIVEN_THRESHOLD and LEAST_SCORE."""

@@ -258,7 +258,7 @@ def list_extremes(target: Target, rows: Rows) -> dict[str, Extreme]:
     return {**extremes, END: target.promise.end(rows)}
 
 
-def with_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
+def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     """Add PROMISE_COLUMNS to pairs whose prevalences are estimates.
 
     The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
@@ -295,7 +295,7 @@ def eta_level_checks(level: float, alpha: float) -> list[Check]:
     ]
 
 
-def with_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
+def add_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
     """Add RECALL_HIGH and FPR_HIGH, which err with alpha, to the rows of a sweep, which are collected.
 
     Without `alpha`, each row has its own.

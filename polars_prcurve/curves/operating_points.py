@@ -30,20 +30,20 @@ from polars_prcurve.column_names import (
     WEIGHT_UNIT,
 )
 from polars_prcurve.curves.curve_table import (
+    add_metrics,
     check_metric_names,
     list_metric_columns,
     metric_values,
-    with_metrics,
 )
-from polars_prcurve.curves.field_guarantees import with_field_tests
+from polars_prcurve.curves.field_guarantees import add_field_tests
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantees import (
     END,
     GUARANTEE_COLUMNS,
+    add_promised_etas,
+    add_upper_limits,
     eta_level_checks,
     guarantee_columns,
-    with_promised_etas,
-    with_upper_limits,
 )
 from polars_prcurve.curves.row_search import (
     find_extremes,
@@ -55,7 +55,7 @@ from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, has_rates, read_events
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
 from polars_prcurve.intervals.bands import BandOptions
-from polars_prcurve.intervals.needed_sizes import SizeOptions, with_needed_sizes
+from polars_prcurve.intervals.needed_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
 from polars_prcurve.intervals.rates import BETA_METHODS
 from polars_prcurve.metrics import point_metrics as point
@@ -132,11 +132,11 @@ def build_points_table(
     rows = _number_rows(frame, table, design=design, clusters=clusters)
     if promise is not None:
         rates = has_rates(targets) and not grid.uncertain
-        rows = _with_promised_rows(rows, groups, promise.alpha, table, rates=rates)
+        rows = _add_promised_rows(rows, groups, promise.alpha, table, rates=rates)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
     if promise is not None and grid.uncertain:
-        pairs = with_promised_etas(pairs, promise.alpha)
+        pairs = add_promised_etas(pairs, promise.alpha)
     starts = None if promise is None else promise.starts
     if starts is not None:
         pairs = starts.join_thresholds(pairs)
@@ -158,8 +158,8 @@ def build_points_table(
     points = check_at_end(table, points, *late_checks(table, grid), *more)
     if design or clusters:
         of_none = sizes_without_alerts(cast("ScoreTable", table)) if design else SIZES_UNREACHED
-        points = _with_row_sizes(points, rows, of_none, clusters=clusters)
-    points = with_metrics(points, metrics, table, bands, long=long)
+        points = _set_row_sizes(points, rows, of_none, clusters=clusters)
+    points = add_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
@@ -176,7 +176,7 @@ def _number_rows(
     return rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, *also, **sizes)
 
 
-def _with_row_sizes(
+def _set_row_sizes(
     points: pl.LazyFrame, rows: pl.LazyFrame, of_none: Mapping[str, pl.Expr], *, clusters: bool
 ) -> pl.LazyFrame:
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
@@ -205,7 +205,7 @@ def _find_points(
     requests = _build_requests(pairs, targets)
     chosen = _choose_rows(requests, pairs, rows, targets, table, has_many_etas=has_many_etas)
     if targets[0].search.end_row is not None:
-        chosen = _with_end_scores(chosen, rows, targets[0].search.end_row)
+        chosen = _add_end_scores(chosen, rows, targets[0].search.end_row)
     points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
         *_target_columns(targets)
     )
@@ -234,13 +234,13 @@ def build_sample_size_table(
     if grid is None:
         points, of_eta = build_eta_free_points(table, targets, []), []
     else:
-        points = _with_class_counts(build_points_table(table, grid, targets, []))
+        points = _add_class_counts(build_points_table(table, grid, targets, []))
         of_eta = ["eta", *grid.carried]
     if options.method in BETA_METHODS:
         rows = table.collect(points, f'method="{options.method}"')
-        points = with_needed_sizes(rows, options, at_eta=grid is not None).lazy()
+        points = add_needed_sizes(rows, options, at_eta=grid is not None).lazy()
     else:
-        points = with_needed_sizes(points, options, at_eta=grid is not None)
+        points = add_needed_sizes(points, options, at_eta=grid is not None)
     return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
 
 
@@ -268,10 +268,10 @@ def build_eta_free_points(
     """Return operating points with n_pos and n_neg, where targets and metrics do not depend on eta."""
     # Points are built at some prevalence; any will do.
     grid = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
-    return _with_class_counts(build_points_table(table, grid, targets, metrics, bands=bands))
+    return _add_class_counts(build_points_table(table, grid, targets, metrics, bands=bands))
 
 
-def _with_class_counts(points: pl.LazyFrame) -> pl.LazyFrame:
+def _add_class_counts(points: pl.LazyFrame) -> pl.LazyFrame:
     return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
@@ -332,7 +332,7 @@ def _choose_rows(
     )
 
 
-def _with_end_scores(
+def _add_end_scores(
     chosen: pl.LazyFrame, rows: pl.LazyFrame, end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
 ) -> pl.LazyFrame:
     """Add the score at the other end of the stretch of the only target, as its extreme END."""
@@ -341,13 +341,13 @@ def _with_end_scores(
     return numbered.join(ends, on=_END_ROW, how="left")
 
 
-def _with_promised_rows(
+def _add_promised_rows(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: InputTable, *, rates: bool
 ) -> pl.LazyFrame:
     """Add what the tests of `rates` read, and those of a field of several parts."""
-    rows = with_upper_limits(rows, alpha, table) if rates else rows
+    rows = add_upper_limits(rows, alpha, table) if rates else rows
     if is_field(table):
-        return with_field_tests(rows, groups, alpha, table)
+        return add_field_tests(rows, groups, alpha, table)
     return rows
 
 

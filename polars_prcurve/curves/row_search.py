@@ -21,7 +21,7 @@ import polars as pl
 from polars_prcurve.column_names import GROUP, NEG_FACTOR, PAIR, POS_FACTOR, RESERVED
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE
-from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, list_extremes, with_upper_limits
+from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, add_upper_limits, list_extremes
 from polars_prcurve.curves.targets import ROW_NUMBER, Extreme, Target, has_rates
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.sweep.row_choice import begin_block, end_block
@@ -96,7 +96,7 @@ def _repeat_at_eta(
     pairs = pairs.select(GROUP, PAIR, "eta", POS_FACTOR, NEG_FACTOR, *promised)
     eta_rows = rows.join(pairs, on=on)
     if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
-        return with_upper_limits(eta_rows, None, table)
+        return add_upper_limits(eta_rows, None, table)
     return eta_rows
 
 

@@ -68,7 +68,7 @@ from polars_prcurve.metrics.curve_metric import (
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes
-from polars_prcurve.sweep.published_rates import with_row_before
+from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sweep_table import build_sweep
 
 # Not by totals, which are in the unit of the weights, and not in that of running sums.
@@ -247,7 +247,7 @@ def build_hulls(
     if not names:
         return {False: segments}
     found = table.collect(segments, f"{', '.join(names)}, of a convex hull")
-    return {False: found.lazy(), True: with_extents(with_row_before(find_upper_hull(found).lazy()))}
+    return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
 
 
 def _prepare_terms(metrics: Mapping[str, CurveMetric], rows: Rows) -> dict[str, pl.Expr]:
@@ -315,7 +315,7 @@ def build_segments(
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
         corner = sweep.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
         points = pl.concat([frame.select(GROUP, "recall", "fpr"), corner])
-        frame = with_row_before(points.sort(GROUP, "fpr", "recall"))
+        frame = add_row_before(points.sort(GROUP, "fpr", "recall"))
         frame = frame.with_columns(fn=1 - pl.col("recall"), tn=1 - pl.col("fpr"))  # as shares
         if table.has_counts:
             sizes = sweep.groups.select(
@@ -334,11 +334,11 @@ def build_segments(
         counted = isinstance(table, ScoreTable) and not _has_weights(table)
         half = 0.5 / pl.col(N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(HALF_POSITIVE))
-    frame = with_extents(frame, metrics)
-    return _with_square_extents(frame) if sweep.design else frame
+    frame = add_extents(frame, metrics)
+    return _add_square_extents(frame) if sweep.design else frame
 
 
-def with_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
+def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
     """Add what formulas read of a segment: RISE, RUN, and ENVELOPE if a metric reads it.
 
     Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
@@ -351,10 +351,10 @@ def with_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) ->
         (pl.col(FPR_OR_ZERO) - pl.col(FPR_BEFORE)).alias(RUN),
         (pl.col(FPR_OR_ZERO) / pl.col("recall")).alias(FPR_RECALL_RATIO),
     ).with_columns(pl.col(RISE).alias(SQUARE_RISE))
-    return _with_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
+    return _add_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
 
 
-def _with_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
+def _add_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
     """Add the shares of squared weights on a segment; without negatives there are none of theirs."""
     return segments.with_columns(
         pl.col(SQUARE_FPR).fill_null(0.0), pl.col(SQUARE_FPR_BEFORE).fill_null(0.0)
@@ -364,7 +364,7 @@ def _with_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _with_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
+def _add_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
     """Add the least `fpr / recall` from each row to the end of its group.
 
     Seen from the last row up, group numbers fall. Packed above the bits of the ratio, they make one

@@ -201,22 +201,22 @@ def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: 
         raise PrcError(_NO_WEIGHTS)
 
 
-def with_bands(
+def add_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
         raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
     frame = _widen_for_clusters(frame, bands) if bands.clustered else frame
-    frame = with_rate_limits(
+    frame = add_rate_limits(
         frame, {rate: (rate, size) for rate, size in _SIZE_COLUMNS.items()}, bands, table
     )
     if bands.uncertain_eta:
-        frame = with_eta_limits(frame)
+        frame = add_eta_limits(frame)
     for number, metric in enumerate(metrics):
-        frame = _with_band(frame, metric, bands)
+        frame = _add_band(frame, metric, bands)
         if bands.corrected:
-            frame = _with_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
+            frame = _add_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
     return frame
 
 
@@ -230,7 +230,7 @@ def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame
     )
 
 
-def with_rate_limits(
+def add_rate_limits(
     frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, the ends of the intervals of both rates; undefined is null.
@@ -269,13 +269,13 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
     return least, (1 - least[0], 1 - least[1])
 
 
-def _with_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> pl.LazyFrame:
+def _add_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> pl.LazyFrame:
     """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
     etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
     ends = _build_corners(metric, etas)
     if bands.band == "mover":
         correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
-        frame, scaled = _with_scaled_ends(frame, metric, etas, correlation)
+        frame, scaled = _add_scaled_ends(frame, metric, etas, correlation)
         ends = choose_ends(metric, scaled, ends)
     return add_ends(frame, metric.name, ends)
 
@@ -327,7 +327,7 @@ def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
     return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
 
 
-def _with_scaled_ends(
+def _add_scaled_ends(
     frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str], correlation: pl.Expr | None
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both ends of a band on the unbounded scale, and the frame with the columns they read.
@@ -353,7 +353,7 @@ def _with_scaled_ends(
     return frame, (estimate - low, estimate + high)
 
 
-def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
+def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
     """Add `<metric>_corrected` where a metric was maximized, and move the band there, too.
 
     Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
@@ -376,7 +376,7 @@ def _with_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     return frame.with_columns(**columns)
 
 
-def with_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
+def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact.
 
     An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.

@@ -76,7 +76,7 @@ def read_size_options(
     return SizeOptions(delta, level, method, share)
 
 
-def with_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
+def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     """Add `n_pos_needed` and `n_neg_needed` to rows of recall and fpr, and with `at_eta` of eta.
 
     They are null where a rate is 0 or null. Methods that need beta quantiles need a DataFrame.
@@ -90,7 +90,7 @@ def with_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(_HALVINGS):
         frame = frame.with_columns(_compute_sizes()).with_columns(_move_hits(options.assurance))
-        frame = _with_limits(frame, options).with_columns(_compute_ratios())
+        frame = _add_limits(frame, options).with_columns(_compute_ratios())
         frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve(options))
     factor = pl.col(_GREATEST).exp()
     sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
@@ -122,7 +122,7 @@ def _move_hits(assurance: float) -> list[pl.Expr]:
     return moved
 
 
-def _with_limits(frame: F, options: SizeOptions) -> F:
+def _add_limits(frame: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates, at each of the moved numbers."""
     for rate, move in product(_RATES, _MOVES):
         hits, size = _name(rate, move), _name(rate, "size")

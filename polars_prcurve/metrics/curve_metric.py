@@ -387,7 +387,7 @@ class CurveMetric(Metric):
         facts = CurveFacts(eta, np.bool_(True), has_negatives, curve.least_fpr, None, None)
         return float(self.recipe.finish(reducers[self.recipe.total](terms), facts))
 
-    def with_recipe(self, **changes: Any) -> CurveMetric:
+    def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
         return replace(self, recipe=replace(self.recipe, **changes))
 

@@ -167,7 +167,7 @@ class ScoredRows:
         )
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
-        rows, eta = _with_eta(rows, eta)
+        rows, eta = _add_eta(rows, eta)
         return self._evaluate(rows, self._count_fields().point_metric(metric, eta))
 
     def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
@@ -221,7 +221,7 @@ class ScoredRows:
         if isinstance(eta, list):
             rows, eta = _repeat_for_etas(rows, eta, cells, bool(self.exponents)), pl.field("eta")
         else:
-            rows, eta = _with_eta(rows, eta)
+            rows, eta = _add_eta(rows, eta)
         values = [cells.point_metric(m, eta) for m in metrics if m.name not in SWEEP_COLUMNS]
         filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
         names = list_curve_columns(metrics, long=False)
@@ -239,9 +239,9 @@ class ScoredRows:
         points, eta = self._bind_eta(eta)
         rows = Rows(pl.field, pl.field("at"), lambda of: self._count_fields().point_metric(of, eta))
         points = self._build_segments(points, metric, rows, eta)
-        points = _with_steps(points, [step(rows) for step in metric.recipe.all_steps()])
+        points = _add_steps(points, [step(rows) for step in metric.recipe.all_steps()])
         rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-        points = _with_steps(points, [{"term": metric.prepare_term(rows), "rises": rises}])
+        points = _add_steps(points, [{"term": metric.prepare_term(rows), "rises": rises}])
         element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
         totals = pl.struct(
@@ -270,7 +270,7 @@ class ScoredRows:
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}
         steps = (step(rows) for step in target.search.steps)
-        points = _with_steps(points, [rates, *steps, values])
+        points = _add_steps(points, [rates, *steps, values])
         chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
         return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
@@ -278,7 +278,7 @@ class ScoredRows:
         """Return the list of distinct scores, and eta; an expression becomes a field of the list."""
         points = self._distinct_list()
         if isinstance(eta, pl.Expr):
-            with_eta, eta = _with_eta(points.list.explode(), eta)
+            with_eta, eta = _add_eta(points.list.explode(), eta)
             points = with_eta.implode()
         return points, eta
 
@@ -288,7 +288,7 @@ class ScoredRows:
         """Return the rows that the metric needs, each with the segment that ends at it."""
         cells, tp, fp = self._count_fields(), pl.field("tp"), pl.field("fp")
         shifted = {"tp_before": tp.shift(1).fill_null(0), "fp_before": fp.shift(1).fill_null(0)}
-        points = _with_steps(points, [shifted])
+        points = _add_steps(points, [shifted])
         if metric.recipe.needs == "rises":
             element = pl.element().struct.field
             points = points.list.filter(element("tp") > element("tp_before"))
@@ -309,7 +309,7 @@ class ScoredRows:
         steps = [rates, extent]
         if metric.recipe.reads_envelope:
             steps.append({ENVELOPE: _envelope(rows)})
-        return _with_steps(points, steps)
+        return _add_steps(points, steps)
 
     def _count_fields(self) -> CountFields:
         tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
@@ -347,7 +347,7 @@ class ScoredRows:
         return rows.list.eval(running).list.filter(pl.element().struct.field("last"))
 
 
-def _with_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+def _add_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
     """Add fields to lists of structs, step by step: a step reads the fields of steps before it."""
     rows = pl.element()
     for step in steps:
@@ -451,7 +451,7 @@ def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str
     return rows.struct.with_fields(*fields).struct.eval(*map(pl.field, names))
 
 
-def _with_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
+def _add_eta(rows: pl.Expr, eta: Prevalence) -> tuple[pl.Expr, Prevalence]:
     """Add a prevalence that is an expression to the rows as a field; return rows and prevalence."""
     if not isinstance(eta, pl.Expr):
         return rows, eta

@@ -37,9 +37,9 @@ from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
+    add_uncertain_eta,
     has_uncertain_eta,
     uncertain_eta_troubles,
-    with_uncertain_eta,
 )
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
@@ -137,7 +137,7 @@ def _read_eta_frame(
     checked = eta.lazy().with_columns(pl.col("eta").cast(pl.Float64))
     troubles = uncertain_eta_troubles(confidence) if uncertain else []
     if uncertain:
-        checked = with_uncertain_eta(checked, schema, confidence)
+        checked = add_uncertain_eta(checked, schema, confidence)
     checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
     etas_per_group = None
     if isinstance(eta, pl.DataFrame):

@@ -53,12 +53,12 @@ from polars_prcurve.inputs.group_frames import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies
-from polars_prcurve.intervals.bands import with_eta_limits
+from polars_prcurve.intervals.bands import add_eta_limits
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
+    add_uncertain_eta,
     has_uncertain_eta,
     uncertain_eta_troubles,
-    with_uncertain_eta,
 )
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 
@@ -130,7 +130,7 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     if table.in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         # The small table is read by several parts of the plan.
         built = built._replace(frame=table.collect(built.frame, "within=").lazy())
-    limits = with_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
+    limits = add_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
     parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS, N_POS, N_NEG)
     factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
     etas = _combine_etas(built, keys).rename(names, strict=False)
@@ -273,7 +273,7 @@ def _read_frame(
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
     frame = eta.lazy().with_columns(select_column("eta").cast(pl.Float64))
     if uncertain:
-        frame = with_uncertain_eta(frame, schema, confidence)
+        frame = add_uncertain_eta(frame, schema, confidence)
         troubles = uncertain_eta_troubles(confidence)
         frame = stop_if_broken(frame, [_row_check(wrong, what) for wrong, what in troubles])
     values = {PART_ETA: "eta", PART_SHARE: share}

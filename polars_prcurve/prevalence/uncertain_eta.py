@@ -171,7 +171,7 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
     return bool(found)
 
 
-def with_uncertain_eta(
+def add_uncertain_eta(
     frame: pl.LazyFrame, schema: Mapping[str, pl.DataType], confidence: float | None
 ) -> pl.LazyFrame:
     """Return the frame with the three columns as Float64; null where eta is exact.

@@ -157,7 +157,7 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.with_columns(_correlate_rates().alias(RATE_CORRELATION)).drop(CLUSTER_SUMS)
 
 
-def with_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
+def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Set the effective sizes of rows that are joined with their groups to those at their thresholds.
 
     A row that no score reaches has no sums of its own. There none is flagged.

@@ -99,7 +99,7 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
     return {N_POS_EFFECTIVE: n_pos / mean_weight, N_NEG_EFFECTIVE: n_neg / mean_weight}
 
 
-def with_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Set the effective sizes of rows with counts to those at their thresholds.
 
     Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged.
@@ -163,7 +163,7 @@ def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.
     return pl.when(least > part * (1 + 1e-6)).then(least).otherwise(part)
 
 
-def with_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
+def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
     n_neg = pl.col(CUM_NEG) - pl.col(CUM_NEG_ABOVE)
     squares = pl.col(CUM_NEG_SQUARES) - pl.col(CUM_NEG_SQUARES_ABOVE)

@@ -75,7 +75,7 @@ def join_part_sizes(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     return join_groups(groups, sizes, table.by, how="left", keep_order=True)
 
 
-def with_effective_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
+def add_effective_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add FIELD_COLUMNS to rows with the integer sums of weights, and of their squares, of fields."""
     false = pl.col(CUM_NEG) - pl.col(NEG_BEFORE_GROUP)
     false_squares = pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP)

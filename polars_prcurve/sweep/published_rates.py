@@ -51,7 +51,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
         order, descending=[name == SCORE for name in order], nulls_last=[False] * len(order)
     )
     # Recall stands in for running sums where these only tell whether recall grows.
-    rows = with_row_before(rows).with_columns(pl.col("recall").alias(CUM_POS), *_null_columns(table))
+    rows = add_row_before(rows).with_columns(pl.col("recall").alias(CUM_POS), *_null_columns(table))
     falls = pl.col("recall") < pl.col(RECALL_BEFORE)
     count = rows.select(GROUP, falls.alias(RECALL_FALLS)).group_by(GROUP).agg(pl.col(RECALL_FALLS).sum())
     groups = groups.join(count, on=GROUP, how="left", maintain_order="left")
@@ -84,7 +84,7 @@ def _null_columns(table: RateTable) -> list[pl.Expr]:
     return [threshold.alias("threshold"), *nulls]
 
 
-def with_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
+def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
     same = pl.col(GROUP) == pl.col(GROUP).shift(1)
     starts = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}

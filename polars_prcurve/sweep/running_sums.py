@@ -118,7 +118,7 @@ def build_running_sums(
         groups = check_groups(table, groups) if checked else groups
     marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
     if asked is not None:
-        marks = _with_no_amounts(asked(groups))
+        marks = _add_zero_amounts(asked(groups))
     more, carried = tuple(_CUM_SQUARES) if squares else (), (CLUSTER,) if clusters else ()
     ordered = sort_rows(
         rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more, carried=carried
@@ -223,9 +223,9 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares:
 
 def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
     """Return a mark for every group and listed threshold: a row that adds nothing to either class."""
-    return groups.select(GROUP).join(_with_no_amounts(pl.LazyFrame({SCORE: listed})), how="cross")
+    return groups.select(GROUP).join(_add_zero_amounts(pl.LazyFrame({SCORE: listed})), how="cross")
 
 
-def _with_no_amounts(frame: pl.LazyFrame) -> pl.LazyFrame:
+def _add_zero_amounts(frame: pl.LazyFrame) -> pl.LazyFrame:
     zero = pl.lit(0, dtype=pl.Int128)
     return frame.with_columns(zero.alias(name) for name in (POS, NEG, *_CUM_SQUARES))

@@ -42,10 +42,10 @@ from polars_prcurve.column_names import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.sweep.cluster_sizes import with_cluster_sizes
-from polars_prcurve.sweep.design_sizes import with_design_shares, with_design_sizes
+from polars_prcurve.sweep.cluster_sizes import set_cluster_sizes
+from polars_prcurve.sweep.design_sizes import add_design_shares, set_design_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
-from polars_prcurve.sweep.part_sizes import with_effective_counts
+from polars_prcurve.sweep.part_sizes import add_effective_counts
 from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
     Thresholds,
@@ -105,10 +105,10 @@ def build_eta_sweep(
         else:
             # With the groups on the left, the join itself puts the rows in order.
             frame = groups.join(rows, on=GROUP, maintain_order="left_right")
-    frame = with_effective_counts(frame) if is_field(table) else frame
+    frame = add_effective_counts(frame) if is_field(table) else frame
     frame = add_counts(table, frame) if isinstance(table, ScoreTable) else frame
-    frame = with_design_sizes(cast("ScoreTable", table), frame) if design else frame
-    return with_cluster_sizes(frame) if clusters else frame
+    frame = set_design_sizes(cast("ScoreTable", table), frame) if design else frame
+    return set_cluster_sizes(frame) if clusters else frame
 
 
 def build_sweep(
@@ -136,8 +136,8 @@ def build_sweep(
     frame = _join_counts(table, rows, groups)
     if design:
         scores = cast("ScoreTable", table)
-        frame = with_design_shares(scores, with_design_sizes(scores, frame))
-    frame = with_cluster_sizes(frame) if clusters else frame
+        frame = add_design_shares(scores, set_design_sizes(scores, frame))
+    frame = set_cluster_sizes(frame) if clusters else frame
     return SweepTables(frame, groups, design)
 
 

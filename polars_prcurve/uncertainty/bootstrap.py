@@ -41,7 +41,7 @@ from polars_prcurve.column_names import (
     SCORE,
 )
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.segment_sums import CurveSegments, build_hulls, number_metrics, with_extents
+from polars_prcurve.curves.segment_sums import CurveSegments, add_extents, build_hulls, number_metrics
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.rates import z_value
@@ -184,7 +184,7 @@ class Bootstrap(NamedTuple):
                 rates = sums[is_row] / class_size, (sums - amounts)[is_row] / class_size
             points |= dict(zip((rate, before), rates, strict=True))
             totals[total] = np.where(n > 0, n, np.nan).ravel()
-        rows = with_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
+        rows = add_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
         sizes = pl.col(N_POS), pl.col(N_NEG)
         has_pos, has_neg = (size.is_not_null() for size in sizes)
         return CurveSegments(

@@ -23,11 +23,11 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.intervals.bands import (
+    add_eta_limits,
     combine_distances,
     from_unbounded,
     measure_eta_distances,
     to_unbounded,
-    with_eta_limits,
 )
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
@@ -39,7 +39,7 @@ _MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_h
 _SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in _ENDS]
 
 
-def with_eta_errors(
+def carry_eta_errors(
     values: pl.LazyFrame,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
@@ -59,7 +59,7 @@ def with_eta_errors(
         for name, metric in named.items()
         if metric.depends_on_eta and has_analytic_interval(metric)
     }
-    pairs = with_eta_limits(pairs)
+    pairs = add_eta_limits(pairs)
     for limit, end in zip(ETA_LIMITS, _ENDS, strict=True):
         at_end = build_values(_move_pairs(pairs, limit, sizes), moved).select(
             PAIR,

@@ -108,11 +108,11 @@ def build_influences(
                 # The pairs on the left, so that the join leaves each curve in order.
                 at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *curves.of_pair, *also)
                 frame = at_eta.join(segments, on=GROUP, maintain_order="left_right")
-            frame = with_influences(frame, curves.make_rows(pl.col), key, chosen)
+            frame = add_influences(frame, curves.make_rows(pl.col), key, chosen)
             yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen), curves.design)
 
 
-def with_influences(
+def add_influences(
     frame: pl.LazyFrame, rows: Rows, key: str, metrics: Mapping[str, Influence]
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row.

@@ -31,30 +31,30 @@ from polars_prcurve.column_names import (
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.field_bands import (
     RATES_AT_ETAS,
+    add_moved_etas,
+    add_part_rates,
     add_squares,
-    with_moved_etas,
-    with_part_rates,
 )
-from polars_prcurve.curves.segment_sums import CurveSegments, with_extents
+from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.bands import (
+    add_eta_limits,
     measure_eta_distances,
     to_unbounded,
-    with_eta_limits,
 )
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
-from polars_prcurve.sweep.published_rates import with_row_before
+from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.uncertainty.analytic import bind_least_ends
 from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
 
 _FIELD, _END, _ODDS = f"{RESERVED}field", f"{RESERVED}end", f"{RESERVED}odds_of_field"
 
 
-def with_part_eta_errors(
+def carry_part_eta_errors(
     values: pl.LazyFrame,
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
@@ -78,10 +78,10 @@ def with_part_eta_errors(
     columns = [pl.col(name).alias(_name_middle(name)) for name in moved]
     at_ends = at_ends.join(values.select(GROUP, *columns), on=GROUP)
     values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=GROUP, how="left")
-    values = with_eta_limits(values)
+    values = add_eta_limits(values)
     for name, metric in moved.items():
         distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
-        values, corners = _with_corners(values, name, metric, confidence)
+        values, corners = _find_corners(values, name, metric, confidence)
         values = widen_intervals(values, name, metric, distances, corners)
     return values
 
@@ -102,7 +102,7 @@ def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFram
     kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
     points = kept.select(*table.by, GROUP, SCORE, "recall", "fpr")
     parts = points.drop(table.by).join(build_part_counts(table, points), on=[GROUP, SCORE])
-    parts = with_moved_etas(with_part_rates(parts.join(etas, on=GROUP)))
+    parts = add_moved_etas(add_part_rates(parts.join(etas, on=GROUP)))
     ends = [
         parts.select(
             pl.col(GROUP).alias(_FIELD),
@@ -125,7 +125,7 @@ def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
     points = points.cache()
     groups = points.group_by(GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(GROUP)
-    segments = with_extents(with_row_before(points.select(GROUP, "recall", "fpr")))
+    segments = add_extents(add_row_before(points.select(GROUP, "recall", "fpr")))
     curves = CurveSegments(
         groups,
         {False: segments.cache()},
@@ -184,7 +184,7 @@ def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: flo
     )
 
 
-def _with_corners(
+def _find_corners(
     values: pl.LazyFrame, name: str, metric: CurveMetric, confidence: float
 ) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
     """Return the intervals of a value at a bound, at both ends of the prevalence of the field.

@@ -211,7 +211,7 @@ def build_subsample_table(
     examples = _require_examples(table)
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1), read_seed(seed)
     rows = table.collect(_build_rows(examples, grid, thresholds), "subsample_negatives")
-    rows = _with_samples(rows, examples)
+    rows = _set_samples(rows, examples)
     statistics = _draw_all_samples(rows, repeats, seed)
     rows = rows.with_columns(
         pl.Series(name, column).fill_nan(None)
@@ -250,7 +250,7 @@ def _build_rows(table: ScoreTable, grid: EtaTable, thresholds: Thresholds) -> pl
     return frame
 
 
-def _with_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
+def _set_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
     """Add n_kept, replace eta by the prevalence of the samples, and adjust precision to that."""
     n_pos, n_neg, eta = pl.col(N_POS), pl.col(N_NEG), pl.col("eta")
     has_both = n_pos.is_not_null() & n_neg.is_not_null()

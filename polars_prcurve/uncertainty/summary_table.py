@@ -49,11 +49,11 @@ from polars_prcurve.uncertainty.cluster_errors import (
     count_cluster_cells,
     join_cluster_sizes,
 )
-from polars_prcurve.uncertainty.eta_error import with_eta_errors
+from polars_prcurve.uncertainty.eta_error import carry_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
-from polars_prcurve.uncertainty.part_eta_error import with_part_eta_errors
+from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
@@ -214,9 +214,9 @@ def _build_values_with_errors(
     )
     values = build(pairs, named)
     if is_field(table):
-        return with_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
+        return carry_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
     if uncertain:
-        values = with_eta_errors(
+        values = carry_eta_errors(
             values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
         )
     doubtful = _list_doubtful(table, named)

@@ -531,7 +531,7 @@ def add_ghosts(
     return [*records, *ghosts]
 
 
-def with_panel_values(channels: Channels, values: dict[str, str]) -> Channels:
+def add_panel_values(channels: Channels, values: dict[str, str]) -> Channels:
     """Return the channels with a number at the head of each panel."""
     facet = channels.facet
     return channels if facet is None else replace(channels, facet=replace(facet, values=values))
