@@ -159,7 +159,7 @@ def test_models_are_ranked_by_the_target(target: dict[str, float], metric: str) 
     request = ReportRequest(eta, targets, 1000.0, 0.95, None)
     areas = source.merged.summary(eta.given, **source.group_arguments)
     decisions = rank_options(source, request, collect_points(source, request), areas)
-    assert [decision.is_lead for decision in decisions] == [True, False]
+    assert [decision.is_headline for decision in decisions] == [True, False]
     per = {"per": 1000} if "alerts" in target else {}
     for decision in decisions:
         ranks = df.prc.ranking(decision.eta, metric=metric, **target, **per)

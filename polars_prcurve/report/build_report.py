@@ -37,8 +37,8 @@ from polars_prcurve.report.decisions import (
     N_REPLICATES,
     Decision,
     collect_points,
+    compare_leaders,
     rank_options,
-    test_leads,
 )
 from polars_prcurve.report.drawings import draw_figure
 from polars_prcurve.report.field_of_parts import (
@@ -196,9 +196,9 @@ def build_report_parts(
         ranks = source.rank_models(request.eta.exact, request.confidence)
     points = collect_points(source, request)
     sizes = source.count_examples(source.group_columns) if source.within else areas
-    decisions = test_leads(source, request, rank_options(source, request, points, sizes))
+    decisions = compare_leaders(source, request, rank_options(source, request, points, sizes))
     curves = source.merged.curve(
-        request.eta.lead,
+        request.eta.headline,
         metrics=("precision",),
         confidence=request.confidence,
         drop_intermediate=True,
@@ -281,7 +281,7 @@ def _write_decision(
         field = say_field(source, request)
         yield from write_decision(tables.decisions, request, models, leaders, field, warning=warning)
     elif tables.ranks is not None:
-        lead = request.eta.select_lead(tables.ranks)
+        lead = request.eta.select_headline(tables.ranks)
         yield from write_area_box(source, request, lead, warning)
     elif warning:
         yield write_warning(warning)
@@ -308,7 +308,7 @@ def _draw_key_chart(
     if request.goals:
         first = request.goals[0]
         at_goal = (pl.col("criterion") == first.criterion) & (pl.col("target") == first.value)
-        marked = request.eta.select_lead(points.filter(at_goal))
+        marked = request.eta.select_headline(points.filter(at_goal))
     options: dict[str, Any] = {"confidence": request.confidence, "points": marked}
     heading = _find_heading(source, request, tables)
     yield draw_figure(1, lambda title: charts.pr_curve(tables.curves, title=title, **options), heading)
@@ -316,7 +316,7 @@ def _draw_key_chart(
 
 def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTables) -> str:
     """Return the finding of the picture: from which recall on which of two models is better."""
-    leads = [decision for decision in tables.decisions if decision.is_lead]
+    leads = [decision for decision in tables.decisions if decision.is_headline]
     if len(leads) > 1:
         return "Precision and recall of each group, with the scores above marked"
     if len(leads) == 1 and len(leads[0].met) == 1:
@@ -360,7 +360,7 @@ def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTab
     n_groups = tables.areas.select(columns).n_unique() if columns else 1
     if len(columns) <= 1 and n_groups <= _MOST_LIVE:
         sweep = source.merged.sweep(drop_intermediate=True, **source.group_arguments)
-        eta = max(min(list_etas(request.eta.select_lead(tables.areas)), default=0.01), 1e-6)
+        eta = max(min(list_etas(request.eta.select_headline(tables.areas)), default=0.01), 1e-6)
         yield Live(charts.live(sweep, eta, width="container"))
 
 
@@ -442,7 +442,7 @@ def _describe_methods(
         yield FIELD_METHODS_TEXT
     elif source.model is not None and source.has_counts:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
-    if any(decision.leads is not None for decision in decisions):
+    if any(decision.lead_tests is not None for decision in decisions):
         yield _TEST_TEXT
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."

@@ -43,13 +43,13 @@ def write_decision(
 
     `field` are words such as `in the field of 2 parts (site), `, and the `warning` is said first.
     """
-    leads = [decision for decision in decisions if decision.is_lead]
-    if len(leads) == 1:
-        lead = leads[0]
-        ranks = leaders.get((*lead.group.values(), lead.eta), ())
-        box = "".join(_write_box(lead, request, models, ranks, field))
-    elif leads:
-        box = "".join(_write_table_box(leads, request, field))
+    first_decisions = [decision for decision in decisions if decision.is_headline]
+    if len(first_decisions) == 1:
+        decision = first_decisions[0]
+        ranks = leaders.get((*decision.group.values(), decision.eta), ())
+        box = "".join(_write_box(decision, request, models, ranks, field))
+    elif first_decisions:
+        box = "".join(_write_table_box(first_decisions, request, field))
     else:
         return
     yield Markup(box.replace("</h2>", f"</h2>{write_warning(warning)}", 1) if warning else box)
@@ -62,7 +62,7 @@ def write_warning(sentence: str) -> Markup:
 
 def write_other_decisions(decisions: Sequence[Decision], request: ReportRequest) -> Iterator[Markup]:
     """Yield a table of all decisions that do not head the report."""
-    others = [decision for decision in decisions if not decision.is_lead]
+    others = [decision for decision in decisions if not decision.is_headline]
     if others:
         what = "The same decision elsewhere"
         if len({decision.goal for decision in decisions}) > 1:
@@ -72,32 +72,32 @@ def write_other_decisions(decisions: Sequence[Decision], request: ReportRequest)
 
 
 def _write_box(
-    lead: Decision,
+    decision: Decision,
     request: ReportRequest,
     models: Sequence[Any],
     ranks: Sequence[Mapping[str, Any]],
     field: str,
 ) -> Iterator[str]:
     """Yield the box of one decision."""
-    group = f"{say_group(lead.group)}: " if lead.group else ""
-    place = f"{group}{field}where {say_eta(lead.eta)} is positive, {lead.goal.words}"
+    group = f"{say_group(decision.group)}: " if decision.group else ""
+    place = f"{group}{field}where {say_eta(decision.eta)} is positive, {decision.goal.words}"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
     yield f'<p class="eyebrow">{escape(place[0].upper() + place[1:])}</p>'
-    yield f'<h2 id="decision-head">{_write_headline(lead, request, models)}</h2>'
-    if lead.best is not None:
-        yield "".join(_write_values(lead.best, request, lead.eta))
-        if len(lead.options) > 1:
-            yield "".join(_write_bars(lead, request, models))
-        for sentence in _describe_decision(lead, request, ranks):
+    yield f'<h2 id="decision-head">{_write_headline(decision, request, models)}</h2>'
+    if decision.best is not None:
+        yield "".join(_write_values(decision.best, request, decision.eta))
+        if len(decision.options) > 1:
+            yield "".join(_write_bars(decision, request, models))
+        for sentence in _describe_decision(decision, request, ranks):
             yield f'<p class="but">{escape(sentence)}</p>'
-    for sentence in describe_promise(lead, request):
+    for sentence in describe_promise(decision, request):
         yield f'<p class="promise">{escape(sentence)}</p>'
     yield "</section>"
 
 
-def _write_headline(lead: Decision, request: ReportRequest, models: Sequence[Any]) -> str:
+def _write_headline(decision: Decision, request: ReportRequest, models: Sequence[Any]) -> str:
     """Return the decision in one line."""
-    best = lead.best
+    best = decision.best
     if best is None:
         return (
             "No score meets this target in the test"
@@ -156,15 +156,15 @@ def say_span(option: ModelChoice, metric: str, say: Any) -> str:
     return "" if span is None else f"{say(span[0])} to{NO_BREAK}{say(span[1])}"
 
 
-def _write_bars(lead: Decision, request: ReportRequest, models: Sequence[Any]) -> Iterator[str]:
+def _write_bars(decision: Decision, request: ReportRequest, models: Sequence[Any]) -> Iterator[str]:
     """Yield a bar per model: alerts of which the solid part is right, or positives that are found."""
-    per, by_alerts = request.per, lead.goal.criterion == "recall"
-    most = max(option.read("alerts") for option in lead.met[:_MOST_BARS]) if by_alerts else 1.0
+    per, by_alerts = request.per, decision.goal.criterion == "recall"
+    most = max(option.read("alerts") for option in decision.met[:_MOST_BARS]) if by_alerts else 1.0
     title = (
         f"Alerts {say_cases(per)}; solid: the right ones" if by_alerts else "Positives that are found"
     )
     yield f'<p class="bars-title" id="bars">{escape(title)}</p><ul class="bars" aria-labelledby="bars">'
-    for option in lead.options[:_MOST_BARS]:
+    for option in decision.options[:_MOST_BARS]:
         name = f"<span>{escape(name_value(option.model))}</span>"
         if not option.is_met:
             yield f'<li>{name}<span class="track"></span><span class="num">cannot</span></li>'
@@ -183,27 +183,27 @@ def _write_bars(lead: Decision, request: ReportRequest, models: Sequence[Any]) -
             f'<span class="num"><b>{escape(number)}</b>{ends}</span></li>'
         )
     yield "</ul>"
-    if len(lead.options) > _MOST_BARS:
-        yield f'<p class="note">{len(lead.options) - _MOST_BARS} more are in the numbers below.</p>'
+    if len(decision.options) > _MOST_BARS:
+        yield f'<p class="note">{len(decision.options) - _MOST_BARS} more are in the numbers below.</p>'
 
 
 # Sentences ------------------------------------------------------------------------------------
 
 
 def _describe_decision(
-    lead: Decision, request: ReportRequest, ranks: Sequence[Mapping[str, Any]]
+    decision: Decision, request: ReportRequest, ranks: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield how sure the order of models is, and whether average precision tells another."""
-    verdict, merit = lead.find_verdict(), lead.goal.merit
+    verdict, merit = decision.find_verdict(), decision.goal.merit
     if verdict == "equal":
-        same = [o for o in lead.met if o.row[merit] == lead.met[0].row[merit]]
+        same = [o for o in decision.met if o.row[merit] == decision.met[0].row[merit]]
         yield f"{join_names(name_value(o.model) for o in same)} do equally well here."
     elif verdict == "apart":
-        yield _say_clear_order(lead, request)
+        yield _say_clear_order(decision, request)
     elif verdict == "open":
-        yield _say_open_order(lead)
-    yield from describe_other_order(lead, ranks)
-    row = lead.met[0].row
+        yield _say_open_order(decision)
+    yield from describe_other_order(decision, ranks)
+    row = decision.met[0].row
     if row.get("eta_low") is not None:
         yield (
             f"The share of positives is itself an estimate, {say_eta(row['eta_low'])} to "
@@ -211,29 +211,29 @@ def _describe_decision(
         )
 
 
-def _say_clear_order(lead: Decision, request: ReportRequest) -> str:
+def _say_clear_order(decision: Decision, request: ReportRequest) -> str:
     """Return what makes the order clear: a test on the same examples, or intervals."""
-    first = name_value(lead.met[0].model)
-    if lead.leads is None or request.confidence is None:
-        who = "" if len(lead.met) == 2 else f" of {first} and all others"
+    first = name_value(decision.met[0].model)
+    if decision.lead_tests is None or request.confidence is None:
+        who = "" if len(decision.met) == 2 else f" of {first} and all others"
         return f"The order is clear: the intervals{who} do not overlap, each model taken by itself."
-    others = name_value(lead.met[1].model) if len(lead.met) == 2 else "all others"
+    others = name_value(decision.met[1].model) if len(decision.met) == 2 else "all others"
     level = format_level(request.confidence).replace(" ", NO_BREAK)
     return f"The order is clear: a test on the same examples puts {first} before {others} ({level})."
 
 
-def _say_open_order(lead: Decision) -> str:
+def _say_open_order(decision: Decision) -> str:
     """Return which models may be in another order, and by what."""
-    first, merit = name_value(lead.met[0].model), lead.goal.merit
+    first, merit = name_value(decision.met[0].model), decision.goal.merit
     another = "so another test may put them in another order."
-    if lead.leads is None:
-        near = [option.model for option in lead.met[1:] if _is_near(lead.met[0], option, merit)]
+    if decision.lead_tests is None:
+        near = [option.model for option in decision.met[1:] if _is_near(decision.met[0], option, merit)]
         return f"The intervals of {join_names([first, *_list_few(near)])} overlap, {another}"
-    near = [model for model, kind in lead.leads.items() if kind == "open"]
+    near = [model for model, kind in decision.lead_tests.items() if kind == "open"]
     if near:
         names = join_names([first, *_list_few(near)])
         return f"A test on the same examples cannot tell {names} apart, {another}"
-    near = [model for model, kind in lead.leads.items() if kind == "likely"]
+    near = [model for model, kind in decision.lead_tests.items() if kind == "likely"]
     over = join_names(_list_few(near))
     return (
         f"On the same examples a lead of {first} over {over} is likely: its interval leaves out 0, "
@@ -253,38 +253,40 @@ def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:
     return mine is not None and theirs is not None and mine[0] <= theirs[1]
 
 
-def describe_other_order(lead: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def describe_other_order(decision: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence if the model of the highest average precision is not the best at the target."""
     known = [row for row in ranks if row["value"] is not None]
-    if lead.best is None or not known or known[0]["model"] == lead.best.model:
+    if decision.best is None or not known or known[0]["model"] == decision.best.model:
         return
     value_of = {row["model"]: row["value"] for row in known}
-    other = next((o for o in lead.met if o.model == known[0]["model"]), None)
-    if lead.best.model not in value_of or value_of[lead.best.model] == known[0]["value"]:
+    other = next((o for o in decision.met if o.model == known[0]["model"]), None)
+    if decision.best.model not in value_of or value_of[decision.best.model] == known[0]["value"]:
         return
     name = name_value(known[0]["model"])
     prefers = (
         f"Average precision, which sums up a whole curve, prefers {name} "
-        f"({known[0]['value']:.3f} against {value_of[lead.best.model]:.3f})"
+        f"({known[0]['value']:.3f} against {value_of[decision.best.model]:.3f})"
     )
     if other is None:
         yield f"{prefers}, which cannot meet this target."
         return
-    if lead.goal.criterion == "recall":
-        ratio = other.read("alerts") / lead.best.read("alerts")
-        cost = f"needs {ratio:.2g} times the alerts {lead.goal.words}" if ratio >= _FEW_ALERTS else ""
+    if decision.goal.criterion == "recall":
+        ratio = other.read("alerts") / decision.best.read("alerts")
+        cost = (
+            f"needs {ratio:.2g} times the alerts {decision.goal.words}" if ratio >= _FEW_ALERTS else ""
+        )
     else:
-        ratio = lead.best.read("recall") / other.read("recall") if other.read("recall") > 0 else 0
-        cost = f"finds {other.read('recall') / lead.best.read('recall'):.2g} times the positives"
+        ratio = decision.best.read("recall") / other.read("recall") if other.read("recall") > 0 else 0
+        cost = f"finds {other.read('recall') / decision.best.read('recall'):.2g} times the positives"
         cost = cost if ratio == 0 or ratio >= _FEW_ALERTS else ""
-    alerts = f" with {other.read('alerts') / lead.best.read('alerts'):.2g} times the alerts"
-    cost += alerts if lead.goal.criterion == "precision" and cost else ""
+    alerts = f" with {other.read('alerts') / decision.best.read('alerts'):.2g} times the alerts"
+    cost += alerts if decision.goal.criterion == "precision" and cost else ""
     yield f"{prefers}; at this target it {cost or 'does nearly as well'}."
 
 
-def describe_promise(lead: Decision, request: ReportRequest) -> Iterator[str]:
+def describe_promise(decision: Decision, request: ReportRequest) -> Iterator[str]:
     """Yield what is promised of the true values, or that nothing is."""
-    goal, best = lead.goal, lead.best
+    goal, best = decision.goal, decision.best
     if request.guarantee is None:
         if best is not None and goal.criterion == "precision":
             yield (
@@ -299,7 +301,7 @@ def describe_promise(lead: Decision, request: ReportRequest) -> Iterator[str]:
     }[goal.criterion]
     level = format_level(request.guarantee).replace(" ", NO_BREAK)
     if best is None:
-        need = describe_need(lead)
+        need = describe_need(decision)
         yield f"Asked for with {level} confidence: in truth {wanted}. No score is sure to: {need}."
         return
     low, high = (_say_end(best, name) for name in ("holds_from", "holds_to"))
@@ -342,37 +344,48 @@ def describe_need(decision: Decision) -> str:
 # Tables of decisions --------------------------------------------------------------------------
 
 
-def _write_table_box(leads: Sequence[Decision], request: ReportRequest, field: str) -> Iterator[str]:
+def _write_table_box(
+    first_decisions: Sequence[Decision], request: ReportRequest, field: str
+) -> Iterator[str]:
     """Yield the box of several groups, which have a threshold each."""
-    goal, etas = leads[0].goal, {lead.eta for lead in leads}
-    place = f"where {say_eta(leads[0].eta)} is positive, " if len(etas) == 1 else ""
+    goal, etas = first_decisions[0].goal, {decision.eta for decision in first_decisions}
+    place = f"where {say_eta(first_decisions[0].eta)} is positive, " if len(etas) == 1 else ""
     eyebrow = f"{field}{place}{goal.words}"
-    names = ", ".join(map(escape, leads[0].group)) or "share of positives"
-    has_models = len(leads[0].options) > 1 or leads[0].options[0].model is not None
+    names = ", ".join(map(escape, first_decisions[0].group)) or "share of positives"
+    has_models = len(first_decisions[0].options) > 1 or first_decisions[0].options[0].model is not None
     what = "Which model, and from which score" if has_models else "Alert from these scores"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
     yield f'<p class="eyebrow">{escape(eyebrow[0].upper() + eyebrow[1:])}</p>'
     yield f'<h2 id="decision-head">{what}, by {names}</h2>'
-    yield write_decision_table(leads, request, f"{what}, by group")
-    yield "".join(_write_promises(leads, request))
+    yield write_decision_table(first_decisions, request, f"{what}, by group")
+    yield "".join(_write_promises(first_decisions, request))
     yield "</section>"
 
 
-def _write_promises(leads: Sequence[Decision], request: ReportRequest) -> Iterator[str]:
+def _write_promises(first_decisions: Sequence[Decision], request: ReportRequest) -> Iterator[str]:
     """Yield one sentence on the thresholds that keep a promise, and what the others would take."""
     if request.guarantee is None:
-        said = {sentence: None for lead in leads for sentence in describe_promise(lead, request)}
+        said = {
+            sentence: None
+            for decision in first_decisions
+            for sentence in describe_promise(decision, request)
+        }
         yield from (f'<p class="promise">{escape(sentence)}</p>' for sentence in said)
         return
     level = format_level(request.guarantee).replace(" ", NO_BREAK)
-    kept = [lead for lead in leads if lead.best is not None]
+    kept = [decision for decision in first_decisions if decision.best is not None]
     if kept:
         words = f"Promised with {level} confidence for each row by itself: it holds in truth, too."
         yield f'<p class="promise">{escape(words)}</p>'
-    unmet = [lead for lead in leads if lead.best is None]
-    for lead in unmet[:_MOST_BARS]:
-        place = say_group(lead.group) or f"{lead.goal.words}, where {say_eta(lead.eta)} is positive"
-        sentence = f"{place[0].upper()}{place[1:]}: no score can promise this; {describe_need(lead)}."
+    unmet = [decision for decision in first_decisions if decision.best is None]
+    for decision in unmet[:_MOST_BARS]:
+        place = (
+            say_group(decision.group)
+            or f"{decision.goal.words}, where {say_eta(decision.eta)} is positive"
+        )
+        sentence = (
+            f"{place[0].upper()}{place[1:]}: no score can promise this; {describe_need(decision)}."
+        )
         yield f'<p class="promise">{escape(sentence)}</p>'
     if len(unmet) > _MOST_BARS:
         yield f'<p class="promise">{len(unmet) - _MOST_BARS} more have no such score.</p>'
@@ -411,7 +424,7 @@ _NUMBER = ' class="number"'
 
 def _describe_table(decisions: Sequence[Decision], request: ReportRequest) -> str:
     goals, level = {d.goal.words for d in decisions}, request.confidence
-    target = "" if len(goals) > 1 or any(d.is_lead for d in decisions) else f"{goals.pop()}. "
+    target = "" if len(goals) > 1 or any(d.is_headline for d in decisions) else f"{goals.pop()}. "
     ends = "" if level is None else f". In brackets: {format_level(level)} intervals"
     words = "Right: share of the alerts. Found: share of the positives"
     return glue_numbers(f"{target[:1].upper()}{target[1:]}{words}{ends}")
@@ -420,10 +433,10 @@ def _describe_table(decisions: Sequence[Decision], request: ReportRequest) -> st
 def _list_columns(decisions: Sequence[Decision], request: ReportRequest) -> list[_Column]:
     """Return the heads of a table of decisions, whether they are texts, and how to write a cell."""
     columns = [_build_group_column(name) for name in decisions[0].group]
-    are_leads = any(decision.is_lead for decision in decisions)
+    are_headlines = any(decision.is_headline for decision in decisions)
     if len({decision.goal for decision in decisions}) > 1:
         columns.append(("Target", True, lambda d: write_cell(_say_target(d), say_eta(d.eta))))
-    elif len({decision.eta for decision in decisions}) > 1 or not are_leads:
+    elif len({decision.eta for decision in decisions}) > 1 or not are_headlines:
         columns.append(("Positive", True, lambda d: escape(say_eta(d.eta))))
     options = [option for decision in decisions for option in decision.met]
     if any(option.model is not None for option in options):

@@ -1,7 +1,7 @@
 """Decisions: for each target, prevalence and group the models in order, the best first.
 
 operating points -> rank_options    one `Decision` per group, prevalence and target
-                 -> test_leads      of models that scored the same examples, a test of each lead
+                 -> compare_leaders of models that scored the same examples, a test of each lead
                  -> find_verdict    what the test says of the order, and otherwise the intervals
 """
 
@@ -14,15 +14,17 @@ from typing import Any, Literal
 
 import polars as pl
 
+from polars_prcurve.column_names import RESERVED
 from polars_prcurve.metrics import CurveMetric, precision_at_recall, recall_at_precision
 from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
 
-Lead = Literal["certain", "likely", "open"]
+LeadTest = Literal["certain", "likely", "open"]
 """A lead is likely if its interval leaves out 0, but is known to be too narrow."""
 Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
+_ROW = f"{RESERVED}row"
 _LEAST_DIGITS = 6
 MOST_TESTED_ROWS = 200_000
 """Rows, at most, of which a report makes bootstrap replicates, so that it takes seconds."""
@@ -65,9 +67,9 @@ class Decision:
     """The models, the best first; without models there is one."""
     n_pos: float
     n_neg: float
-    is_lead: bool
+    is_headline: bool
     """Whether this is of the first target, at the first prevalence of its group."""
-    leads: Mapping[Any, Lead] | None = None
+    lead_tests: Mapping[Any, LeadTest] | None = None
     """What a test on the same examples says of the best model against each other one that meets the
     target; None if there is no such test."""
 
@@ -89,8 +91,8 @@ class Decision:
         merit = self.goal.merit
         if first.row[merit] == second.row[merit]:
             return "equal"
-        if self.leads is not None:
-            return "apart" if set(self.leads.values()) == {"certain"} else "open"
+        if self.lead_tests is not None:
+            return "apart" if set(self.lead_tests.values()) == {"certain"} else "open"
         mine = first.read_span(merit)
         theirs = [option.read_span(merit) for option in self.met[1:]]
         if mine is None or any(span is None for span in theirs):
@@ -122,8 +124,8 @@ def rank_options(
         return []
     thresholds = zip(points["threshold"].to_list(), source.find_next_scores(points), strict=True)
     shown = [shorten_threshold(*pair) for pair in thresholds]
-    marked = points.with_row_index("_prc_row")
-    leads = set(request.eta.select_lead(marked)["_prc_row"].to_list())
+    marked = points.with_row_index(_ROW)
+    headline_rows = set(request.eta.select_headline(marked)[_ROW].to_list())
     first = request.goals[0]
     decisions, sizes = [], _count_classes(source, areas)
     keys = [*source.by_columns, "eta", "criterion", "target"]
@@ -131,21 +133,21 @@ def rank_options(
         top = rows.row(0, named=True)
         goal = Goal(top["criterion"], top["target"], request.per)
         options = [
-            ModelChoice(row.get(source.model or ""), row, shown[row["_prc_row"]])
+            ModelChoice(row.get(source.model or ""), row, shown[row[_ROW]])
             for row in rows.iter_rows(named=True)
         ]
         options.sort(key=lambda option: _rank_key(option, goal))
-        is_lead = top["_prc_row"] in leads and (goal.criterion, goal.value) == (
+        is_headline = top[_ROW] in headline_rows and (goal.criterion, goal.value) == (
             first.criterion,
             first.value,
         )
         group = {name: top[name] for name in source.by_columns}
         n_pos, n_neg = sizes.get(tuple(group.values()), (0, 0))
-        decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_lead))
-    return sorted(decisions, key=lambda decision: not decision.is_lead)
+        decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_headline))
+    return sorted(decisions, key=lambda decision: not decision.is_headline)
 
 
-def test_leads(
+def compare_leaders(
     source: ReportSource, request: ReportRequest, decisions: Sequence[Decision]
 ) -> list[Decision]:
     """Return the decisions; those that head the report with a test of the best against each other model.
@@ -154,7 +156,7 @@ def test_leads(
     Intervals have the level that all pairs of models take (Bonferroni).
     """
     metric = _find_tested_metric(request)
-    n_models = max((len(decision.met) for decision in decisions if decision.is_lead), default=0)
+    n_models = max((len(decision.met) for decision in decisions if decision.is_headline), default=0)
     is_small = source.n_paired_rows <= MOST_TESTED_ROWS
     if (
         source.paired is None
@@ -167,7 +169,7 @@ def test_leads(
     methods, arguments = source.paired
     n_all = len({option.model for decision in decisions for option in decision.options})
     pairs = methods.compare(
-        eta=request.eta.exact_lead,
+        eta=request.eta.exact_headline,
         model=source.model,
         by=source.by_columns,
         metrics=metric,
@@ -178,7 +180,8 @@ def test_leads(
         **arguments,
     )
     return [
-        _add_test(source, decision, pairs) if decision.is_lead else decision for decision in decisions
+        _add_test(source, decision, pairs) if decision.is_headline else decision
+        for decision in decisions
     ]
 
 
@@ -196,16 +199,16 @@ def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> 
     best, here = decision.best, (*decision.group.values(), decision.eta)
     if best is None:
         return decision
-    leads: dict[Any, Lead] = {}
+    tests: dict[Any, LeadTest] = {}
     for row in pairs.iter_rows(named=True):
         if tuple(row[name] for name in (*source.by_columns, "eta")) != here or row["resolved"] is None:
             continue
         sides = ("model_a", "model_b", row["low"] > 0), ("model_b", "model_a", row["high"] < 0)
         for side, other, ahead in sides:
             if row[side] == best.model:
-                leads[row[other]] = "open" if not ahead else "certain" if row["resolved"] else "likely"
-    known = {option.model: leads[option.model] for option in decision.met[1:] if option.model in leads}
-    return replace(decision, leads=known) if len(known) == len(decision.met) - 1 else decision
+                tests[row[other]] = "open" if not ahead else "certain" if row["resolved"] else "likely"
+    known = {option.model: tests[option.model] for option in decision.met[1:] if option.model in tests}
+    return replace(decision, lead_tests=known) if len(known) == len(decision.met) - 1 else decision
 
 
 def _count_classes(

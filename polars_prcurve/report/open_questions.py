@@ -194,12 +194,12 @@ def _doubt_field(source: ReportSource) -> Iterator[Doubt]:
 def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
     """Yield the decisions in which the intervals of the first two models overlap."""
     for decision in tables.decisions:
-        if not decision.is_lead or decision.find_verdict() != "open":
+        if not decision.is_headline or decision.find_verdict() != "open":
             continue
         first, *others = decision.met
         second, how = others[0], "overlap"
-        if decision.leads is not None:
-            kinds = decision.leads
+        if decision.lead_tests is not None:
+            kinds = decision.lead_tests
             rank = {"open": 0, "likely": 1, "certain": 2}
             second = min(others, key=lambda option: rank[kinds[option.model]])
             how = {
@@ -241,8 +241,8 @@ def _doubt_orders(source: ReportSource, request: ReportRequest, tables: ReportTa
     """Yield where the order by average precision is not resolved."""
     if tables.ranks is None or "resolved" not in tables.ranks.columns:
         return
-    leads = request.eta.select_lead(tables.ranks)  # what heads the report comes first, here too
-    ranks = pl.concat([leads, tables.ranks]).unique(maintain_order=True)
+    headline = request.eta.select_headline(tables.ranks)  # what heads the report comes first, here too
+    ranks = pl.concat([headline, tables.ranks]).unique(maintain_order=True)
     for rows in ranks.partition_by([*source.by_columns, "eta"], maintain_order=True):
         known = [row for row in rows.iter_rows(named=True) if row["value"] is not None]
         near = [row for row in known[1:] if row["resolved"] is False and row["behind"] is not None]
@@ -307,7 +307,7 @@ def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
     """Yield decisions whose recall, or whose precision, rests on few examples."""
     for decision in tables.decisions:
         best = decision.best
-        if not decision.is_lead or best is None:
+        if not decision.is_headline or best is None:
             continue
         span, fp = best.read_span("recall"), best.row["fp"]
         name = " · ".join(
@@ -378,14 +378,14 @@ def _doubt_first_alerts(
 
 def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequence[Decision]) -> str:
     """Return a table of how many examples make precision known at the scores of the report."""
-    leads = [decision for decision in decisions if decision.is_lead]
+    first_decisions = [decision for decision in decisions if decision.is_headline]
     rows = [
         {
             **decision.group,
             **({} if source.model is None else {source.model: option.model}),
             "threshold": option.row["threshold"],
         }
-        for decision in leads
+        for decision in first_decisions
         for option in decision.options
     ]
     if source.within or request.confidence is None or all(row["threshold"] is None for row in rows):

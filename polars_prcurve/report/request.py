@@ -81,7 +81,7 @@ class ReportEta:
         return self.given.drop(UNCERTAIN_ETA_COLUMNS, strict=False)
 
     @property
-    def lead(self) -> EtaValues:
+    def headline(self) -> EtaValues:
         """The first prevalence of each group, which heads the report."""
         if self.of_parts:
             return self.given
@@ -95,24 +95,24 @@ class ReportEta:
         )
 
     @property
-    def exact_lead(self) -> EtaValues:
+    def exact_headline(self) -> EtaValues:
         """The first prevalence of each group, without its own interval."""
-        return ReportEta(self.lead, self.keys).exact
+        return ReportEta(self.headline, self.keys).exact
 
     @property
     def has_one_each(self) -> bool:
         """Whether each group has one prevalence."""
-        return len(self.lead) == len(self.given)
+        return len(self.headline) == len(self.given)
 
-    def select_lead(self, table: pl.DataFrame) -> pl.DataFrame:
+    def select_headline(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that are at the first prevalence of their group."""
         if self.of_parts:
             return table
         if isinstance(self.given, list):
             return table.filter(pl.col("eta") == self.given[0])
-        lead = self.exact_lead
-        assert isinstance(lead, pl.DataFrame)
-        keys = lead.select(*self.keys, pl.col("eta").cast(pl.Float64))
+        headline = self.exact_headline
+        assert isinstance(headline, pl.DataFrame)
+        keys = headline.select(*self.keys, pl.col("eta").cast(pl.Float64))
         kept = table.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
         return kept if self.keys or kept.height else table.filter(pl.col("eta") == pl.col("eta").min())
 
