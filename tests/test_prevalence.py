@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -201,20 +202,24 @@ def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[floa
     assert parse_etas(words) == etas
 
 
-def test_a_table_of_another_library_is_a_frame_of_prevalences() -> None:
+@pytest.mark.parametrize(
+    "other", [pl.DataFrame.to_arrow, pytest.param(pl.DataFrame.to_pandas, marks=pytest.mark.extras)]
+)
+def test_a_table_of_another_library_is_a_frame_of_prevalences(
+    other: Callable[[pl.DataFrame], Any],
+) -> None:
     frame = pl.DataFrame({"market": ["de", "fr", None], "eta": [0.1, 0.2, 0.3]})
     at = pl.DataFrame({"market": ["de", "fr", None], "threshold": [0.4, 0.5, 0.6]})
     sample = pl.DataFrame({"market": ["de", "fr", None], "k": [1, 2, 3], "n": [10, 10, 10]})
     field, of_df = frame.with_columns(share=1), prc(DF)
-    for other in (pl.DataFrame.to_arrow, pl.DataFrame.to_pandas):
-        assert_frame_equal(of_df.curve(other(frame), by="market"), of_df.curve(frame, by="market"))
-        asked: Any = {"by": "market", "threshold": other(at)}
-        expected = of_df.operating_points(0.1, by="market", threshold=at)
-        assert_frame_equal(of_df.operating_points(0.1, **asked), expected)
-        assert_frame_equal(eta_from_sample(other(sample)), eta_from_sample(sample))
-        found = of_df.summary(other(field), within="market", metrics="roc_auc")
-        assert_frame_equal(found, of_df.summary(field, within="market", metrics="roc_auc"))
-        assert_frame_equal(of_df.reweight("market", other(field)), of_df.reweight("market", field))
+    assert_frame_equal(of_df.curve(other(frame), by="market"), of_df.curve(frame, by="market"))
+    asked: Any = {"by": "market", "threshold": other(at)}
+    expected = of_df.operating_points(0.1, by="market", threshold=at)
+    assert_frame_equal(of_df.operating_points(0.1, **asked), expected)
+    assert_frame_equal(eta_from_sample(other(sample)), eta_from_sample(sample))
+    found = of_df.summary(other(field), within="market", metrics="roc_auc")
+    assert_frame_equal(found, of_df.summary(field, within="market", metrics="roc_auc"))
+    assert_frame_equal(of_df.reweight("market", other(field)), of_df.reweight("market", field))
 
 
 @examples(100)
