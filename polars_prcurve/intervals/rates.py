@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -154,7 +155,9 @@ def compute_recall_limits(
 
 def _find_missed_at_end(missed: pl.Expr, n: pl.Expr, confidence: float) -> pl.Expr:
     """Return the expected number of missed positives at the end of the interval, for fewer than 4."""
-    of_four = compute_limits(4 + 0 * n, n, confidence, "wilson")[0] * n
+    square = z_value(confidence) ** 2
+    # Wilson's low end of 4 of n, times n.
+    of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)
     of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
     ends = [pl.lit(0.0), *map(pl.lit, of_fewer), of_four]
     # Through the ends goes a convex line, which is the greatest of its parts. Where it is not convex,
@@ -163,6 +166,7 @@ def _find_missed_at_end(missed: pl.Expr, n: pl.Expr, confidence: float) -> pl.Ex
     return pl.max_horizontal(parts)
 
 
+@cache
 def _find_poisson_mean(hits: int, tail: float) -> float:
     """Return the mean at which a Poisson variable is at least `hits` with the probability `tail`."""
     low, high = 0.0, 20.0
