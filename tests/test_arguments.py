@@ -35,7 +35,7 @@ def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> 
     call = CALLS[name]
     written = name if call.table is None else f"prc.{name}"
     written = re.sub(r"^(expr|metrics|charts)\.", lambda at: "prc." if at[1] == "expr" else "", written)
-    hint = "" if name.startswith("charts.") else ".*'clutser'; (did you mean|there are:) "
+    hint = ".*'clutser'; (did you mean|there are:) "
     with pytest.raises(TypeError, match=rf"^{re.escape(written)}\(\) got an unexpected{hint}"):
         call.find(call.table)(**call.plain, clutser=1)
 

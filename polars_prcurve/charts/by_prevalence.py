@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -52,6 +53,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_share
 
 
+@hint_at_arguments
 def metric_by_eta(
     table: pl.DataFrame,
     *,
@@ -118,6 +120,7 @@ def metric_by_eta(
     return lines.draw(title, f"{name} by share of positives" if trades else "", trades)
 
 
+@hint_at_arguments
 def p3_curve(
     table: pl.DataFrame,
     *,

@@ -11,6 +11,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     BARE_VIEW,
     Chart,
@@ -50,6 +51,7 @@ from polars_prcurve.number_words import format_count, say_count, say_share
 _MOST_COLUMNS = 4
 
 
+@hint_at_arguments
 def threshold_curve(
     table: pl.DataFrame,
     *,

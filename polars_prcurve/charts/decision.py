@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_flag
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -62,6 +63,7 @@ _UNEVEN = 3.0
 """Prevalences further apart than this factor have panels of their own scale."""
 
 
+@hint_at_arguments
 def decision_curve(
     table: pl.DataFrame,
     *,

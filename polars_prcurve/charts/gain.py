@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -46,6 +47,7 @@ _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
 
 
+@hint_at_arguments
 def gain_curve(
     table: pl.DataFrame,
     *,

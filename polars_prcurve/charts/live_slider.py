@@ -13,6 +13,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_number
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
     ChartText,
@@ -61,6 +62,7 @@ _ONE_IN = f"eta > 0.1 ? format(1 / eta, '.2~g') : {_GROUPED.format('1 / eta')}"
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
+@hint_at_arguments
 def live(
     table: pl.DataFrame,
     eta: float | None = None,

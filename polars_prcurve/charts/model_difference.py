@@ -8,6 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
@@ -35,6 +36,7 @@ from polars_prcurve.number_words import say_eta
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
 
+@hint_at_arguments
 def difference(table: pl.DataFrame, *, confidence: float | None = None, title: Title = None) -> Chart:
     """Differences of two models by prevalence, from the table of `compare`, in any row order.
 

@@ -7,6 +7,7 @@ from statistics import NormalDist
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -25,6 +26,7 @@ _MOST_POINTS = 200
 """Points of a class, about, that are drawn."""
 
 
+@hint_at_arguments
 def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     """Scores by normal quantile, class by class: straight where the scores of a class are normal.
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_choice, read_flag
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -59,6 +60,7 @@ LOG_BELOW = 0.01
 RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
+@hint_at_arguments
 def pr_curve(
     table: pl.DataFrame,
     *,

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -51,6 +52,7 @@ _CORNER_BELOW = 0.01
 """Where fewer are positive, lines lie in the corner of the chart."""
 
 
+@hint_at_arguments
 def prg_curve(
     table: pl.DataFrame,
     *,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
@@ -44,6 +45,7 @@ _MOST_NAMES = 30
 """Models whose names stand at their ranks, at most."""
 
 
+@hint_at_arguments
 def ranking(
     table: pl.DataFrame,
     *,

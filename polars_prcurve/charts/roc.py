@@ -15,6 +15,7 @@ from polars_prcurve.argument_kinds import (
     read_list,
     read_number,
 )
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -58,6 +59,7 @@ _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points
 
 
+@hint_at_arguments
 def roc_curve(
     table: pl.DataFrame,
     eta: float | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
     Chart,
     ChartSpec,
@@ -47,6 +48,7 @@ _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
 _X = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
+@hint_at_arguments
 def ribbon(
     table: pl.DataFrame,
     *,
