@@ -126,8 +126,8 @@ def _read_plain(text: str) -> Fraction:
     return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)
 
 
-_BETWEEN_THOUSANDS = "[ ,\u00a0\u2009\u202f]"
-"""The blanks that are printed between thousands: plain, unbreakable, thin and narrow; and the comma."""
+_BETWEEN_THOUSANDS = "[ ,_\u00a0\u2009\u202f]"
+"""What is written between thousands: a blank, plain, unbreakable, thin or narrow; a comma; or a `_`."""
 _THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
 
 
