@@ -102,7 +102,8 @@ def take_frame(value: object) -> Any:
     is_polars = isinstance(value, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr)
     if is_polars or isinstance(value, type) or not hasattr(value, "columns"):
         return value
-    return pl.DataFrame(value) if hasattr(value, "__arrow_c_stream__") else value
+    table: Any = value
+    return pl.DataFrame(table) if hasattr(value, "__arrow_c_stream__") else value
 
 
 def read_text(argument: str, value: object) -> str:

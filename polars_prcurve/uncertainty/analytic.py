@@ -97,8 +97,10 @@ def build_helper_metrics(
 def bind_errors(
     name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
 ) -> dict[str, pl.Expr]:
-    """Return columns that `bind_least_ends` and `analytic_interval` read, by name."""
+    """Return columns that `bind_ends` and `analytic_interval` read, by name."""
     recipe = metric.recipe
+    if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
+        return _bind_sizes_at_recall(name, confidence, clustered=rows == "clustered")
     errors = {f"{name}_error": find_standard_error(name, metric, clustered=rows in _CLUSTERED)}
     if recipe.least_if_perfect is not None:
         errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
@@ -109,6 +111,15 @@ def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> p
     """Return the standard error of a metric from variances of influences, of examples or of clusters."""
     of_clusters = clustered and metric.recipe.influence is not None
     return cluster_standard_error(name) if of_clusters else standard_error(name, metric)
+
+
+def bind_ends(
+    name: str, metric: CurveMetric, confidence: float, *, rows: RowKind = "independent"
+) -> dict[str, pl.Expr]:
+    """Return columns that `analytic_interval` reads, by name, from those of `bind_errors`."""
+    if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
+        return _bind_fpr_ends(name, confidence, clustered=rows == "clustered")
+    return bind_least_ends(name, metric, confidence)
 
 
 def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[str, pl.Expr]:
@@ -128,9 +139,7 @@ def analytic_interval(
     weighted clusters and of parts, precision at a recall has none.
     """
     if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _precision_interval_exprs(
-            name, metric.recipe.at_recall, confidence, clustered=rows == "clustered"
-        )
+        return _precision_interval_exprs(name, metric.recipe.at_recall, clustered=rows == "clustered")
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
         return IntervalExprs(error, error, error, pl.lit(None, dtype=pl.Boolean))
@@ -259,40 +268,61 @@ def _build_column_at_recall(recall: float, name: str) -> CurveMetric:
     return CurveMetric(f"{name} at {recall}", Recipe(term, total="max"), depends_on_eta=False)
 
 
-def _precision_interval_exprs(
-    name: str, recall: float, confidence: float, *, clustered: bool
-) -> IntervalExprs:
-    """Return the interval of precision at a recall, from an interval of fpr at its threshold.
+def _bind_sizes_at_recall(name: str, confidence: float, *, clustered: bool) -> dict[str, pl.Expr]:
+    """Return the size of the negatives at the threshold of a recall, and how limits are stretched.
 
-    Recall is fixed, so precision is uncertain through fpr alone, which has two errors. One is that of
-    a rate at a fixed threshold: Wilson's interval. The other is that of the threshold, which moves with
-    the sample: fpr at the two ends of an interval of recall (Woodruff 1952). Squared distances from the
-    estimate to both limits add up (Zou and Donner 2008), here on the logarithm of fpr.
-
-    Clusters that hold both classes make both errors go together; what they share cancels out. Student's
-    quantiles take the place of normal ones, with the number of clusters of either class.
+    Of clusters, Student's quantiles take the place of normal ones, with the number of clusters of either
+    class: they stretch the interval of recall, and shrink the size for that of fpr.
     """
-    value, fpr = pl.col(name), pl.col(f"{name}_middle")
-    above, below = pl.col(f"{name}_above"), pl.col(f"{name}_below")
-    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
+    size, z = repeat_in_rows(pl.col(f"{name}_n_neg"), pl.col(f"{name}_middle")), z_value(confidence)
     # The helper metrics know no confidence: they are fpr at 1.96 standard errors of recall.
-    size, z = repeat_in_rows(pl.col(f"{name}_n_neg"), fpr), z_value(confidence)
-    scale, of_limits, correlation = pl.lit(z / _Z_95), size, pl.lit(0.0)
+    stretch, of_limits = pl.lit(z / _Z_95), size
     if clustered:
         of_recall, of_fpr = (student_quantile(z, n - 1) for n in (_N_POS, _N_NEG))
-        scale, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
-        correlation = pl.col(f"{name}_correlation")
+        stretch, of_limits = of_recall * (1 / _Z_95), size * (z / of_fpr) ** 2
+    return {
+        f"{name}_size": size,
+        f"{name}_size_of_limits": of_limits,
+        f"{name}_stretch": stretch,
+    }
+
+
+def _bind_fpr_ends(name: str, confidence: float, *, clustered: bool) -> dict[str, pl.Expr]:
+    """Return the least and the greatest fpr at the threshold of a recall.
+
+    It has two errors. One is that of a rate at a fixed threshold: Wilson's interval. The other is that
+    of the threshold, which moves with the sample: fpr at the two ends of an interval of recall (Woodruff
+    1952). Squared distances from the estimate to both limits add up (Zou and Donner 2008), here on the
+    logarithm of fpr. Clusters that hold both classes make both errors go together; what they share
+    cancels out.
+    """
+    fpr, above, below, size, stretch = (
+        pl.col(f"{name}_{kind}") for kind in ("middle", "above", "below", "size_of_limits", "stretch")
+    )
+    correlation = pl.col(f"{name}_correlation") if clustered else None
 
     def log_distance(limit: pl.Expr, moved: pl.Expr) -> pl.Expr:
-        return combine_distances([(limit / fpr).log(), (moved / fpr).log() * scale], correlation)
+        return combine_distances([(limit / fpr).log(), (moved / fpr).log() * stretch], correlation)
 
-    low, high = compute_limits(fpr * of_limits, of_limits, confidence, "wilson")
+    low, high = compute_limits(fpr * size, size, confidence, "wilson")
     # An fpr of 0 has no logarithm: then the upper limit is Wilson's, at the lower threshold.
-    high_below = compute_limits(below * of_limits, of_limits, confidence, "wilson")[1]
+    high_below = compute_limits(below * size, size, confidence, "wilson")[1]
     least = pl.when((fpr > 0) & (above > 0)).then(fpr * (-log_distance(low, above)).exp()).otherwise(0.0)
     most = pl.when(fpr > 0).then(fpr * log_distance(high, below).exp()).otherwise(high_below)
+    return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
+
+
+def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> IntervalExprs:
+    """Return the interval of precision at a recall, from that of fpr at its threshold.
+
+    Recall is fixed, so precision is uncertain through fpr alone.
+    """
+    value, fpr, size = pl.col(name), pl.col(f"{name}_middle"), pl.col(f"{name}_size")
+    n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
+    most, least = pl.col(f"{name}_most_fpr"), pl.col(f"{name}_least_fpr")
     ends = [recall / (recall + pl.col(ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
-    of_threshold = (below - above) * (0.5 / _Z_95)
+    of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
+    correlation = pl.col(f"{name}_correlation") if clustered else None
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / fpr

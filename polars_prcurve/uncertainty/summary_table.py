@@ -36,8 +36,8 @@ from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
     RowKind,
     analytic_interval,
+    bind_ends,
     bind_errors,
-    bind_least_ends,
     build_helper_metrics,
     find_row_kind,
     is_reliable_bootstrap,
@@ -255,11 +255,11 @@ def build_analytic_values(
             variances = compute_variances(influences)
         values = values.join(variances, on=influences.key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
-    for bind in (partial(bind_errors, rows=rows), bind_least_ends):
+    for bind in (bind_errors, bind_ends):
         values = values.with_columns(
             expr.alias(column)
             for name, metric in named.items()
-            for column, expr in bind(name, metric, confidence).items()
+            for column, expr in bind(name, metric, confidence, rows=rows).items()
         )
     return values.with_columns(
         expr.alias(f"{name}_{kind}")
