@@ -41,10 +41,7 @@ NOT_STORED = {
 
 NOT_RUN: dict[str, str] = {
     "bought_areas": "takes minutes, and has not been run again",
-    "cluster_areas": "takes minutes, and has not been run again",
-    "cluster_pairs": "takes minutes, and has not been run again",
     "maxima": "takes minutes, and has not been run again",
-    "paired_points": "takes minutes, and has not been run again",
     "sizes": "takes minutes, and has not been run again",
 }
 """Experiments without a table yet, with the reason; their figures in the docs are of an earlier run."""
