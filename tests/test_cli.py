@@ -1026,7 +1026,9 @@ def test_no_output_before_an_error(
     assert main([name, "bad.csv", "--eta", "0.1", *shlex.split(options)]) == 2
     out, error = capfd.readouterr()
     assert out == ""
-    assert error.count("\n") == 1
+    # Rarely a thread of Polars, which the error cancels, says so before.
+    own = error[error.index("polars-prcurve: ") :] if "panicked" in error else error
+    assert own.count("\n") == 1
 
 
 def test_an_empty_result_is_a_header(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
