@@ -46,6 +46,7 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, group_number, join_groups
 from polars_prcurve.inputs.group_frames import (
     check_forgotten_groups,
@@ -182,8 +183,7 @@ def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
     aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
     by = [*keys.by.values()]
-    # The divisor is not one number for all rows, by whose reciprocal an engine may multiply.
-    field_eta = pl.col(FIELD_ETA) / (share + pl.col(FIELD_ETA) * 0.0)
+    field_eta = pl.col(FIELD_ETA) / repeat_in_rows(share, pl.col(FIELD_ETA))
     fields = aggregate_by(counted, by, aggregates).with_columns(field_eta)
     ends = {
         ETA_LOW: pl.col(FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
@@ -337,8 +337,7 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
     ).cache()
     both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
     whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(POS_EXPONENT))
-    # Not one number for all rows, by whose reciprocal an engine may multiply.
-    share = share / (whole + share * 0.0)
+    share = share / repeat_in_rows(whole, share)
     rows, eta = pl.col(_GROUP_ROWS) * share, pl.col(PART_ETA)
     n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
     own = rows / (n_pos + n_neg)

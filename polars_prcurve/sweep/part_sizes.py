@@ -89,6 +89,6 @@ def add_effective_counts(frame: pl.LazyFrame) -> pl.LazyFrame:
 def _count_effective(total: pl.Expr, squares: pl.Expr) -> pl.Expr:
     """Return how many equal weights are known as well as those of these sums; 0 of none."""
     size = scale_near_one(total.fill_null(0))
-    # Not one number for all rows, by whose reciprocal an engine may multiply.
-    square = scale_near_one(squares, squares=True) + pl.col(CUM_NEG).cast(pl.Float64) * 0.0
+    rows = pl.col(CUM_NEG).cast(pl.Float64)
+    square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
     return pl.when(size > 0).then(size * size / square).otherwise(0.0)
