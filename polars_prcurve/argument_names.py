@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
@@ -16,15 +16,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def suggest_arguments(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the known argument that a wrong name stands for, as others or by its spelling."""
-    known = list(known)
-    if instead := tell_alternative(name, known, "weight="):
+def suggest_arguments(
+    name: str, known: Mapping[str, str], *, weight: str = "weight=", written: str | None = None
+) -> str:
+    """Return a hint at the known argument that a wrong name stands for, as others or by its spelling.
+
+    `known` tells how users write each argument, `weight` how they write that for weights, and `written`
+    how they wrote `name`, unless just so.
+    """
+    if instead := tell_alternative(name, known, weight):
         return instead
     for meant in list_arguments_meant(name.lower()):
         if meant in known:
-            return f"did you mean {meant!r}?"
-    return suggest_names(name, known)
+            return f"did you mean {known[meant]!r}?"
+    return suggest_names(written or name, known.values())
 
 
 def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,7 +43,7 @@ def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     def refuse(kwargs: dict[str, Any]) -> NoReturn:
         unknown = next(name for name in kwargs if name not in names)
-        public = [name for name in inspect.signature(function).parameters if name != "self"]
+        public = {name: name for name in inspect.signature(function).parameters if name != "self"}
         raise TypeError(
             make_visible(
                 f"{cast('FunctionType', function).__qualname__}() got an unexpected keyword argument "

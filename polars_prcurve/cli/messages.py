@@ -17,8 +17,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from polars_prcurve.argument_names import suggest_arguments
 from polars_prcurve.errors import PrcError, suggest_names
-from polars_prcurve.other_names import list_arguments_meant, tell_alternative
 
 _METHODS = {
     "operating_points": "points",
@@ -97,6 +97,11 @@ def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
     return options[found["name"]] + (f" {value}" if value else "") + frame
 
 
+def _strip_dashes(option: str) -> str:
+    """Return the argument of an option: `n_resamples` for `--n-resamples`."""
+    return option.lstrip("-").replace("-", "_")
+
+
 class RaisingParser(argparse.ArgumentParser):
     """A parser that raises `PrcError`, so that all errors are printed in one way."""
 
@@ -121,14 +126,9 @@ class RaisingParser(argparse.ArgumentParser):
 
     def _suggest_options(self, name: str) -> str:
         """Return a hint at the option that is meant: what others call so, or one spelt alike."""
-        options = [option for option in self._option_string_actions if option.startswith("--")]
-        word = name.lstrip("-").lower().replace("-", "_")
-        if instead := tell_alternative(word, [option[2:] for option in options], "--weight"):
-            return instead
-        for meant in list_arguments_meant(word):
-            if (option := f"--{meant.replace('_', '-')}") in options:
-                return f"did you mean {option!r}?"
-        return suggest_names(name, options)
+        options = (option for option in self._option_string_actions if option.startswith("--"))
+        known = {_strip_dashes(option): option for option in options}
+        return suggest_arguments(_strip_dashes(name).lower(), known, weight="--weight", written=name)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
