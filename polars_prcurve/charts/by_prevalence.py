@@ -34,9 +34,9 @@ from polars_prcurve.charts.parts.lines_by_prevalence import (
     read_lines,
 )
 from polars_prcurve.charts.parts.number_formats import (
+    add_threshold,
     format_level,
     format_metric,
-    format_threshold,
     format_value,
     round_digits,
     say_eta_range,
@@ -302,8 +302,7 @@ class _LineChart:
             ends = (row.get("low"), row.get("high"))
             within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"  # type: ignore[arg-type]
             doubt = ", not reliable" if row.get("reliable") is False else ""
-            threshold = format_threshold(row.get("threshold"))
-            at = "" if threshold is None else f", threshold {threshold}"
+            at = add_threshold(row.get("threshold"))
             return say_eta(row["eta"]), f"{write(row['value'])}{within}{doubt}{at}"
 
         places = thin_places(self.curves.rows["eta"], len(self.curves.per_curve))

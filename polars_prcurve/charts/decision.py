@@ -36,8 +36,8 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.number_formats import (
+    add_threshold,
     format_level,
-    format_threshold,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
@@ -398,8 +398,7 @@ def _read_along(
     def say(row: dict[str, Any]) -> tuple[str, str]:
         ends = [row.get(name) for name in _BAND]
         within = "" if None in ends else f" ({' to '.join(_say_value(end, events) for end in ends)})"  # type: ignore[arg-type]
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         return say_share(row[_RISK]), f"{_say_value(row[_VALUE], events)}{within}{at}"
 
     rows = curves.rows

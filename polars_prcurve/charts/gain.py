@@ -30,7 +30,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     build_records,
@@ -166,8 +166,7 @@ def _read_along(curves: ChartCurves, channels: Channels) -> list[dict[str, Any]]
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
         lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{lift}{at}"
 
     places = list_places(_X, len(curves.per_curve))

@@ -33,7 +33,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import format_level, format_threshold
+from polars_prcurve.charts.parts.number_formats import add_threshold, format_level
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     build_records,
@@ -224,8 +224,7 @@ def _read_along(
             if all(e is not None for e in ends) and ends
             else ""
         )
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         return f"at least {say_share(row['at'])}", f"{say_share(row[y])}{within}{at}"
 
     rows = _raise_to(keep_rises(curves.rows), axes[1], [y, *band])

@@ -30,7 +30,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     describe_doubt,
@@ -134,8 +134,7 @@ def _read_along(points: pl.DataFrame, curves: ChartCurves, channels: Channels) -
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
         return f"at least {say_share(max(row['at'], 0))}", gain
 

@@ -37,7 +37,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     bend_for_log_axis,
     build_records,
@@ -186,8 +186,7 @@ def _read_along(curves: ChartCurves, channels: Channels, spec: ChartSpec) -> lis
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
 
     rows = keep_rises(curves.rows).with_columns(pl.max_horizontal("fpr", pl.lit(spec.x.low)).alias("x"))

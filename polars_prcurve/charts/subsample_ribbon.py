@@ -29,7 +29,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.number_formats import format_range, format_threshold
+from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
     build_steps,
@@ -142,8 +142,7 @@ def _read_along(curves: ChartCurves, channels: Channels, y: ChartAxis) -> list[d
     """Return what the pointer reads: precision with all negatives, and in the samples."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
-        threshold = format_threshold(row["threshold"])
-        at = "" if threshold is None else f", threshold {threshold}"
+        at = add_threshold(row["threshold"])
         ends = (row["low"], row["high"])
         found = f" (samples {say_share(ends[0])} to {say_share(ends[1])})" if None not in ends else ""
         return f"at least {say_share(row['at'])}", f"{say_share(row['precision'])}{found}{at}"

@@ -39,13 +39,6 @@ def format_level(confidence: float) -> str:
     return f"{100 * check_confidence(confidence):.6g} %"
 
 
-def format_share(eta: float) -> str:
-    """Return a prevalence as a number and as people say it: `0.001 (1 in 1 000)`."""
-    number = f"{eta:.4g}".replace("e-0", "e-")
-    words = format_one_in(eta)
-    return f"{number} ({words})" if words else number
-
-
 def format_one_in(eta: float) -> str:
     """Return a prevalence of at most a half as `1 in 1 000`, and any other as an empty text."""
     if not 0 < eta <= 0.5:
@@ -92,6 +85,12 @@ def format_threshold(value: Any) -> str | None:
     if isinstance(value, float) and math.isfinite(value):
         value = float(round_down(value, 6))
     return None if value is None else format_value("threshold", value)
+
+
+def add_threshold(value: Any) -> str:
+    """Return `, threshold 0.5`, which follows what is read at a threshold; empty without one."""
+    threshold = format_threshold(value)
+    return "" if threshold is None else f", threshold {threshold}"
 
 
 def format_metric(name: str) -> str:
