@@ -16,6 +16,7 @@ Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 
 import polars as pl
@@ -43,6 +44,7 @@ from polars_prcurve.uncertainty.influence import (
     InfluenceTable,
     build_influences,
     find_place,
+    pick_influence,
 )
 
 _ROW_NUMBER = f"{RESERVED}row"
@@ -155,16 +157,8 @@ def _read_size(column: str) -> pl.Expr:
 
 def _subtract_influences(name: str, of_class: str) -> pl.Expr:
     """Return the influence of the examples of a cell, of one class, on the difference."""
-    a, b = (_read_influence(side, name, of_class) for side in SIDES)
+    a, b = (pick_influence(name, of_class, partial(read_side, side)) for side in SIDES)
     return a - b
-
-
-def _read_influence(side: str, name: str, of_class: str) -> pl.Expr:
-    """Return the influence of the examples of a cell, of one class, on the value of one model."""
-    own = read_side(side, f"{name}_{of_class}")
-    if of_class == "pos":
-        return own
-    return pl.when(read_side(side, IS_TIED)).then(own).otherwise(read_side(side, f"{name}_gap"))
 
 
 # From replicates ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from polars_prcurve.inputs.column_reader import (
 from polars_prcurve.inputs.point_columns import Cells, Sizes, list_parts, read_points
 from polars_prcurve.inputs.pos_label import check_category, equals_label, label_dtypes
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.number_words import format_count
 
 NO_MODEL: Any = object()
 """Stands for no column of models, because None may be what a user passed by mistake."""
@@ -137,7 +138,7 @@ class DroppedRows(NamedTuple):
     def sentence(self) -> str:
         """What to tell of them."""
         return (
-            f"{_group_digits(self.n)} of {_group_digits(self.total)} {self.what} are left out, "
+            f"{format_count(self.n)} of {format_count(self.total)} {self.what} are left out, "
             "because a value is missing in them"
         )
 
@@ -178,10 +179,6 @@ def _subtract_kept(table: InputTable) -> DroppedRows:
 _COLUMN_ARGUMENTS = (
     *("by", "score", "label", "pos_label", "weight", "counts", "rates", "sizes", "cells", "cluster"),
 )
-
-
-def _group_digits(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
 
 
 def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> bool:
