@@ -170,6 +170,16 @@ def near(column: str, *where: pl.Expr) -> pl.Expr:
     return choose(column, *where).is_between(0.93, 0.97).sum().cast(pl.Int64)
 
 
+def summarize(column: str, *where: pl.Expr) -> list[pl.Expr]:
+    """Return the number of cells, the least and the greatest share, and how many are 93 to 97 %."""
+    return [count(*where), least(column, *where), most(column, *where), near(column, *where)]
+
+
+def find_ends(column: str, *where: pl.Expr) -> list[pl.Expr]:
+    """Return the least and the greatest share."""
+    return [least(column, *where), most(column, *where)]
+
+
 def standard_error() -> pl.Expr:
     """Return the standard error of a coverage of 95 %, or of a promise of it, in percentage points."""
     return 100 * (0.95 * 0.05 / pl.col("n_sets").min()).sqrt()

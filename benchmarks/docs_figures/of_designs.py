@@ -12,14 +12,13 @@ from .held import (
     Held,
     Sentence,
     Stored,
-    count,
     least,
     most,
-    near,
     percent,
     show,
     show_count,
     standard_error,
+    summarize,
 )
 
 PAGE, CLUSTERS = "uncertainty", "clusters"
@@ -34,7 +33,7 @@ AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 def hold_band(label: str, name: str) -> list[Held]:
     """Return the two rows of a point metric: few positives in all, and many."""
     return [
-        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} |", *map(BANDS, (count(of), least(name, of), most(name, of), near(name, of))))
+        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} |", *map(BANDS, summarize(name, of)))
         for label, of in ((f"{label} | 50, 100 or 200", FEW), (f"{label} | 500 or 1 000", MANY))
     ]  # fmt: skip
 
@@ -43,11 +42,10 @@ def hold_area(label: str, metric: str) -> list[Held]:
     """Return the rows of an area: few positives, many, and the cells that are marked."""
     is_metric = col("metric") == metric
     rows: list[Held] = [
-        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | |", *map(AREAS, (count(is_metric, of), least("coverage", is_metric, of), most("coverage", is_metric, of))))
+        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | |", *map(AREAS, summarize("coverage", is_metric, of)[:-1]))
         for label, of in ((f"{label} | 50, 100 or 200", FEW), (f"{label} | 500 or 1 000", MANY))
     ]  # fmt: skip
-    held, of = "coverage_of_marked", (is_metric, HALF)
-    figures = (count(*of), least(held, *of), most(held, *of), near(held, *of))
+    figures = summarize("coverage_of_marked", is_metric, HALF)
     rows.append(
         Sentence(
             PAGE,

@@ -12,7 +12,7 @@ from .held import (
     Held,
     Sentence,
     Stored,
-    count,
+    find_ends,
     least,
     most,
     near,
@@ -21,6 +21,7 @@ from .held import (
     show_number_as_it_is,
     show_share,
     standard_error,
+    summarize,
 )  # fmt: skip
 
 PAGE = "uncertainty"
@@ -33,18 +34,12 @@ IS_PRECISION = col("metric") == "precision"
 
 def hold_point(label: str, name: str) -> Sentence:
     """Return a row of the table of point metrics."""
-    figures = (count(col("cell") >= 0), least(name), most(name), near(name))
-    return Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} | |", *map(POINTS, figures))
+    text = f"| {label} | {{}} | {{}} .. {{}} | {{}} | |"
+    return Sentence(PAGE, text, *map(POINTS, summarize(name)))
 
 
 def hold_area(label: str, *which: pl.Expr) -> Sentence:
-    figures = [
-        count(*which),
-        least("coverage", *which),
-        most("coverage", *which),
-        near("coverage", *which),
-    ]
-    figures += [least("as_fixed", *which), most("as_fixed", *which)]
+    figures = [*summarize("coverage", *which), *find_ends("as_fixed", *which)]
     return Sentence(
         PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} | {{}} .. {{}} |", *map(AREAS, figures)
     )
@@ -53,7 +48,7 @@ def hold_area(label: str, *which: pl.Expr) -> Sentence:
 SAMPLED: list[Held] = [
     Sentence(
         PAGE, "| precision at a threshold | {} | {} .. {} | {} | {} .. {} |",
-        *map(POINTS, (count(col("cell") >= 0), least("precision"), most("precision"), near("precision"), least("as_fixed"), most("as_fixed"))),
+        *map(POINTS, (*summarize("precision"), *find_ends("as_fixed"))),
     ),
     hold_point("F1", "f1"), hold_point("lift", "lift"), hold_point("npv", "npv"), hold_point("accuracy", "accuracy"),
     hold_point("MCC", "mcc"), hold_point("Cohen's kappa", "cohen_kappa"),
@@ -62,7 +57,7 @@ SAMPLED: list[Held] = [
     hold_area("`precision_at_recall(0.5)` and `(0.8)` at a sampled eta", ~IS_AP),
     Sentence(
         PAGE, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
-        *map(OWN, (count(IS_PRECISION), least("coverage", IS_PRECISION), most("coverage", IS_PRECISION), near("coverage", IS_PRECISION), least("as_fixed", IS_PRECISION), most("as_fixed", IS_PRECISION))),
+        *map(OWN, (*summarize("coverage", IS_PRECISION), *find_ends("as_fixed", IS_PRECISION))),
     ),
     Sentence(PAGE, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
     Sentence(
@@ -109,11 +104,7 @@ def hold_maxima(label: str, target: str, metric: str) -> Sentence:
         end for name in ("too_high", "too_high_corrected")
         for end in (col(name).filter(which).min(), col(name).filter(which).max())
     ]  # fmt: skip
-    held = [
-        end
-        for name in ("plain", "corrected")
-        for end in (least(f"{name}_coverage", which), most(f"{name}_coverage", which))
-    ]
+    held = [end for name in ("plain", "corrected") for end in find_ends(f"{name}_coverage", which)]
     text = (
         f"| {label} | {{:.3f}} .. {{:.3f}} | {{:.3f}} .. {{:.3f}} | {{}} .. {{}} | {{}} .. {{}} | {{}} |"
     )

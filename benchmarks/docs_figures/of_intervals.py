@@ -16,11 +16,11 @@ from .held import (
     least,
     mean,
     most,
-    near,
     percent,
     show,
     show_share,
     standard_error,
+    summarize,
 )  # fmt: skip
 
 PAGE = "uncertainty"
@@ -40,26 +40,24 @@ MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
 def hold_areas(label: str, *which: pl.Expr) -> list[Held]:
     """Return the two rows of a kind of area: cells that are marked reliable, and others."""
     sure, other = (*which, MARKED), (*which, NOT_MARKED)
-    held = "coverage_of_marked"
     return [
         Sentence(
-            PAGE, f"| {label} | `reliable` | {{}} | {{}} .. {{}} | {{}} |", AREAS(count(*sure)),
-            AREAS(least(held, *sure)), AREAS(most(held, *sure)), AREAS(near(held, *sure)),
+            PAGE, f"| {label} | `reliable` | {{}} | {{}} .. {{}} | {{}} |",
+            *map(AREAS, summarize("coverage_of_marked", *sure)),
         ),
         Sentence(
             PAGE, f"| {label}, where not `reliable` | others | {{}} | {{}} .. {{}} | {{}} |",
-            AREAS(count(*other)), AREAS(least("coverage", *other)), AREAS(most("coverage", *other)),
-            AREAS(near("coverage", *other)),
+            *map(AREAS, summarize("coverage", *other)),
         ),
     ]  # fmt: skip
 
 
 def hold_bands(start: str, kind: str, *which: pl.Expr, all_near: bool = True) -> Sentence:
     """Return a row of the coverage of one kind of band."""
-    figures = [BANDS(count(*which)), BANDS(least(kind, *which)), BANDS(most(kind, *which))]
+    figures = [*map(BANDS, summarize(kind, *which))]
     if not all_near:
-        return Sentence(PAGE, start + " | {} | {} .. {} | guarantee |", *figures)
-    return Sentence(PAGE, start + " | {} | {} .. {} | {} |", *figures, BANDS(near(kind, *which)))
+        return Sentence(PAGE, start + " | {} | {} .. {} | guarantee |", *figures[:-1])
+    return Sentence(PAGE, start + " | {} | {} .. {} | {} |", *figures)
 
 
 EXPECTED = col("false_positives")
@@ -148,12 +146,11 @@ SENTENCES: list[Held] = [
     ),
     Sentence(
         PAGE, "| `average_precision`, bootstrap, three populations | `reliable` | {} | {} .. {} | {} |",
-        BOOTSTRAP(count(MARKED)), BOOTSTRAP(least("coverage_of_marked", MARKED)),
-        BOOTSTRAP(most("coverage_of_marked", MARKED)), BOOTSTRAP(near("coverage_of_marked", MARKED)),
+        *map(BOOTSTRAP, summarize("coverage_of_marked", MARKED)),
     ),
     Sentence(
         PAGE, "| `average_precision`, bootstrap, three populations | all | {} | {} .. {} | {} |",
-        BOOTSTRAP(count(IS_AP)), BOOTSTRAP(least("coverage")), BOOTSTRAP(most("coverage")), BOOTSTRAP(near("coverage")),
+        *map(BOOTSTRAP, summarize("coverage", IS_AP)),
     ),
     Sentence(
         PAGE,
