@@ -183,6 +183,27 @@ def test_other_texts_are_no_prevalence(text: str) -> None:
         check_eta(text)
 
 
+@pytest.mark.parametrize("text", ["1 in 100", "1/100", "1:99"])
+def test_every_method_takes_a_prevalence_as_text(text: str) -> None:
+    df = pl.DataFrame(
+        {"model": ["a", "b"] * 4, "score": [9, 8, 7, 6, 5, 3, 4, 1], "label": [1, 1, 0, 1, 1, 0, 0, 0]}
+    )
+    for draw in (df.prc.plot.live, df.prc.plot.roc_curve):
+        assert draw(text).to_dict() == draw(0.01).to_dict()
+    for method in (df.prc.crossings, df.prc.leaders):
+        assert method(eta_range=(text, "1 in 2")).equals(method(eta_range=(0.01, 0.5)))
+
+
+@pytest.mark.parametrize("wrong", ["1 in", "x", 2, True, [0.1]])
+def test_what_is_no_prevalence_is_refused_by_every_method(wrong: Any) -> None:
+    df = pl.DataFrame({"model": ["a", "b"], "score": [0.9, 0.1], "label": [1, 0]})
+    for call in (df.prc.plot.live, df.prc.plot.roc_curve):
+        with pytest.raises(PrcError, match="eta= takes"):
+            call(wrong)
+    with pytest.raises(PrcError, match=r"eta_range= (takes|is) two prevalences"):
+        df.prc.crossings(eta_range=(wrong, 0.5))
+
+
 def test_a_share_is_no_ratio() -> None:
     for text in ("1/1000", "1 in 1000"):
         with pytest.raises(PrcError, match=f"{text}' is a share of all, which eta= takes"):

@@ -42,6 +42,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
+from polars_prcurve.prevalence.eta_values import read_share
 
 WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
@@ -65,7 +66,7 @@ _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u0
 @hint_at_arguments
 def live(
     table: pl.DataFrame,
-    eta: float | None = None,
+    eta: float | str | None = None,
     *,
     width: int | Literal["container"] = WIDTH,
     color: str | None = None,
@@ -85,8 +86,8 @@ def live(
     table
         What `sweep` returns: the `by` columns, then the columns of `sweep`.
     eta
-        Where the slider starts, exactly. By default it starts at the prevalence of the test set, or at
-        0.01 if the table comes from published rates.
+        Where the slider starts, exactly, as a number or a text such as `"1 in 1 000"`. By default it
+        starts at the prevalence of the test set, or at 0.01 if the table comes from published rates.
     width
         The width of the panel in pixels, from 240, or `"container"` to follow the page that shows it.
     color
@@ -107,7 +108,7 @@ def live(
     """
     check_texts(color=color)
     check_title(title)
-    check_start(eta)
+    asked = read_start(eta)
     check_width(width)
     curves = read_sweep("live", table, by_eta=False, made_by="sweep")
     channels = read_channels(curves, color, None, _MAX_CURVES)
@@ -116,7 +117,8 @@ def live(
             f"live draws up to {_MAX_CURVES} groups of one column, in colours, and this table has "
             f"{len(curves.per_curve)}; filter it, or group by one column"
         )
-    start, own = _read_start(curves, eta), _read_own_eta(curves)
+    start = _find_start(curves) if asked is None else asked
+    own = _read_own_eta(curves)
     channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
     data, thinning, doubt = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
@@ -127,11 +129,12 @@ def live(
     return painter.draw(data, text, width)
 
 
-def check_start(eta: float | None) -> None:
-    """Raise unless eta is None or a prevalence at which the slider can start."""
-    if eta is not None:
-        expected = "where the slider starts, from 1e-6 to 1"
-        read_number("eta=", eta, expected, lambda eta: _MIN_ETA <= eta <= 1)
+def read_start(eta: object) -> float | None:
+    """Return where the slider is asked to start, or None; raise unless it can start there."""
+    if eta is None:
+        return None
+    expected = "where the slider starts, from 1e-6 to 1"
+    return read_share("eta=", eta, expected, lambda eta: _MIN_ETA <= eta <= 1)
 
 
 def check_width(width: object) -> None:
@@ -149,11 +152,11 @@ def _read_own_eta(curves: ChartCurves) -> float | None:
     return own
 
 
-def _read_start(curves: ChartCurves, eta: float | None) -> float:
-    """Return where the slider starts."""
+def _find_start(curves: ChartCurves) -> float:
+    """Return where the slider starts by default: at the prevalence of the test set."""
     sizes = curves.per_curve.select("n_pos", "n_neg").drop_nulls().rows()
-    n_pos, n_neg = sizes[0] if sizes and sizes[0][0] > 0 else (1, 99)
-    return max(n_pos / (n_pos + n_neg), _MIN_ETA) if eta is None else eta
+    n_pos, n_neg = map(float, sizes[0] if sizes and sizes[0][0] > 0 else (1, 99))
+    return max(n_pos / (n_pos + n_neg), _MIN_ETA)
 
 
 def _list_stops(start: float) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -52,17 +52,19 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
-from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta, say_share
+from polars_prcurve.prevalence.eta_values import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points
+_PANEL = (430, 380)  # width and height of a panel in pixels, about
+_WORD = (62, 14)  # room in pixels that the words at a line take, about
 
 
 @hint_at_arguments
 def roc_curve(
     table: pl.DataFrame,
-    eta: float | None = None,
+    eta: float | str | None = None,
     *,
     log_x: bool = False,
     precisions: Sequence[float] = (0.1, 0.5, 0.9),
@@ -82,8 +84,9 @@ def roc_curve(
     table
         What `sweep` or `curve` returns: the `by` columns, then the columns of `sweep`.
     eta
-        A prevalence at which to show lines of equal precision: points of one precision lie on a line
-        through the origin, `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`.
+        A prevalence, as a number or a text such as `"1 in 1 000"`, at which to show lines of equal
+        precision: points of one precision lie on a line through the origin,
+        `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`.
     log_x
         A log axis for fpr, which gives room to the low fpr that matters if positives are rare. Fpr 0 is
         drawn at the left edge, half the smallest other fpr, and straight lines are curved.
@@ -109,7 +112,7 @@ def roc_curve(
     """
     check_texts(color=color, facet=facet)
     check_title(title)
-    slopes = read_slopes(eta, precisions)
+    equal = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
     marked = read_points("roc_curve", points, curves, ["recall", "fpr"])
     edge = _find_left_edge(curves.rows, log_x)
@@ -124,7 +127,7 @@ def roc_curve(
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
     kept = drop_straight_points(full)
     drawn = _thin_for_axis(kept, edge, steps, arrange_panels(channels.facet, spec).width)
-    grey, words = _build_references(channels, curves, slopes, steps, spec)
+    grey, words = _build_references(channels, curves, equal.slopes, steps, spec)
     marks = mark_points(
         marked,
         curves,
@@ -136,7 +139,7 @@ def roc_curve(
     )
     lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
     data = [*grey, *add_ghosts(lines, channels, spec.x), *marks, *_read_along(curves, channels, spec)]
-    said = [picked, *marked.describe(), *_describe_slopes(eta, slopes, edge)]
+    said = [picked, *marked.describe(), *_describe_precisions(equal, edge)]
     note = _write_note(channels, said, edge)
     note += [*describe_doubt(drawn), *describe_sizes(curves)]
     text = ChartText(
@@ -214,16 +217,25 @@ def _build_fpr_axis(edge: float) -> ChartAxis:
 # Lines of equal precision ---------------------------------------------------------------------
 
 
-def read_slopes(eta: float | None, precisions: Sequence[float]) -> dict[float, float]:
-    """Return the slope recall / fpr of each precision at eta, the highest precision first."""
+class PrecisionLines(NamedTuple):
+    """Lines of equal precision: their prevalence, and the slope recall / fpr of each precision."""
+
+    eta: float | None
+    slopes: dict[float, float]
+
+
+def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionLines:
+    """Return the lines of these precisions at eta, the highest precision first; none without eta."""
     precisions = read_list("precisions=", precisions, "numbers between 0 and 1")
     if eta is None:
-        return {}
-    for name, share in (("eta", eta), *(("precisions", precision) for precision in precisions)):
-        read_number(f"{name}=", share, "numbers between 0 and 1")
-        if not 0 < share < 1:
-            raise PrcError(f"{name}= of roc_curve lies between 0 and 1, both excluded; got {share!r}")
-    return {p: p * (1 - eta) / ((1 - p) * eta) for p in sorted(set(precisions), reverse=True)}
+        return PrecisionLines(None, {})
+
+    def is_inside(share: float) -> bool:
+        return 0 < share < 1
+
+    at = read_share("eta=", eta, 'a share between 0 and 1, such as 0.001 or "1 in 1 000"', is_inside)
+    kept = {read_number("precisions=", p, "numbers between 0 and 1", is_inside) for p in precisions}
+    return PrecisionLines(at, {p: p * (1 - at) / ((1 - p) * at) for p in sorted(kept, reverse=True)})
 
 
 def _build_references(
@@ -266,17 +278,22 @@ def _build_references(
 
 def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
     """Return the words without those that would hide another one."""
+
+    def find_pixels(word: Word) -> tuple[float, float]:
+        return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
+
     kept: list[Word] = []
     for word in words:
-        here = (spec.x.place(word.x or 0) * 430, spec.y.place(word.y or 0) * 380)
-        others = ((spec.x.place(w.x or 0) * 430, spec.y.place(w.y or 0) * 380) for w in kept)
-        if all(abs(here[0] - x) > 62 or abs(here[1] - y) > 14 for x, y in others):
+        x, y = find_pixels(word)
+        others = map(find_pixels, kept)
+        if all(abs(x - other[0]) > _WORD[0] or abs(y - other[1]) > _WORD[1] for other in others):
             kept.append(word)
     return kept
 
 
-def _describe_slopes(eta: float | None, slopes: dict[float, float], edge: float) -> list[str]:
+def _describe_precisions(equal: PrecisionLines, edge: float) -> list[str]:
     """Return sentences on the lines of equal precision, and on those left of the axis."""
+    eta, slopes = equal
     if eta is None or not slopes:
         return []
     outside = [say_share(p) for p, slope in slopes.items() if edge * slope >= 1]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_pair
+from polars_prcurve.argument_kinds import read_list, read_pair, refuse_kind
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
 from polars_prcurve.comparison.model_index import ModelIndex
@@ -40,6 +40,7 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_values import read_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -183,7 +184,7 @@ class ModelScores:
 def collect_model_scores(
     table: InputTable,
     ranking_metric: RankingMetric,
-    eta_range: tuple[float, float],
+    eta_range: tuple[float | str, float | str],
 ) -> ModelScores:
     """Collect the curves or operating points of all models; return a function that scores them.
 
@@ -232,7 +233,11 @@ def collect_model_scores(
 
 def _read_eta_range(eta_range: Any) -> tuple[float, float]:
     """Return both ends as logits; raise unless they are two prevalences, 0 < low < high < 1."""
-    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1")
+    expected = "two prevalences, 0 < low < high < 1"
+    ends = read_list("eta_range=", eta_range, expected)
+    if len(ends) != 2:
+        raise refuse_kind("eta_range=", expected, eta_range)
+    low, high = (read_share("eta_range=", end, expected, lambda _: True) for end in ends)
     if not 0 < low < high < 1:
         raise PrcError(
             f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "

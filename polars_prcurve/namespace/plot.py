@@ -143,7 +143,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
 
     def roc_curve(
         self,
-        eta: float | None = None,
+        eta: float | str | None = None,
         *,
         log_x: bool = False,
         precisions: Sequence[float] = (0.1, 0.5, 0.9),
@@ -183,9 +183,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
         check_title(title)
         _check_points("roc_curve", points, ["recall", "fpr"])
         from polars_prcurve import charts
-        from polars_prcurve.charts.roc import read_slopes
+        from polars_prcurve.charts.roc import read_precision_lines
 
-        read_slopes(eta, precisions)
+        read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
 
         query = self._methods.sweep(
@@ -630,7 +630,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
 
     def live(
         self,
-        eta: float | None = None,
+        eta: float | str | None = None,
         *,
         width: int | Literal["container"] = 620,
         color: str | None = None,
@@ -666,9 +666,9 @@ class PlotPrc(MethodListing, path="prc.plot"):
         check_texts(color=color)
         check_title(title)
         from polars_prcurve import charts
-        from polars_prcurve.charts.live_slider import check_start, check_width
+        from polars_prcurve.charts.live_slider import check_width, read_start
 
-        check_start(eta)
+        read_start(eta)
         check_width(width)
 
         query = self._methods.sweep(

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_pair, read_whole_number, take_frame
+from polars_prcurve.argument_kinds import (
+    read_list,
+    read_number,
+    read_pair,
+    read_whole_number,
+    refuse_kind,
+    take_frame,
+)
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, find_repeats
 
@@ -119,6 +126,18 @@ def read_share_text(text: str) -> float:
         raise ValueError(f"no share: {text}") from None
 
 
+def read_share(argument: str, value: object, expected: str, holds: Callable[[float], bool]) -> float:
+    """Return the share that a number or a text says; raise unless `holds` is true of it."""
+    try:
+        number = read_share_text(value) if isinstance(value, str) else value
+    except ValueError:
+        raise refuse_kind(argument, expected, value) from None
+    share = read_number(argument, number, expected)
+    if not holds(share):
+        raise refuse_kind(argument, expected, value)
+    return share
+
+
 def _read_plain(text: str) -> Fraction:
     """Return the number in a text, which may have a blank or a comma between thousands: `1 000`."""
     if "/" in (text := text.strip()):
@@ -161,15 +180,13 @@ def ratio_from_eta(eta: float) -> float:
 
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the own prevalence of a group."""
-    if not isinstance(eta, pl.DataFrame) and isinstance(take_frame(eta), pl.DataFrame):
-        raise PrcError("eta= is a table of another library; pass pl.DataFrame(...) of it")
     if eta is None or isinstance(eta, Real | str):
         given: list[object] = [eta]
     elif isinstance(eta, pl.Series):
         given = eta.to_list()
     else:
         expected = "a number, a sequence, a frame with a column eta, or None"
-        given = read_list("eta=", eta, expected)
+        given = read_list("eta=", take_frame(eta), expected)
     values = [None if value is None else check_eta(value) for value in given]
     if not values:
         raise PrcError("eta= holds no prevalence; pass None for each group's own prevalence")

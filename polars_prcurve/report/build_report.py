@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve import charts
-from polars_prcurve.argument_kinds import check_texts, read_list, read_number
+from polars_prcurve.argument_kinds import check_texts, read_list, read_number, take_frame
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.charts.parts.marked_points import say_point
 from polars_prcurve.charts.parts.number_formats import format_range, format_value
@@ -121,6 +121,7 @@ def write_report(
     # What is wrong must raise before any work.
     resolve_target(path)
     check_texts(title=text.title, notes=text.notes, date=text.date, model=model)
+    eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         read_eta_list(eta)
     values = _check_targets(targets, per, guarantee, confidence)

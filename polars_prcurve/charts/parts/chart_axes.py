@@ -83,16 +83,9 @@ class ChartAxis:
         """Return the room in pixels that labels and the title of a y axis take, about."""
         if self.room:
             return self.room
-        is_long = self.is_log and self.words == "share" and self.low < 0.00099
-        return (
-            104
-            if is_long and self.low < 2e-5
-            else 94
-            if is_long
-            else 70
-            if self.words == "count"
-            else 54
-        )
+        if self.is_log and self.words == "share" and self.low < 0.00099:
+            return 104 if self.low < 2e-5 else 94
+        return 70 if self.words == "count" else 54
 
     def build_bare(self) -> alt.Y:
         """Return the y encoding without an axis, where words stand in its place."""
