@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -77,33 +75,6 @@ def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) 
     nodes = drawn.split("];")
     for fallback in ("in-memory-map", "in-memory-join", "columnar-function"):
         assert not [node for node in nodes if f'label="{fallback}' in node], name
-
-
-@pytest.mark.slow
-def test_a_plan_runs_in_an_interpreter_without_the_package(tmp_path: Path) -> None:
-    for number, (name, (df, call)) in enumerate(QUERIES.items()):
-        call(df.lazy().prc).serialize(tmp_path / f"{number}.plan")
-        call(df.prc).write_ipc(tmp_path / f"{number}.arrow")
-        assert name
-    code = (
-        "import sys, polars as pl\n"
-        "from pathlib import Path\n"
-        "from polars.testing import assert_frame_equal\n"
-        "plans = sorted(Path(sys.argv[1]).glob('*.plan'))\n"
-        "for plan in plans:\n"
-        "    there = pl.LazyFrame.deserialize(plan).collect()\n"
-        "    here = pl.read_ipc(plan.with_suffix('.arrow'))\n"
-        "    assert_frame_equal(there, here, check_exact=True)\n"
-        "assert 'polars_prcurve' not in sys.modules\n"
-        "print(len(plans))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.split() == [str(len(QUERIES))], done.stderr
 
 
 @every_query
