@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -195,23 +196,71 @@ def test_engines_and_orders_give_the_same_bits(tables: Any, uncertain: bool) -> 
 # Promises -------------------------------------------------------------------------------------
 
 
-def find_limit(parts: list[dict[str, Any]], alpha: float) -> float:
-    """The upper limit of ln(fpr / recall) by the definition."""
+def find_limits(parts: list[dict[str, Any]], alpha: float) -> dict[str, tuple[float, float]]:
+    """Rates of a field with their limits on the unsafe side, by the definition."""
     eta = sum(part["share"] * part["eta"] for part in parts)
-    recall = fpr = below = above = 0.0
+    recall = fpr = alerts = below = above = spread = 0.0
     for part in parts:
         pos, neg = part["share"] * part["eta"] / eta, part["share"] * (1 - part["eta"]) / (1 - eta)
         (tp, p), (fp, n) = (part["tp"], part["p"]), (part["fp"], part["n"])
         low = special.betaincinv(tp, p - tp + 1, alpha) if tp else 0.0
+        most = special.betaincinv(tp + 1, p - tp, 1 - alpha) if tp < p else 1.0
         high = special.betaincinv(fp + 1, n - fp, 1 - alpha) if fp < n else 1.0
         recall, fpr = recall + pos * tp / p, fpr + neg * fp / n
         below, above = below + (pos * (tp / p - low)) ** 2, above + (neg * (high - fp / n)) ** 2
+        alerts += eta * pos * tp / p + (1 - eta) * neg * fp / n
+        spread += (eta * pos * (most - tp / p)) ** 2 + ((1 - eta) * neg * (high - fp / n)) ** 2
     least, most = recall - math.sqrt(below), min(1.0, fpr + math.sqrt(above))
-    if least <= 0:
+    return {
+        "recall": (recall, least),
+        "fpr": (fpr, most),
+        "predicted_positive_rate": (alerts, alerts + math.sqrt(spread)),
+        "precision": (0.0, find_ratio_limit((fpr, most), (recall, least))),
+        "npv": (0.0, find_ratio_limit((1 - recall, 1 - least), (1 - fpr, 1 - most))),
+    }
+
+
+def find_ratio_limit(top: tuple[float, float], bottom: tuple[float, float]) -> float:
+    """The upper limit of ln(top / bottom) by the definition, with what rounding leaves of 0."""
+    (rate, high), (other, low) = top, bottom
+    if low <= 1e-12:
         return math.inf
-    if fpr == 0:
-        return math.log(most / least)
-    return math.log(fpr / recall) + math.hypot(math.log(most / fpr), math.log(recall / least))
+    if rate <= 1e-12:
+        return math.log(high / low)
+    return math.log(rate / other) + math.hypot(math.log(high / rate), math.log(other / low))
+
+
+def relabel(part: dict[str, Any], name: str) -> dict[str, Any]:
+    """A part with the best labels that the examples on the tested side of a threshold could have."""
+    flagged = part["tp"] + part["fp"]
+    if name == "precision":
+        tp = min(flagged, part["p"])
+        return part | {"tp": tp, "fp": flagged - tp}
+    silent = part["p"] + part["n"] - flagged
+    tn = min(silent, part["n"])
+    return part | {"tp": part["p"] - (silent - tn), "fp": part["n"] - tn}
+
+
+Steps = list[tuple[float, list[dict[str, Any]]]]
+
+
+def find_start(steps: Steps, name: str, ratio: float) -> int:
+    """The place of the step at which a run starts by default."""
+    best = [find_limits([relabel(part, name) for part in parts], 0.1)[name][1] for _, parts in steps]
+    room = min(math.log(2), (ratio - min(best)) / 4)
+    for place, (_, parts) in enumerate(steps):
+        flagged = sum(part["tp"] + part["fp"] for part in parts)
+        n_pos, n_neg = (sum(part[of] for part in parts) for of in ("p", "n"))
+        told, size = (flagged, n_pos) if name == "precision" else (n_pos + n_neg - flagged, n_neg)
+        if 8 * told >= size and room >= 0 and min(best[: place + 1]) <= ratio - room:
+            return place
+    return len(steps)
+
+
+def walk_run(steps: Steps, name: str, ratio: float) -> float | None:
+    """The last score before a test fails."""
+    kept = takewhile(lambda step: find_limits(step[1], 0.1)[name][1] <= ratio, steps)
+    return next((score for score, _ in reversed(list(kept))), None)
 
 
 @examples(60)
@@ -220,25 +269,51 @@ def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | 
     table, frame = tables
     table = table.filter(pl.col("g") == 0)
     asked: dict[str, Any] = {"guarantee": 0.9, "within": "c", "start": start}
-    found = table.prc.operating_points(frame, precision=target, **asked)
-    point, chosen = found.row(0, named=True), None
-    ratio = math.log(point["eta"] * (1 - target) / ((1 - point["eta"]) * target))
+    found = table.prc.operating_points(frame, precision=target, npv=target, **asked)
+    eta = found["eta"][0]
     scores = table["score"].unique().sort(descending=True).to_list()
-    if start is not None:
-        above = [score for score in scores if score >= start][-1:]
-        scores = [*above, *(score for score in scores if score < start)] if above else []
-    for score in scores:
-        parts = list(list_parts(table, frame, score))
-        alerts, n_pos = sum(p["tp"] + p["fp"] for p in parts), sum(p["p"] for p in parts)
-        if start is None and alerts < n_pos / 4:
-            continue
-        if not find_limit(parts, 0.1) <= ratio:
-            break
-        chosen = score
-    assert point["threshold"] == chosen
-    assert point["n_neg_needed"] is None
-    fdr = table.prc.operating_points(frame, fdr=1 - target, **asked)
-    assert fdr["threshold"].item() == chosen
+    steps = [(score, list(list_parts(table, frame, score))) for score in scores]
+    above = [step for step in steps if start is None or step[0] >= start]
+    down = [*above[-1:], *steps[len(above) :]] if above else []
+    ratios = {
+        "precision": eta * (1 - target) / ((1 - eta) * target),
+        "npv": (1 - eta) * (1 - target) / (eta * target),
+    }
+    for name, ordered, asked_run in (("precision", steps, down), ("npv", steps[::-1], above[::-1])):
+        ratio = math.log(ratios[name])
+        run = ordered[find_start(ordered, name, ratio) :] if start is None else asked_run
+        chosen = walk_run(run, name, ratio)
+        assert found.filter(criterion=name)["threshold"].item() == chosen, name
+    assert found["n_neg_needed"].is_null().all()
+    also = table.prc.operating_points(frame, fdr=1 - target, lift=target / eta, **asked)
+    assert also["threshold"].eq_missing(found.filter(criterion="precision")["threshold"].item()).all()
+
+
+@examples(60)
+@given(fields(), st.sampled_from([0.1, 0.4, 0.8]))
+def test_promised_rates_are_limits(tables: Any, target: float) -> None:
+    table, frame = tables
+    table = table.filter(pl.col("g") == 0)
+    scores = table["score"].unique().sort(descending=True).to_list()
+    limits = [(score, find_limits(list(list_parts(table, frame, score)), 0.1)) for score in scores]
+    asked: dict[str, Any] = {"guarantee": 0.9, "within": "c"}
+    names = ("recall", "fpr", "predicted_positive_rate")
+    found = table.prc.operating_points(frame, **dict.fromkeys(names, target), **asked)
+    by_name = dict(zip(found["criterion"], found["threshold"], strict=True))
+    enough = [score for score, of in limits if of["recall"][1] >= target]
+    assert by_name["recall"] == (enough[0] if enough else None)
+    for name in names[1:]:
+        kept = [score for score, of in limits if of[name][1] <= target]
+        assert by_name[name] == (kept[-1] if kept else None), name
+    budget = table.prc.operating_points(frame, alerts=200 * target, per=200, **asked)
+    assert budget["threshold"].eq_missing(by_name["predicted_positive_rate"]).all()
+    # Several targets share the error.
+    both = {"recall": 0.1, "fpr": target}
+    at_95 = table.prc.operating_points(frame, **both, **asked | {"guarantee": 0.95})
+    needed, allowed = at_95["threshold"]
+    common = None if needed is None or allowed is None or allowed > needed else allowed
+    together = table.prc.operating_points(frame, **both, **asked, together=True)
+    assert together["threshold"].item() == common
 
 
 # Decision curves ------------------------------------------------------------------------------
@@ -523,10 +598,6 @@ def test_one_class_is_not_enough_between_0_and_1() -> None:
 
 
 def test_what_is_not_promised_in_a_field() -> None:
-    for more in ({"recall": 0.5}, {"npv": 0.5}, {"alerts": 1, "per": 9}):
-        asked = {"guarantee": 0.9, "within": "c", **more}
-        with pytest.raises(PrcError, match="promises precision= and fdr= alone; got"):
-            DF.prc.operating_points(ETAS, **asked)
     with pytest.raises(PrcError, match="takes the eta of each part as exact"):
         DF.prc.operating_points(UNCERTAIN, within="c", **POINTS)
     with pytest.raises(PrcError, match=r"guarantee= with within= needs a DataFrame: call .collect\(\)"):

@@ -26,7 +26,11 @@ from .held import (
 
 PAGE = "uncertainty"
 GUARANTEE, TARGETS, UNCERTAIN = Stored("guarantee"), Stored("targets"), Stored("uncertain_targets")
-TOGETHER, FIELD_PROMISES = Stored("together"), Stored("field_promises")
+TOGETHER, FIELD_PROMISES, FIELD_TARGETS = (
+    Stored("together"),
+    Stored("field_promises"),
+    Stored("field_targets"),
+)
 FIELD_BANDS, FIELD_AREAS = Stored("field_bands"), Stored("field_areas")
 REACHABLE = col("best_recall") > 0
 LINES_BELOW = col("model") == "line, precision just below"
@@ -159,6 +163,14 @@ IN_FIELDS: list[Held] = [
     Sentence(PAGE, "`field_promises` draws {} test sets of each field", FIELD_PROMISES(col("n_sets").min())),
     Sentence(PAGE, "The promise is broken in at most {} % (standard error at 5 %: {})", FIELD_PROMISES(most("broken")), FIELD_PROMISES(standard_error())),
     Sentence(PAGE, "If a small part is most of the field, a threshold is found in {:.0f} %.", FIELD_PROMISES(least("found", col("field") == "one heavy and small"))),
+    Grid(
+        PAGE, "field_targets", "| field | target | point choice: broken, % | `guarantee`: broken, % | found, % | mean recall, % |",
+        lambda found: found.select("field", "target", *map(show_share, ("broken_by_point", "broken", "found", "recall"))),
+    ),
+    Sentence(
+        PAGE, "`field_targets` promises other targets in the same fields, with {} test sets each (standard error at 5 %: {}), and several together. They are broken in at most {} %.",
+        FIELD_TARGETS(col("n_sets").min()), FIELD_TARGETS(standard_error()), FIELD_TARGETS(most("broken")),
+    ),
     Grid(
         PAGE, "field_bands",
         "| field | threshold | n of each part | precision, F1, recall at known eta: held, % | precision, F1: eta as fixed, % | precision, F1, recall: eta from k of n, % |",

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import stats
 
 from polars_prcurve import eta_from_sample, metrics
 
-from .experiment import CONFIDENCE, ROUNDING, Row, experiment, hold_point, measure_coverage, split_sets
+from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
+from .promises import find_misses
 
 
 @dataclass(frozen=True)
@@ -108,27 +110,81 @@ FIELDS = [
 ]
 
 
+def find_thresholds(
+    field: Field, targets: dict[str, float], n_sets: int, rng: np.random.Generator
+) -> tuple[pl.Series, pl.Series]:
+    """Return thresholds of test sets at which targets are met in the sample, and promised ones."""
+    asked = targets | ({"per": 1} if "alerts" in targets else {})
+    asked |= {"together": True} if len(targets) > 1 else {}
+    found: dict[float | None, list[pl.Series]] = {None: [], CONFIDENCE: []}
+    for sets in split_sets(n_sets, field.n_rows):
+        drawn = field.draw_sets(sets, rng)
+        for level, parts in found.items():
+            points = drawn.prc.operating_points(
+                field.frame, within="part", by="set", guarantee=level, **asked
+            )
+            parts.append(points["threshold"])
+    plain, sure = (pl.concat(parts).drop_nulls() for parts in found.values())
+    return plain, sure
+
+
+def measure_broken(
+    field: Field, targets: dict[str, float], n_sets: int, rng: np.random.Generator
+) -> tuple[Row, NDArray[np.float64]]:
+    """Return how often promises of a field are broken, with and without a guarantee, and the recalls."""
+    thresholds = [found.to_numpy() for found in find_thresholds(field, targets, n_sets, rng)]
+    shares = []
+    for found in thresholds:
+        recall, fpr, eta = field.find_rates(found)
+        missed = [find_misses(name, value, eta, (recall, fpr)) for name, value in targets.items()]
+        shares.append(float(np.any(missed, axis=0).sum() / n_sets))
+    row = {"broken_by_point": shares[0], "broken": shares[1], "found": len(thresholds[1]) / n_sets}
+    return row, np.asarray(field.find_rates(thresholds[1])[0])
+
+
 @experiment(FIELDS, 500)
 def measure_field_promises(cell: Field, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Promises of precision in the whole field."""
-    found: dict[float | None, list[pl.Series]] = {None: [], CONFIDENCE: []}
-    for sets in split_sets(n_sets, cell.n_rows):
-        drawn = cell.draw_sets(sets, rng)
-        for level, parts in found.items():
-            points = drawn.prc.operating_points(
-                cell.frame, within="part", precision=cell.precision, by="set", guarantee=level
-            )
-            parts.append(points["threshold"])
-    plain, sure = (pl.concat(parts).drop_nulls().to_numpy() for parts in found.values())
-    least = cell.precision * (1 - ROUNDING)
-    broken = [
-        float(np.sum(metrics.precision(*cell.find_rates(of)) < least) / n_sets) for of in (plain, sure)
-    ]
+    found, recall = measure_broken(cell, {"precision": cell.precision}, n_sets, rng)
     best = cell.best_recall
-    share = float(cell.find_rates(sure)[0].mean() / best) if len(sure) and best else None
-    row = {"field": cell.name, "precision": cell.precision, "best_recall": best}
-    row |= {"broken_by_point": broken[0], "broken": broken[1], "found": len(sure) / n_sets}
-    yield row | {"recall_share": share}
+    row = {"field": cell.name, "precision": cell.precision, "best_recall": best} | found
+    yield row | {"recall_share": float(recall.mean()) / best if len(recall) and best else None}
+
+
+FIELD_TARGETS: list[tuple[int, dict[str, float]]] = [
+    (0, {"alerts": 0.1}),
+    (1, {"alerts": 0.03}),
+    (3, {"alerts": 0.04}),
+    (4, {"alerts": 0.1}),
+    (5, {"alerts": 0.15}),
+    (6, {"alerts": 0.003}),
+    (9, {"alerts": 0.3}),
+    (0, {"recall": 0.8}),
+    (3, {"recall": 0.8}),
+    (4, {"recall": 0.8}),
+    (5, {"recall": 0.8}),
+    (0, {"fpr": 0.02}),
+    (4, {"fpr": 0.02}),
+    (1, {"lift": 15}),
+    (0, {"npv": 0.98}),
+    (3, {"npv": 0.99}),
+    (5, {"npv": 0.98}),
+    (9, {"npv": 0.501}),
+    (0, {"precision": 0.6, "alerts": 0.15}),
+    (3, {"precision": 0.5, "alerts": 0.04}),
+    (5, {"precision": 0.5, "recall": 0.6}),
+    (9, {"precision": 0.501, "alerts": 0.3}),
+]
+
+
+@experiment([(FIELDS[place], targets) for place, targets in FIELD_TARGETS], 1_000)
+def measure_field_targets(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Promises of other targets in the whole field, and of several together."""
+    field, targets = cell
+    found, recall = measure_broken(field, targets, n_sets, rng)
+    told = " & ".join(f"{name} {value:g}" for name, value in targets.items())
+    mean = float(recall.mean()) if len(recall) else None
+    yield {"field": field.name, "target": told} | found | {"recall": mean}
 
 
 BAND_AT = (

@@ -1,16 +1,20 @@
-"""Tests of a promised precision in a field of several parts, whose alerts have no binomial tail.
+"""Tests of promises in a field of several parts, whose alerts have no binomial tail.
 
-The precision of a field is at least a target where fpr / recall is at most a ratio. Recall and fpr are
-sums over parts, so the upper limit of ln(fpr / recall) adds distances in quadrature twice (Zou and
-Donner 2008): from each part to the limit of the sum, and from both sums to that of their quotient. The
-limits of a part are one-sided ones of Clopper and Pearson.
+Recall and fpr of a field are sums over parts. A limit of such a sum is as far from it as the limits of
+the parts are from their rates, in quadrature (Zou and Donner 2008). The limits of a part are one-sided
+ones of Clopper and Pearson. A share of alerts adds the parts of both classes in the same way.
 
-A run starts at the row whose number of alerts is a quarter of all positives, which no label chooses.
+Precision is at least a target where fpr / recall is at most a ratio, so its upper limit adds distances a
+second time: from both sums to that of their quotient. Npv is at least a target where fnr / tnr is. Both
+are tested along a run, whose start no label chooses: from the first row on at which the best labels that
+the examples above it could have would leave room. Limits of rates go one way with the threshold and need
+no run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import polars as pl
 
@@ -19,47 +23,146 @@ from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.rates import compute_beta_limits
 from polars_prcurve.sweep.part_counts import PART, PART_COUNTS, build_part_counts
 
-FIELD_STARTED = f"{RESERVED}field_started"
-"""Whether a run may start at a row, or has started above."""
-FIELD_LOG_RATIO = f"{RESERVED}field_log_ratio"
-"""The one-sided upper limit of ln(fpr / recall) at a row; infinite if there is none."""
+
+class RunColumns(NamedTuple):
+    """The columns that a run of precision or of npv reads; limits are logarithms."""
+
+    limit: str
+    """The upper limit of ln(fpr / recall), or of ln(fnr / tnr) for npv; infinite if there is none."""
+    is_long_enough: str
+    """Whether the examples so far are at least an eighth of the class that is sought."""
+    best: str
+    """The least limit so far, had the examples of each row the best labels that they could have."""
+    best_of_all: str
+    """The least of these at any row of the group."""
+
+
+PRECISION_RUN, NPV_RUN = (
+    RunColumns(*(f"{RESERVED}field_{name}_{of}" for of in RunColumns._fields))
+    for name in ("precision", "npv")
+)
+FIELD_RECALL_LOW = f"{RESERVED}field_recall_low"
+FIELD_FPR_HIGH = f"{RESERVED}field_fpr_high"
+FIELD_ALERTS_HIGH = f"{RESERVED}field_alerts_high"
+"""The upper limit of the share of alerts."""
 
 
 def add_field_tests(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
-    """Add FIELD_STARTED and FIELD_LOG_RATIO, which errs with `alpha`, to the rows of a sweep."""
+    """Add the columns above, whose limits err with `alpha`, to the rows of a sweep."""
     points = rows.select(GROUP, SCORE).join(groups.select(*table.by, GROUP), on=GROUP)
     counts = table.collect(build_part_counts(table, points), "guarantee= with within=")
     # In order, so that sums do not depend on how the engine came by the rows.
-    counts = counts.sort(GROUP, SCORE, PART)
-    weights = pl.col(PART_SHARE) * pl.col(PART_ETA), pl.col(PART_SHARE) * (1 - pl.col(PART_ETA))
-    for place, (k, n, end) in enumerate(zip(PART_COUNTS[::2], PART_COUNTS[1::2], (0, 1), strict=True)):
+    counts = counts.sort(GROUP, SCORE, PART, descending=[False, True, False])
+    best = {
+        PRECISION_RUN: _compute_limits(_put_positives_first(counts), alpha)[PRECISION_RUN.limit],
+        NPV_RUN: _compute_limits(_put_negatives_last(counts), alpha)[NPV_RUN.limit],
+    }
+    tests = _compute_limits(counts, alpha).with_columns(
+        limit.alias(run.best) for run, limit in best.items()
+    )
+    tests = tests.with_columns(
+        *(pl.col(run.best).min().over(GROUP).alias(run.best_of_all) for run in best),
+        pl.col(PRECISION_RUN.best).cum_min().over(GROUP),
+        pl.col(NPV_RUN.best).cum_min(reverse=True).over(GROUP),  # its run goes from low scores up
+    )
+    return rows.join(tests.lazy(), on=[GROUP, SCORE], how="left", maintain_order="left")
+
+
+# The best labels that the examples of a row could have -----------------------------------------
+
+
+def _put_positives_first(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return counts in which the alerts of each part are its positives, as far as there are any."""
+    tp, n_pos, fp, _ = PART_COUNTS
+    alerts = pl.col(tp) + pl.col(fp)
+    flagged = pl.min_horizontal(alerts, n_pos)
+    return counts.with_columns(flagged.alias(tp), (alerts - flagged).alias(fp))
+
+
+def _put_negatives_last(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return counts in which what raises no alert in a part are negatives, as far as it has any."""
+    tp, n_pos, fp, n_neg = PART_COUNTS
+    silent = pl.col(n_pos) + pl.col(n_neg) - pl.col(tp) - pl.col(fp)
+    passed = pl.min_horizontal(silent, n_neg)
+    return counts.with_columns(
+        (pl.col(n_pos) - (silent - passed)).alias(tp), (pl.col(n_neg) - passed).alias(fp)
+    )
+
+
+# Limits of sums over parts ---------------------------------------------------------------------
+
+_RATES = f"{RESERVED}recall_of_part", f"{RESERVED}fpr_of_part"
+_SQUARES = (
+    (f"{RESERVED}recall_below", f"{RESERVED}recall_above"),
+    (f"{RESERVED}fpr_below", f"{RESERVED}fpr_above"),
+)
+"""Squared distances from the rate of a part to both limits, in shares of the field."""
+_SHARES = pl.col(PART_SHARE) * pl.col(PART_ETA), pl.col(PART_SHARE) * (1 - pl.col(PART_ETA))
+"""The shares of a part's positives and negatives in the field."""
+
+
+def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
+    """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
+    sums = _add_parts(_add_squares(counts, alpha), _list_terms())
+    of = {name: pl.col(name) for name in _list_terms()}
+    pos, neg = of["pos"], of["neg"]
+    tp_low = of["tp"] - of["tp_below"].sqrt()
+    fp_high = pl.min_horizontal(of["fp"] + of["fp_above"].sqrt(), neg)
+    fn_high, tn_low = of["fn"] + of["tp_below"].sqrt(), of["tn"] - of["fp_above"].sqrt()
+    false_alarms = (of["fp"] / neg, fp_high / neg), (of["tp"] / pos, tp_low / pos)
+    misses = (of["fn"] / pos, fn_high / pos), (of["tn"] / neg, tn_low / neg)
+    columns = {
+        PRECISION_RUN.limit: _limit_log_ratio(*false_alarms),
+        PRECISION_RUN.is_long_enough: of["alerts"] * 8 >= of["n_pos"],
+        NPV_RUN.limit: _limit_log_ratio(*misses),
+        NPV_RUN.is_long_enough: of["silent"] * 8 >= of["n_neg"],
+        FIELD_RECALL_LOW: tp_low / pos,
+        FIELD_FPR_HIGH: fp_high / neg,
+        FIELD_ALERTS_HIGH: of["tp"] + of["fp"] + (of["tp_above"] + of["fp_above"]).sqrt(),
+    }
+    return sums.select(GROUP, SCORE, *(value.alias(name) for name, value in columns.items()))
+
+
+def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
+    """Add both rates of each part, and the squared distances to their limits, to the counts of parts."""
+    classes = zip(PART_COUNTS[::2], PART_COUNTS[1::2], _RATES, _SQUARES, _SHARES, strict=True)
+    for k, n, rate, squares, share in classes:
         # A limit is the same wherever a part has the same count.
         once = counts.select(k, n).unique()
-        limit = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), alpha, 0.0)[end]
-        rate = (pl.col(k) / pl.col(n)).fill_nan(0.0)
-        once = once.with_columns(pl.Series(_LIMITS[place], limit), rate.alias(_RATES[place]))
+        limits = compute_beta_limits(once[k].to_numpy(), once[n].to_numpy(), alpha, 0.0)
+        once = once.with_columns(
+            (pl.col(k) / pl.col(n)).fill_nan(0.0).alias(rate),
+            *(pl.Series(name, limit) for name, limit in zip(squares, limits, strict=True)),
+        )
         counts = counts.join(once, on=[k, n], how="left", maintain_order="left")
-        step = (pl.col(_LIMITS[place]) - pl.col(_RATES[place])).fill_nan(0.0) * weights[place]
-        counts = counts.with_columns((step * step).alias(_LIMITS[place]))
-    k_pos, n_pos, k_neg, _ = map(pl.col, PART_COUNTS)
-    terms = {
+        # A part without examples of a class has no share of it.
+        steps = {name: (pl.col(name) - pl.col(rate)).fill_nan(0.0) * share for name in squares}
+        counts = counts.with_columns((step * step).alias(name) for name, step in steps.items())
+    return counts
+
+
+def _list_terms() -> dict[str, pl.Expr]:
+    """Return what each part adds to the sums that limits are computed from, by name."""
+    k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
+    (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
+    (recall_below, recall_above), (_, fpr_above) = _SQUARES
+    return {
         "alerts": k_pos + k_neg,
+        "silent": n_pos - k_pos + n_neg - k_neg,
         "n_pos": n_pos,
-        "eta": weights[0],
-        "rest": weights[1],
-        "tp": weights[0] * pl.col(_RATES[0]),
-        "fp": weights[1] * pl.col(_RATES[1]),
-        "tp_square": pl.col(_LIMITS[0]),
-        "fp_square": pl.col(_LIMITS[1]),
+        "n_neg": n_neg,
+        "pos": pos,
+        "neg": neg,
+        "tp": pos * recall,
+        "fn": pos * (1 - recall),
+        "fp": neg * fpr,
+        "tn": neg * (1 - fpr),
+        "tp_below": pl.col(recall_below),
+        "tp_above": pl.col(recall_above),
+        "fp_above": pl.col(fpr_above),
     }
-    added = _add_parts(counts, {f"{RESERVED}{name}": term for name, term in terms.items()})
-    started = pl.col(f"{RESERVED}alerts") * 4 >= pl.col(f"{RESERVED}n_pos")
-    tests = added.lazy().select(
-        GROUP, SCORE, started.alias(FIELD_STARTED), _build_upper_limit().alias(FIELD_LOG_RATIO)
-    )
-    return rows.join(tests, on=[GROUP, SCORE], how="left", maintain_order="left")
 
 
 def _add_parts(counts: pl.DataFrame, terms: Mapping[str, pl.Expr]) -> pl.DataFrame:
@@ -76,19 +179,10 @@ def _add_parts(counts: pl.DataFrame, terms: Mapping[str, pl.Expr]) -> pl.DataFra
     )
 
 
-_LIMITS = f"{RESERVED}recall_limit", f"{RESERVED}fpr_limit"
-_RATES = f"{RESERVED}recall_of_part", f"{RESERVED}fpr_of_part"
-
-
-def _build_upper_limit() -> pl.Expr:
-    """Return the upper limit of ln(fpr / recall) from the sums over parts."""
-    eta, rest, tp, fp, tp_square, fp_square = (
-        pl.col(f"{RESERVED}{name}") for name in ("eta", "rest", "tp", "fp", "tp_square", "fp_square")
-    )
-    recall, fpr = tp / eta, fp / rest
-    least = (tp - tp_square.sqrt()) / eta
-    most = ((fp + fp_square.sqrt()) / rest).clip(upper_bound=1.0)
-    apart = ((most / fpr).log() ** 2 + (recall / least).log() ** 2).sqrt()
-    # The logarithm of 0 is infinitely far: then both sums are at their limits.
-    limit = pl.when(fp > 0).then((fpr / recall).log() + apart).otherwise((most / least).log())
-    return pl.when(least > 0).then(limit).otherwise(float("inf"))
+def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
+    """Return the upper limit of ln(top / bottom), each a rate, and its high or its low limit."""
+    (rate, high), (other, low) = top, bottom
+    apart = ((high / rate).log() ** 2 + (other / low).log() ** 2).sqrt()
+    # The logarithm of 0 is infinitely far: then both rates are at their limits.
+    limit = pl.when(rate > 0).then((rate / other).log() + apart).otherwise((high / low).log())
+    return pl.when(low > 0).then(limit).otherwise(float("inf"))

@@ -21,7 +21,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import read_number, take_frame
 from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
-from polars_prcurve.curves.field_guarantees import FIELD_LOG_RATIO, FIELD_STARTED
+from polars_prcurve.curves.field_guarantees import (
+    FIELD_ALERTS_HIGH,
+    FIELD_FPR_HIGH,
+    FIELD_RECALL_LOW,
+    NPV_RUN,
+    PRECISION_RUN,
+)
 from polars_prcurve.curves.group_thresholds import (
     LEAST_SCORE,
     GroupThresholds,
@@ -71,6 +77,9 @@ PROMISE_COLUMNS = (*_ETA_ENDS, _ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
 _NO_ROOM = 1e-12
 """A probability of error that is smaller is what rounding left."""
+_ROOM_AT_START = math.log(2)
+"""How far below its target the limit of the best labels is where the run of a field starts; a quarter of
+the farthest that it gets, if that is less."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 
 Cells: TypeAlias = tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]
@@ -128,7 +137,7 @@ def promise_targets(
     """
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
-    table = _check_table(targets, table)
+    table = _check_table(table)
     starts, value, n_shared = None, None, len(targets) if together else 1
     start = take_frame(start)
     if isinstance(start, pl.DataFrame | pl.LazyFrame):
@@ -163,14 +172,14 @@ def promise_targets_of_expression(
     return _promise_all(targets, Guarantee(level, value))
 
 
-def _check_table(targets: Sequence[Target], table: InputTable) -> ScoreTable:
+def _check_table(table: InputTable) -> ScoreTable:
     """Return the table; raise if it does not hold independent examples, all of which are known."""
     if not isinstance(table, ScoreTable):
         raise PrcError(
             "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
         )
     if table.parts is not None:
-        _check_field(targets, table.parts)
+        _check_field(table.parts)
     elif table.has_squares:
         raise PrcError(_NO_WEIGHTS)
     return table.require_example_counts("guarantee=")
@@ -188,20 +197,8 @@ def refuse_clusters(guarantee: object, cluster: object) -> None:
 _NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"
 
 
-def _check_field(targets: Sequence[Target], parts: FieldParts) -> None:
-    """Raise for targets that cannot be promised in a field of several parts."""
-    for target in targets:
-        if target.criterion not in ("precision", "fdr"):
-            instead = (
-                "leave out guarantee= for a budget that is met on average, or promise a precision= with "
-                "per=, which tells the alerts at its threshold"
-                if target.rate is not None
-                else "leave out guarantee=, and pass confidence= for its interval"
-            )
-            raise PrcError(
-                "guarantee= with within= promises precision= and fdr= alone; got "
-                f"{target.criterion}=: {instead}"
-            )
+def _check_field(parts: FieldParts) -> None:
+    """Raise for a field whose prevalences are estimates."""
     if parts.uncertain_eta:
         raise PrcError(
             "guarantee= with within= takes the eta of each part as exact: choose the threshold without "
@@ -211,9 +208,10 @@ def _check_field(targets: Sequence[Target], parts: FieldParts) -> None:
 
 def _promise_all(targets: Sequence[Target], guarantee: Guarantee) -> list[Target]:
     promised = []
+    promises = _FIELD_PROMISES if guarantee.in_field else _PROMISES
     for number, target in enumerate(targets):
-        search, promise = _PROMISES[target.criterion](target, guarantee, number)
-        promise = promise._replace(starts=guarantee.starts)
+        search, promise = promises[target.criterion](target, guarantee, number)
+        promise = promise._replace(starts=guarantee.starts, in_field=guarantee.in_field)
         promised.append(replace(target, search=search, promise=promise))
     return promised
 
@@ -345,14 +343,13 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Searc
             return Extreme(guarantee.start)
         return Extreme(pl.when(run.has_started(rows)).then(rows.column(SCORE)))
 
-    search = _run_down(run) if guarantee.start is None else _run_down_from(guarantee.start, run)
+    search = _search_down(run) if guarantee.start is None else _search_down_from(guarantee.start, run)
     return search, Promise(
         guarantee.level,
         guarantee.alpha,
         end,
         True,
         run_start=START,
-        in_field=guarantee.in_field,
         n_neg_needed=run.count_needed,
     )
 
@@ -367,7 +364,8 @@ def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[S
         tp, fp, fn, tn = _cells(rows)
         return tn, fn, fp, tp
 
-    run = _build_tests(target, guarantee, number, swap_cells)
+    build_tests = _build_field_tests if guarantee.in_field else _build_tests
+    run = build_tests(target, guarantee, number, swap_cells)
 
     def has_started(rows: Rows) -> pl.Expr:
         if guarantee.start is None:
@@ -380,7 +378,7 @@ def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[S
             return Extreme(guarantee.start)
         return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)), False)
 
-    search = _run_up(run, has_started)
+    search = _search_up(run, has_started)
     return search, Promise(
         guarantee.level, guarantee.alpha, end, False, run_start=START, n_pos_needed=run.count_needed
     )
@@ -400,13 +398,20 @@ def _build_field_tests(
 ) -> _Tests:
     """Return the tests of a target in a field of several parts, which read the limits of its rows."""
     ratio = _bind_ratio(target, guarantee)
+    run = NPV_RUN if target.criterion == "npv" else PRECISION_RUN
+
+    def has_started(rows: Rows) -> pl.Expr:
+        most = ratio(rows.eta).log()
+        room = ((most - rows.column(run.best_of_all)) * 0.25).clip(0.0, _ROOM_AT_START)
+        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= most - room)
+        return started
 
     def passes(rows: Rows) -> pl.Expr:
-        tp, most = read_cells(rows)[0], ratio(rows.eta)
-        kept: pl.Expr = rows.column(FIELD_LOG_RATIO) <= most.log()
-        return (tp > 0) & ((most == math.inf) | kept)
+        right, most = read_cells(rows)[0], ratio(rows.eta)
+        kept: pl.Expr = rows.column(run.limit) <= most.log()
+        return (right > 0) & ((most == math.inf) | kept)
 
-    return _Tests((), lambda rows: rows.column(FIELD_STARTED), passes)
+    return _Tests((), has_started, passes)
 
 
 def _build_tests(
@@ -450,7 +455,7 @@ def _build_tests(
     )
 
 
-def _run_down(run: _Tests) -> Search:
+def _search_down(run: _Tests) -> Search:
     """Return the search for the last row before a test fails, among the rows of the run."""
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
@@ -468,7 +473,7 @@ def _run_down(run: _Tests) -> Search:
     return Search(find_ends, read_row, run.steps)
 
 
-def _run_up(run: _Tests, has_started: RowTest) -> Search:
+def _search_up(run: _Tests, has_started: RowTest) -> Search:
     """Return the search for the first row after a test fails, among the rows of the run."""
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
@@ -486,7 +491,7 @@ def _run_up(run: _Tests, has_started: RowTest) -> Search:
     return Search(find_ends, read_row, run.steps)
 
 
-def _run_down_from(start: pl.Expr, run: _Tests) -> Search:
+def _search_down_from(start: pl.Expr, run: _Tests) -> Search:
     """Return the search for the last row before a test fails, from a given score down.
 
     The counts at this score are those of the lowest row that is not below it.
@@ -532,6 +537,9 @@ def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.
         return ratio.fill_nan(math.inf)
 
     return find_ratio
+
+
+# Fpr per recall, or fnr per tnr of npv, at which a target is just met; they are the Ratio of a target.
 
 
 def _ratio_of_precision(value: float, eta: pl.Expr) -> pl.Expr:
@@ -588,6 +596,7 @@ def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: Alpha) -> pl.Expr:
 
 
 def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+    """Return the search for the highest threshold whose recall is enough for sure."""
     value = target.value
     assert isinstance(value, float)
     odds = math.inf if value == 0 else (1 - value) / value
@@ -606,6 +615,7 @@ def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple
 
 
 def _promise_fpr(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+    """Return the search for the lowest threshold whose fpr is low enough for sure."""
     value = target.value
     assert isinstance(value, float)
     odds = math.inf if value == 1 else value / (1 - value)
@@ -660,10 +670,31 @@ def _greatest_score(rows: Rows) -> Extreme:
     return Extreme(rows.column(SCORE))
 
 
+def _promise_field_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+    """Return the search for the threshold at which the limit of a rate of a field meets the target."""
+    value = target.value if target.rate is None else target.rate
+    assert isinstance(value, float)
+    level, alpha = guarantee.level, guarantee.alpha
+    if target.criterion == "recall":
+
+        def end(rows: Rows) -> Extreme:
+            return Extreme(rows.column(SCORE), False)
+
+        search = choose_first(lambda rows: rows.column(FIELD_RECALL_LOW) >= value)
+        return search, Promise(level, alpha, end, False)
+    limit = FIELD_FPR_HIGH if target.criterion == "fpr" else FIELD_ALERTS_HIGH
+    search = choose_last(lambda rows: is_at_most(rows.column(limit), value))
+    return search, Promise(level, alpha, _greatest_score, True)
+
+
 _PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
     **dict.fromkeys(("precision", "fdr", "lift"), _build_run),
     "npv": _build_npv_run,
     "recall": _promise_recall,
     "fpr": _promise_fpr,
     **dict.fromkeys(("predicted_positive_rate", "alerts"), _promise_alerts),
+}
+_FIELD_PROMISES = {
+    **_PROMISES,
+    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_field_rate),
 }

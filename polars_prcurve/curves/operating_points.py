@@ -344,11 +344,10 @@ def _add_end_scores(
 def _add_promised_rows(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: InputTable, *, rates: bool
 ) -> pl.LazyFrame:
-    """Add what the tests of `rates` read, and those of a field of several parts."""
-    rows = add_upper_limits(rows, alpha, table) if rates else rows
+    """Add what the tests of `rates` read, or those of a field of several parts."""
     if is_field(table):
         return add_field_tests(rows, groups, alpha, table)
-    return rows
+    return add_upper_limits(rows, alpha, table) if rates else rows
 
 
 def _promise_columns(targets: Sequence[Target], table: InputTable) -> list[pl.Expr]:

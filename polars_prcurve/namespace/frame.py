@@ -559,8 +559,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             at which the target is hardest to meet is taken for `eta`, and what the interval may miss on
             that side, `(1 - eta_confidence) / 2`, is taken from what the tests may. So `eta_confidence`
             must be above `2 * guarantee - 1`, such as 0.98 for 0.95. `recall` and `fpr` do not use it.
-            With `within` it takes `precision` and `fdr`, at exact prevalences, and needs a DataFrame and
-            SciPy: limits of all parts in quadrature (Zou and Donner 2008).
+            With `within` targets are those of the whole field, at exact prevalences: limits of all parts
+            in quadrature (Zou and Donner 2008), for which it needs a DataFrame and SciPy.
         start
             Where the tests of `precision`, `npv`, `fdr` and `lift` start: a score that was fixed before
             the labels were seen, or a frame with a column `threshold`, any of the `by` columns, and
@@ -1331,7 +1331,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         *,
         model: Column = "model",
         metric: str | CurveMetric | PointMetric | None = None,
-        eta_range: tuple[float, float] = (1e-6, 0.5),
+        eta_range: tuple[float | str, float | str] = (1e-6, 0.5),
         threshold: Any = None,
         recall: float | None = None,
         fpr: float | None = None,
@@ -1364,8 +1364,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `rates=` (see `summary`). Or a point metric, at the target that you pass; without a target it
             stands for its best value, `metrics.best(...)`.
         eta_range
-            The lowest and the highest prevalence to search, both above 0 and below 1. At 1 all models
-            meet.
+            The lowest and the highest prevalence to search, both above 0 and below 1, as numbers or as
+            texts such as `"1 in 1 000"`. At 1 all models meet.
         threshold, recall, fpr
             One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
             column of models, with one threshold for each. The operating points are the same at all
@@ -1425,7 +1425,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         *,
         model: Column = "model",
         metric: str | CurveMetric | PointMetric | None = None,
-        eta_range: tuple[float, float] = (1e-6, 0.5),
+        eta_range: tuple[float | str, float | str] = (1e-6, 0.5),
         threshold: Any = None,
         recall: float | None = None,
         fpr: float | None = None,

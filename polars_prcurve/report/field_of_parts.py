@@ -21,9 +21,9 @@ Intervals add one distance for each part and class, and one for each share of po
 estimate (Zou and Donner 2008). Errors of areas are those of samples of the parts, as of a stratified
 sample (Cochran 1977)."""
 FIELD_PROMISE_TEXT = """\
-A promised threshold was found by a run of tests, from a start that no label chose. Each adds the limits
-of all parts in quadrature. That the true value meets the target in at least that share of test sets was
-seen in simulations; it is not proven."""
+A promised threshold was found by tests that add the limits of all parts in quadrature; those of
+precision in a run, from a start that no label chose. That the true value meets the target in at least
+that share of test sets was seen in simulations; it is not proven."""
 _MOST_PARTS = 60
 
 
