@@ -97,19 +97,54 @@ class CountFields(NamedTuple):
             pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
         )
 
-    def point_metric(self, metric: PointMetric, eta: Prevalence) -> pl.Expr:
-        """Return a point metric at a prevalence; at the own prevalence it uses the plain counts."""
-        at: pl.Expr = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
-        tp, fp, fn, tn = map(self._scale_to_unit, self.user_counts())
-        rescale = None
+    def prepare_metrics(self, eta: Prevalence) -> list[dict[str, pl.Expr]]:
+        """Return the fields that `read_metric` reads, in steps: those of a step read those before it.
+
+        Formulas read a count several times, and expressions share no common parts.
+        """
+        counts = zip(_COUNTS, map(self._scale_to_unit, self.user_counts()), strict=True)
+        totals = zip(_TOTALS, self.class_totals(), strict=True)
+        steps = [{**dict(counts), **dict(totals), "recall": self.recall, "fpr": self.fpr}]
         if eta is not None:
-            totals = self.class_totals()
-            rescale = class_factors(at, at.is_null(), *totals)
-            at = _fill_eta(at, *totals)
-        return metric.from_counts((tp, fn, fp, tn), rescale, (self.recall, self.fpr), at)
+            at = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
+            pos, neg = map(pl.field, _TOTALS)
+            factors = class_factors(at, at.is_null(), pos, neg)
+            steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
+        return steps
 
 
 _POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
+_COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
+_TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
+
+
+def read_metric(metric: PointMetric, eta: Prevalence) -> pl.Expr:
+    """Return a point metric from the fields of `prepare_metrics`; at the own prevalence from counts."""
+    tp, fp, fn, tn = map(pl.field, _COUNTS)
+    factors = at = None
+    if eta is not None:
+        (pos, neg), at = map(pl.field, _FACTORS), pl.field(_AT)
+        factors = pos, neg
+    at = pl.lit(None, dtype=pl.Float64) if at is None else at
+    return metric.from_counts((tp, fn, fp, tn), factors, (pl.field("recall"), pl.field("fpr")), at)
+
+
+class _MetricReader:
+    """Reads point metrics at a prevalence, and lists the steps that they need, if any is read."""
+
+    def __init__(self, cells: CountFields, eta: Prevalence) -> None:
+        self.cells = cells
+        self.eta = eta
+        self.reads = False
+
+    def read(self, metric: PointMetric) -> pl.Expr:
+        """Return a metric from the fields of `list_steps`, which come first."""
+        self.reads = True
+        return read_metric(metric, self.eta)
+
+    def list_steps(self) -> list[dict[str, pl.Expr]]:
+        """Return the steps that add what the metrics read, which is nothing if there were none."""
+        return self.cells.prepare_metrics(self.eta) if self.reads else []
 
 
 def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
@@ -168,7 +203,9 @@ class ScoredRows:
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
         rows, eta = _add_eta(rows, eta)
-        return self._evaluate(rows, self._count_fields().point_metric(metric, eta))
+        for step in self._count_fields().prepare_metrics(eta):
+            rows = rows.struct.with_fields(**step)
+        return self._evaluate(rows, read_metric(metric, eta))
 
     def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
         return amounts.sort_by(self.score, descending=True)
@@ -222,7 +259,9 @@ class ScoredRows:
             rows, eta = _repeat_for_etas(rows, eta, cells, bool(self.exponents)), pl.field("eta")
         else:
             rows, eta = _add_eta(rows, eta)
-        values = [cells.point_metric(m, eta) for m in metrics if m.name not in SWEEP_COLUMNS]
+        for step in cells.prepare_metrics(eta):
+            rows = rows.struct.with_fields(**step)
+        values = [read_metric(m, eta) for m in metrics if m.name not in SWEEP_COLUMNS]
         filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
         names = list_curve_columns(metrics, long=False)
         return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
@@ -237,11 +276,13 @@ class ScoredRows:
                 f"ask a frame for it with .prc.summary(metrics={metric.name!r})"
             )
         points, eta = self._bind_eta(eta)
-        rows = Rows(pl.field, pl.field("at"), lambda of: self._count_fields().point_metric(of, eta))
-        points = self._build_segments(points, metric, rows, eta)
-        points = _add_steps(points, [step(rows) for step in metric.recipe.all_steps()])
+        reader = _MetricReader(self._count_fields(), eta)
+        rows = Rows(pl.field, pl.field("at"), reader.read)
+        steps = [step(rows) for step in metric.recipe.all_steps()]
         rises = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
-        points = _add_steps(points, [{"term": metric.prepare_term(rows), "rises": rises}])
+        last = {"term": metric.prepare_term(rows), "rises": rises}
+        points = self._build_segments(points, metric, rows, eta)
+        points = _add_steps(points, [*reader.list_steps(), *steps, last])
         element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
         totals = pl.struct(
@@ -261,7 +302,8 @@ class ScoredRows:
         """Return the score of the operating point that meets the target, or null."""
         points, eta = self._bind_eta(eta)
         cells, element = self._count_fields(), pl.element().struct.field
-        rows = Rows(pl.field, pl.field("at"), lambda of: cells.point_metric(of, eta))
+        reader = _MetricReader(cells, eta)
+        rows = Rows(pl.field, pl.field("at"), reader.read)
         number = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
         if target.promise is not None:
@@ -269,8 +311,8 @@ class ScoredRows:
             rates[SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}
-        steps = (step(rows) for step in target.search.steps)
-        points = _add_steps(points, [rates, *steps, values])
+        steps = [step(rows) for step in target.search.steps]
+        points = _add_steps(points, [rates, *reader.list_steps(), *steps, values])
         chosen = target.search.row(lambda name: extremes[name].reduce(element(name)))
         return self.keep_name(points.list.eval(element("score").gather(chosen)).list.first())
 
