@@ -89,6 +89,22 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
     assert not df.prc.summary(0.1, weight="w", confidence=0.95)["reliable"].fill_null(False).any()
 
 
+@pytest.mark.parametrize(("heavy", "reliable"), [(5, False), (10, False), (16, True), (60, True)])
+def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, reliable: bool) -> None:
+    """Most of its error is that of the positives below the cut, which stand for 20 each."""
+    rng = np.random.default_rng(heavy)
+    weight = np.repeat([1.0, 20.0, 20.0], [2_000, heavy, 4_000])
+    score = rng.normal(size=len(weight)) + np.repeat([2.0, 0.0, 0.0], [2_000, heavy, 4_000])
+    df = pl.DataFrame({"score": score, "label": np.arange(len(weight)) < 2_000 + heavy, "w": weight})
+    found = df.prc.summary(0.1, weight="w", metrics="roc_auc", confidence=0.95).row(0, named=True)
+    pos = weight[: 2_000 + heavy]
+    by_own, by_other = pos.sum() ** 2 / (pos**2).sum(), pos.sum() / 20
+    left_out = 1 - by_other / by_own
+    assert by_own**2 / by_other * (1 - found["value"]) > 12
+    assert by_own * by_other > 6_000 * left_out
+    assert (by_other**2 / by_own >= 20 * left_out) == reliable == found["reliable"]
+
+
 # What changes nothing -------------------------------------------------------------------------
 
 

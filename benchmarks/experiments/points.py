@@ -159,7 +159,7 @@ MAXIMA = [
 ]
 
 
-@experiment(MAXIMA, 200)
+@experiment(MAXIMA, 500)
 def measure_maxima(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """By how much the best value promises too much, and intervals of it, plain and corrected."""
     name, n_pos, n_neg, eta = cell
