@@ -46,7 +46,7 @@ def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator
 
 @experiment(
     [cell for cell in CELLS if cell.model in MODELS[:3] and cell.n_pos != 50],
-    lambda cell: 200 if cell.n_pos < 1_000 else 100,  # replicates of many positives take their time
+    500,
 )
 def measure_bootstrap(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of average precision by `summary(method="bootstrap")`."""
