@@ -131,6 +131,7 @@ AGAIN = {
     "maxima": (0, 10),
     "missed_positives": (0, 1),
     "sampled_eta_areas": (2, 60),
+    "sampled_eta_differences": (4, 60),
     "sizes": (1, 300),
     "together": (1, 60),
     "uncertain_targets": (0, 60),

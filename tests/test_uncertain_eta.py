@@ -7,6 +7,7 @@ and of eta in quadrature, on the scale of the metric (Zou and Donner 2008).
 from __future__ import annotations
 
 import math
+import statistics
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.oracle_uncertain_eta import Sample, widened_area, widened_band
 from tests.support.profiles import examples
+from tests.support.tiers import slow_unless
 
 METRICS = [metric for metric in ALL_POINT_METRICS if metric.falls_with_fpr]
 FEW = ["precision", "npv", "mcc", "lift", "f1"]
@@ -234,9 +236,12 @@ def test_a_level_matters_only_to_intervals_and_may_be_rounded() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda p, eta: p.compare(["score", "score_b"], eta=eta),
+        lambda p, eta: p.compare(["score", "score_b"], eta=eta, recall=0.5, metrics="fpr"),
+        lambda p, eta: p.compare(model="market", paired=False, eta=eta, method="bootstrap", seed=1),
+        lambda p, eta: p.compare(model="market", paired=False, eta=eta, threshold=0.5),
         lambda p, eta: p.ranking(eta, model="market"),
-        lambda p, eta: p.ranking(eta, model="market", confidence=0.95),
+        lambda p, eta: p.ranking(eta, model="market", metric="f1", recall=0.5, confidence=0.95),
+        lambda p, eta: p.ranking(eta, model="market", confidence=0.95, method="bootstrap", seed=1),
         lambda p, eta: p.curve(eta, smooth="binormal"),
         lambda p, eta: p.curve(eta, confidence=0.95, band="rectangle"),
         lambda p, eta: p.operating_points(eta, recall=0.5, confidence=0.95, band="rectangle"),
@@ -430,3 +435,82 @@ def test_areas_that_have_no_analytic_interval_have_none_here() -> None:
     found = DF.prc.summary(eta_from_sample(5, 50), confidence=0.95, metrics=["pr_auc", "auprg"])
     assert found["value"].null_count() == 0
     assert found.select("standard_error", "low", "high", "reliable").null_count().row(0) == (2,) * 4
+
+
+# Comparisons ----------------------------------------------------------------------------------
+
+
+def draw_models(n: int = 400) -> pl.DataFrame:
+    rng = np.random.default_rng(4)
+    label = np.arange(n) % 4 == 0
+    noise = rng.normal(size=n)
+    scores = {name: noise + rng.normal(size=n) + shift * label for name, shift in (("a", 2), ("b", 1))}
+    more = {"label": label, "w": 1.0 + np.arange(n) % 3, "unit": np.arange(n) // 4, "c": -scores["b"]}
+    return pl.DataFrame(scores | more)
+
+
+LONG = draw_models().with_row_index("row").unpivot(["a", "b", "c"], index=["row", "label", "w", "unit"])
+LONG_COLUMNS: dict[str, Any] = {"model": "variable", "score": "value"}
+
+
+OTHER_ENDS = [(0.02, 0.0, 0.3), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scores": ["a", "b", "c"]},
+        {"scores": ["a", "b", "c"], "adjust": "holm", "confidence": 0.8},
+        {"scores": ["a", "b", "c"], "weight": "w"},
+        {"scores": ["a", "b"], "cluster": "unit"},
+        {**LONG_COLUMNS, "id": "row"},
+        {**LONG_COLUMNS, "paired": False},
+        {**LONG_COLUMNS, "paired": False, "cluster": "unit"},
+    ],
+)
+@pytest.mark.parametrize(
+    "ends", slow_unless(lambda ends: ends not in OTHER_ENDS, [(0.02, 0.05, 0.11), *OTHER_ENDS])
+)
+def test_differences_carry_the_distance_to_the_farther_end(
+    options: dict[str, Any], ends: tuple[float, ...]
+) -> None:
+    table = draw_models() if "scores" in options else LONG
+    eta, *interval = sorted(ends)[1], min(ends), max(ends)
+    inside = [end if end > 0 else interval[1] * 2.0**-69 for end in interval]
+    found = table.prc.compare(eta=uncertain(eta, *interval), **options)
+    middle, *at_ends = (table.prc.compare(eta=at, **options) for at in (eta, *inside))
+    z = statistics.NormalDist().inv_cdf(0.5 + options.get("confidence", 0.95) / 2)
+    for new, old, *moved in zip(
+        *(f.iter_rows(named=True) for f in (found, middle, *at_ends)), strict=True
+    ):
+        if old["difference"] is None:  # as at a prevalence of 0
+            assert new | {"eta_low": 0} == new | old | {"eta_low": 0}
+            continue
+        of_auc = middle.filter(
+            pl.col("metric") == "roc_auc", model_a=old["model_a"], model_b=old["model_b"]
+        )
+        [deviations] = (of_auc["difference"] - of_auc["low"]) / of_auc["standard_error"]
+        farthest = max(abs(end["difference"] - old["difference"]) for end in moved)
+        error = math.hypot(old["standard_error"], farthest / z)
+        assert new["difference"] == old["difference"]
+        assert new["standard_error"] == pytest.approx(error, rel=1e-9)
+        more = deviations * (error - old["standard_error"])
+        assert new["low"] == pytest.approx(old["low"] - more, rel=1e-7)
+        assert new["high"] == pytest.approx(old["high"] + more, rel=1e-7)
+        assert new["reliable"] == old["reliable"]
+        if "cluster" not in options and old["p_value"] is not None:
+            nearer = statistics.NormalDist().inv_cdf(old["p_value"] / 2) * old["standard_error"]
+            p_value = 2 * statistics.NormalDist().cdf(nearer / error)
+            assert new["p_value"] == pytest.approx(p_value, rel=1e-6)
+
+
+def test_a_ranking_has_the_differences_of_a_comparison() -> None:
+    eta = uncertain(0.02, 0.005, 0.11)
+    ranks = LONG.rename({"variable": "model", "value": "score"}).prc.ranking(
+        eta, id="row", confidence=0.95
+    )
+    pairs = draw_models().prc.compare(["a", "b", "c"], eta, metrics="average_precision")
+    behind = pairs.filter(model_a="a").select("difference", "low", "high").rows()
+    assert ranks["model"][0] == "a"
+    assert ranks[1:].sort("model").select("behind", "low", "high").rows() == behind
+    assert ranks["eta_low"].to_list() == [0.005] * 3

@@ -26,10 +26,12 @@ from .held import (
 
 PAGE = "uncertainty"
 POINTS, AREAS, OWN = Stored("sampled_eta_points"), Stored("sampled_eta_areas"), Stored("own_prevalence")
+DIFFERENCES = Stored("sampled_eta_differences")
 MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
 LABELS = Stored("labels")
 IS_AP = col("metric") == "average_precision"
 IS_PRECISION = col("metric") == "precision"
+ALL = col("cell") >= 0
 
 
 def hold_point(label: str, name: str) -> Sentence:
@@ -55,6 +57,10 @@ SAMPLED: list[Held] = [
     hold_point("predicted positive rate", "predicted_positive_rate"),
     hold_area("`average_precision` at a sampled eta", IS_AP),
     hold_area("`precision_at_recall(0.5)` and `(0.8)` at a sampled eta", ~IS_AP),
+    Sentence(
+        PAGE, "| difference of two models in `average_precision` | {} | {} .. {} | {} | {} .. {} |",
+        *map(DIFFERENCES, (*summarize("coverage", ALL), *find_ends("as_fixed", ALL))),
+    ),
     Sentence(
         PAGE, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
         *map(OWN, (*summarize("coverage", IS_PRECISION), *find_ends("as_fixed", IS_PRECISION))),

@@ -15,7 +15,7 @@ from scipy import stats
 from polars_prcurve import eta_from_sample, metrics
 
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
-from .populations import AREAS, BETA, FIVE, MIXTURE, Cell, draw_flagged, draw_short
+from .populations import AREAS, BETA, FIVE, MIXTURE, Cell, draw_flagged, draw_short, normal
 
 # Samples of the field -------------------------------------------------------------------------
 
@@ -103,6 +103,37 @@ def measure_sampled_eta_areas(cell: Any, n_sets: int, rng: np.random.Generator) 
         row = place.row | {"eta": eta, "events": events, "metric": metric}
         row |= {"as_fixed": measure_coverage(fixed.filter(metric=metric), truth)["coverage"]}
         yield row | measure_coverage(sampled.filter(metric=metric), truth)
+
+
+DIFFERENCES_AT = [(100, 1_000, 0.1, 100), (200, 2_000, 0.1, 2_000), (200, 2_000, 0.02, 300)]
+DIFFERENCES_AT += [(100, 5_000, 0.01, 1_000), (300, 300, 0.5, 50)]
+
+
+@experiment([*product(((2.0, 1.5), (3.0, 2.0)), DIFFERENCES_AT)], 2_000)
+def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of differences in average precision of two models, with an eta from a sample."""
+    shifts, (n_pos, n_neg, eta, events) = cell
+    label = np.arange(n_pos + n_neg) < n_pos
+    found: dict[str, list[pl.DataFrame]] = {"fixed": [], "sampled": []}
+    for sets in split_sets(n_sets, len(label)):
+        noises = rng.normal(size=(3, sets, len(label)))
+        scores = (noises[:2] + noises[2]) / 2**0.5 + np.reshape(shifts, (2, 1, 1)) * label
+        a, b = scores.reshape(2, -1)
+        number = np.repeat(np.arange(sets), len(label))
+        drawn = pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": a, "b": b})
+        samples = sample_field(rng, eta, events, sets)
+        for kind, parts in found.items():
+            etas = samples.select("set", "eta") if kind == "fixed" else samples
+            differences = drawn.prc.compare(
+                ["a", "b"], etas, metrics="average_precision", by="set", confidence=CONFIDENCE
+            )
+            parts.append(differences.select("low", "high", "reliable"))
+    fixed, sampled = (pl.concat(parts) for parts in found.values())
+    of_a, of_b = (AREAS["average_precision"](normal(shift), eta) for shift in shifts)
+    row = {"shifts": "{:g} and {:g}".format(*shifts), "n_pos": n_pos, "n_neg": n_neg}
+    row |= {"eta": eta, "events": events}
+    row |= {"as_fixed": measure_coverage(fixed, of_a - of_b)["coverage"]}
+    yield row | measure_coverage(sampled, of_a - of_b)
 
 
 OWN_SAMPLES = [(500, 0.1, 0.7, 0.03), (2_000, 0.02, 0.6, 0.01), (200, 0.3, 0.8, 0.1)]

@@ -3,7 +3,8 @@
 sweep of each model -> values        as in a summary
 model pairs         -> differences   of values
                     -> errors        of examples that both models scored (paired_errors), or of a
-                                     sample for each model, where both errors add up in quadrature
+                                     sample for each model, where both errors add up in quadrature; that
+                                     of a prevalence which is an estimate adds up, too
                     -> verdicts      limits, p-values, and whether the sign is certain
 """
 
@@ -17,6 +18,8 @@ import polars as pl
 
 from polars_prcurve.column_names import (
     COPY,
+    ETA_LIMITS,
+    ETA_LOW,
     GROUP,
     N_NEG_LEAST,
     N_NEG_LOCAL,
@@ -46,6 +49,8 @@ from polars_prcurve.comparison.verdicts import (
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
+from polars_prcurve.intervals.bands import add_eta_limits, combine_distances, measure_eta_distances
+from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -66,6 +71,7 @@ from polars_prcurve.uncertainty.cluster_errors import (
     join_cluster_sizes,
     join_negatives_at_once,
 )
+from polars_prcurve.uncertainty.eta_error import ETA_ENDS, move_pairs
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
@@ -131,6 +137,22 @@ class Comparison(NamedTuple):
         return {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
 
     @property
+    def metrics_moved_by_eta(self) -> dict[str, CurveMetric]:
+        """The metrics whose errors carry that of a prevalence, by name."""
+        return {
+            name: metric
+            for name, metric in self.metrics_by_column.items()
+            if metric.depends_on_eta and metric.recipe.influence is not None
+        }
+
+    @property
+    def names_at_eta_ends(self) -> list[str]:
+        """The columns of the metrics at both ends of prevalences that are estimates, if they are."""
+        if not self.grid.uncertain:
+            return []
+        return [f"{name}_{end}" for name in self.metrics_moved_by_eta for end in ETA_ENDS]
+
+    @property
     def metrics_with_errors(self) -> dict[str, CurveMetric]:
         """The metrics, and their cautious values, by name."""
         helpers = {
@@ -167,6 +189,7 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
         values = _compute_values(comparison, sweep, curves, pairs).join(of_flags, on=PAIR, how="left")
     else:
         values = _compute_values(comparison, sweep, curves, pairs)
+    values = _add_values_at_eta_ends(comparison, curves, pairs, values)
     values = check_models(
         table,
         sweep,
@@ -187,7 +210,7 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
         comparison.uncertainty.confidence, comparison.adjust, [BASE_GROUP, ETA_NUMBER], freedom
     )
     if apart or analytic:
-        differences = add_limits(differences, named, level)
+        differences = add_limits(_carry_eta_errors(comparison, differences), named, level)
     return _to_rows(comparison, add_flags(differences, named, level))
 
 
@@ -207,6 +230,45 @@ def _compute_values(
         rows=find_row_kind(table),
         cells=count_cluster_cells(table, sweep) if comparison.adds_up_clusters else None,
     )
+
+
+def _add_values_at_eta_ends(
+    comparison: Comparison, curves: CurveSegments, pairs: pl.LazyFrame, values: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Add the metrics of each model at both ends of prevalences, if these are estimates."""
+    if not comparison.grid.uncertain:
+        return values
+    moved = comparison.metrics_moved_by_eta
+    pairs = add_eta_limits(pairs)
+    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
+        at_end = curves.compute_values(
+            move_pairs(pairs, limit, curves.sizes),
+            moved,
+            etas_per_group=comparison.grid.etas_per_group,
+        )
+        named = (pl.col(name).alias(f"{name}_{end}") for name in moved)
+        values = values.join(at_end.select(PAIR, *named), on=PAIR, how="left")
+    return values
+
+
+def _carry_eta_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the error of prevalences that are estimates to standard errors, in quadrature.
+
+    It is how far the difference moves to the farther one of both ends of eta, over the quantile of its
+    interval: the prevalence is one and the same for both models.
+    """
+    if not comparison.grid.uncertain:
+        return differences
+    z, changed = z_value(comparison.uncertainty.confidence), {}
+    for name in comparison.metrics_moved_by_eta:
+        error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
+        at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
+        farthest = pl.max_horizontal(measure_eta_distances(middle, at_ends)) * (1 / z)
+        both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
+        changed[f"{name}_standard_error"] = (
+            pl.when(pl.col(ETA_LOW).is_null()).then(error).otherwise(both)
+        )
+    return differences.with_columns(**changed)
 
 
 def _compute_values_of_flags(
@@ -234,7 +296,12 @@ def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyF
     errors = [f"{name}_standard_error" for name in names]
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
     of_clusters = [STUDENT_FREEDOM] if comparison.adds_up_clusters else []
-    differences = _join_values(comparison, values, names, [*errors, *reliable, *of_clusters])
+    differences = _join_values(
+        comparison,
+        values,
+        [*names, *comparison.names_at_eta_ends],
+        [*errors, *reliable, *of_clusters],
+    )
     if comparison.adds_up_clusters:
         least = pl.min_horizontal(read_side(side, STUDENT_FREEDOM) for side in SIDES)
         differences = differences.with_columns(least.alias(STUDENT_FREEDOM))
@@ -271,7 +338,8 @@ def _subtract_paired(
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
     sizes = [*CLASS_SIZE_COLUMNS.values(), N_POS_LEAST, N_NEG_LEAST]  # the same in both models
     sizes += CLUSTER_COLUMNS if comparison.adds_up_clusters else ()
-    differences = _join_values(comparison, values, list(measured), reliable, of_group=sizes)
+    names = [*measured, *comparison.names_at_eta_ends]
+    differences = _join_values(comparison, values, names, reliable, of_group=sizes)
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     with_errors = comparison.metrics_with_errors
     differences = add_pair_variances(

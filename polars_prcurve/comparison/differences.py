@@ -53,6 +53,7 @@ def build_differences(
     """
     uncertainty, examples, adjust, worst = options
     if targets:
+        grid.require_exact("a comparison at a target")
         points = find_point_metrics("precision" if metrics is None else metrics)
         for metric in points:
             check_has_point_intervals(table, metric, targets[0], uncertainty, examples)
@@ -62,6 +63,7 @@ def build_differences(
         )
         differences = build_point_differences(of_points).drop(P_VALUE)
     else:
+        grid = grid if uncertainty.method == "analytic" else grid.require_exact('method="bootstrap"')
         curves = find_curve_metrics(("average_precision", "roc_auc") if metrics is None else metrics)
         signs = {metric.name: direction_sign(metric) for metric in curves} if worst else {}
         rows = cast("ScoreTable", table)  # compare takes no counts and no rates

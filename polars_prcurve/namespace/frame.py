@@ -1037,7 +1037,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         scores
             The score columns of a wide table: two or more, of one dtype, one per model.
         eta
-            As in `curve`; None only if all groups share one prevalence.
+            As in `curve`; None only if all groups share one prevalence. Of curve metrics with analytic
+            errors it may be an estimate, with `eta_low` and `eta_high`: how far the difference moves to
+            the farther end, over the quantile of the level, adds up with the standard error.
         model, id
             For a long table, in place of `scores`: the column that names the model, and the column or
             columns that tell the examples of a group apart. Each example has one row per model.
@@ -1134,7 +1136,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             cluster=cluster,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, shared=True).require_exact("compare()")
+        grid = read_eta(eta, table, makes, shared=True, confidence=confidence)
         target = read_one_target(
             table,
             threshold=threshold,
@@ -1308,7 +1310,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             example=id,
             missing=missing,
         )
-        grid = read_eta(eta, table, makes, shared=True).require_exact("ranking()")
+        grid = read_eta(eta, table, makes, shared=True, confidence=confidence)
         ranked_by = read_ranking_metric(
             default_curve_metric(rates, cells) if metric is None else metric,
             table,

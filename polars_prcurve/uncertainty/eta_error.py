@@ -34,9 +34,10 @@ from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
 from polars_prcurve.prevalence.eta_table import class_factors
 from polars_prcurve.uncertainty.analytic import has_analytic_interval
 
-_ENDS = ("at_low", "at_high")
+ETA_ENDS = ("at_low", "at_high")
+"""What follows the name of a metric in the columns of its values at both ends of eta."""
 _MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
-_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in _ENDS]
+_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]
 
 
 def carry_eta_errors(
@@ -60,8 +61,8 @@ def carry_eta_errors(
         if metric.depends_on_eta and has_analytic_interval(metric)
     }
     pairs = add_eta_limits(pairs)
-    for limit, end in zip(ETA_LIMITS, _ENDS, strict=True):
-        at_end = build_values(_move_pairs(pairs, limit, sizes), moved).select(
+    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
+        at_end = build_values(move_pairs(pairs, limit, sizes), moved).select(
             PAIR,
             *(
                 pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}")
@@ -75,7 +76,7 @@ def carry_eta_errors(
     return values
 
 
-def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
+def move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
     """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
     pairs = pairs.with_columns(pl.col(eta).alias("eta"))
     return pairs.with_columns(
@@ -90,7 +91,7 @@ def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: flo
     Where the value is at a bound, which is infinitely far on the scale, the end of the interval is the
     outermost of those at the ends of eta. An exact eta changes nothing, not even the last bit.
     """
-    middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in _ENDS]
+    middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in ETA_ENDS]
     frame = frame.with_columns(
         to_unbounded(column, metric.range).alias(scaled)
         for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
@@ -99,7 +100,7 @@ def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: flo
         *measure_eta_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
         (at_ends[1] - at_ends[0]) * (0.5 / z),
     )
-    corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in _ENDS]
+    corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
     return widen_intervals(frame, name, metric, distances, corners)
 
 

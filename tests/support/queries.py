@@ -252,6 +252,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "compare, wide": (DF, lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by=["g", "h"])),
     "compare, own, weighted": (DF, lambda p: p.compare(["score", "w"], weight="h", metrics=ERRORS)),
     "compare, eta frame": (DF, lambda p: p.compare(["score", "w"], eta=ETAS, by="g", missing="drop")),
+    "compare, uncertain eta frame": (
+        DF,
+        lambda p: p.compare(["score", "w"], eta=UNCERTAIN, by="g", confidence=0.9, missing="drop"),
+    ),
     "compare, clusters": (
         DF,
         lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by="g", cluster="h"),
@@ -291,6 +295,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "compare, of groups": (DF, lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g")),
     "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
     "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
+    "ranking, uncertain eta frame": (
+        DF,
+        lambda p: p.ranking(UNCERTAIN, model="h", by="g", confidence=0.9),
+    ),
     "ranking, own": (DF, lambda p: p.ranking(model="h", metric="roc_auc")),
     "ranking, of points": (
         DF,
