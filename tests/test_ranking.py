@@ -433,6 +433,29 @@ def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -
         assert found["may_be_best"].all()
 
 
+def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
+    rng = np.random.default_rng(6)
+    n = 40_000
+    label = np.arange(n) < n // 2
+    df = pl.DataFrame({"m": "a", "label": label, "score": rng.normal(size=n) + 8 * label})
+    df = pl.concat([df, df.with_columns(m=pl.lit("b"), score=pl.Series(rng.normal(size=n)))])
+    asked: dict[str, Any] = {"model": "m", "metric": "roc_auc", "confidence": 0.95}
+    found = df.prc.ranking(0.1, **asked)
+    assert found["reliable"].to_list() == [False, False]
+    assert found["may_be_best"].to_list() == [True, False], "a p-value of 0 stays 0"
+    label = np.arange(40) < 20
+    shifted = [("a", 1.1 * label), ("b", 0 * label)]
+    few = pl.concat(
+        pl.DataFrame({"m": m, "label": label, "score": rng.normal(size=40) + up}) for m, up in shifted
+    )
+    pair = few.prc.compare(model="m", paired=False, eta=0.1, metrics="roc_auc").row(0, named=True)
+    assert pair["p_value"] < 0.05
+    assert not pair["reliable"]
+    z = abs(pair["difference"]) / pair["standard_error"]
+    assert 2 < z < 3.9
+    assert few.prc.ranking(0.1, **asked)["may_be_best"].all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_none_of_equal_models_is_left_out_more_often_than_promised(paired: bool) -> None:

@@ -141,8 +141,8 @@ SENTENCES: list[Held] = [
     Sentence(PAGE, "and draws {} test sets of each size (standard error at most 0.5)", Stored("sizes")(col("n_sets").min())),
     *SEEN,
     Sentence(
-        PAGE, "Each cell has {} test sets (standard error 0.5 percentage points). Bands at fixed thresholds have {} (0.15), and the bootstrap, of three populations, {} or {} (at most {}).",
-        AREAS(col("n_sets").min()), BANDS(col("n_sets").min()), BOOTSTRAP(col("n_sets").max()), BOOTSTRAP(col("n_sets").min()), BOOTSTRAP(standard_error()),
+        PAGE, "Each cell has {} test sets (standard error 0.5 percentage points). Bands at fixed thresholds have {} (0.15), and the bootstrap, of three populations, {} ({}).",
+        AREAS(col("n_sets").min()), BANDS(col("n_sets").min()), BOOTSTRAP(col("n_sets").min()), BOOTSTRAP(standard_error()),
     ),
     Sentence(
         PAGE, "| `average_precision`, bootstrap, three populations | `reliable` | {} | {} .. {} | {} |",

@@ -1268,8 +1268,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           are reliable, as in `summary`, or for a point metric as in `compare`; for the leader, whether
           those of all models are
         - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
-          that is so of all models that are best, however many are compared (Holm 1979). Null where the
-          value is
+          that is so of all models that are best, however many are compared (Holm 1979). A difference
+          whose interval is not reliable counts half. Null where the value is
 
         Examples
         --------
