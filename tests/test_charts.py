@@ -789,8 +789,11 @@ def test_crossings_are_circles_with_words(groups):
     if groups:
         assert "Circles: two models trade places" in subtitle(chart)
     else:
-        finding = f"late leads where more than {where} are positive, sure where fewer are"
+        finding = f"In the test late leads where more than {where} are positive, sure where fewer are"
         assert heading(chart) == plain(finding)
+        few = table.with_columns(n_pos=pl.lit(5))
+        named = charts.metric_by_eta(few, crossings=found)
+        assert heading(named) == "Average precision by prevalence", "five positives say nothing"
         assert f"equal at {where}" in [row.get("text") for row in all_records(chart)]
     by_model = charts.metric_by_eta(table, crossings=found, facet="model")
     assert {row["facet"].split(" · ")[0] for row in records(by_model, "ring")} == {"late", "sure"}

@@ -42,6 +42,7 @@ from polars_prcurve.charts.parts.number_formats import (
     say_eta_range,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     MIN_FALSE_ALERTS,
     build_records,
     describe_doubt,
@@ -243,12 +244,20 @@ class _LineChart:
         )
 
     def _find_title(self, channels: Channels, trades: list[dict[str, Any]]) -> str:
-        """Return the finding of two lines that cross once, and otherwise an empty text."""
-        if len(self.curves.per_curve) == 2 and len(trades) == 1 and channels.facet is None:
+        """Return the finding of two lines that cross once, and otherwise an empty text.
+
+        Which line is above is seen in the test; whether that is more than chance takes `difference`.
+        """
+        if channels.facet is not None or self._has_few_positives():
+            return ""
+        if len(self.curves.per_curve) == 2 and len(trades) == 1:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
-            return f"{trade['above']} {where}, {trade['below']} where fewer are"
-        return self._find_half() if channels.facet is None else ""
+            return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
+        return self._find_half()
+
+    def _has_few_positives(self) -> bool:
+        return bool((self.curves.per_curve["n_pos"] < FEW_POSITIVES).any())
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one or two thresholds."""
@@ -326,8 +335,8 @@ class _LineChart:
             lines += describe_doubt(self._find_doubt())
         etas = sorted({eta for eta in self._compute_own_etas() if eta is not None})
         if len(etas) > 1:
-            rules = "Grey rules: the" if has_own else "The"
-            lines.append(f"{rules} test sets' own share of positives, {say_eta_range(etas)}")
+            here = f"the test sets' own share of positives, {say_eta_range(etas)}"
+            lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
         lines += ["Circles: two models trade places"] if n_trades > 1 else []

@@ -376,11 +376,8 @@ def _draw_areas(source: ReportSource, request: ReportRequest, tables: ReportTabl
     trades = None
     if 2 <= n_models <= _MOST_MODELS:
         trades = source.merged.crossings(eta_range=(low, high), **source.model_arguments)
-    has_trades = trades is not None and trades.height > 0
     return draw_figure(
-        2,
-        lambda title: charts.metric_by_eta(table, crossings=trades, confidence=level, title=title),
-        prefix="In the test " if has_trades else "",
+        2, lambda title: charts.metric_by_eta(table, crossings=trades, confidence=level, title=title)
     )
 
 

@@ -75,13 +75,11 @@ def build_scheme() -> str:
     )
 
 
-def draw_figure(
-    number: int, build: Callable[..., Any], heading: str = "", *, prefix: str = ""
-) -> Markup:
+def draw_figure(number: int, build: Callable[..., Any], heading: str = "") -> Markup:
     """Return a chart as a figure of the page: its title and subtitle as text, and two drawings.
 
     `build(title=...)` draws the chart. Its own title, which is the finding if there is one, heads the
-    figure after the `prefix`, unless there is a `heading`.
+    figure, unless there is a `heading`.
     """
     specs = {}
     for kind, room in (("wide", WIDE), ("small", NARROW)):
@@ -96,7 +94,7 @@ def draw_figure(
     drawings = "".join(
         _draw_inline(spec, f"d{number}{kind}", kind, spoken) for kind, spec in specs.items()
     )
-    lines = [f"<h3>{escape(heading or prefix + title)}</h3>"]
+    lines = [f"<h3>{escape(heading or title)}</h3>"]
     lines += [f"<p>{escape(subtitle)}</p>"] if subtitle else []
     foot = f'<p class="note">{escape(note)}</p>' if note else ""
     return Markup(f"<figure><figcaption>{''.join(lines)}</figcaption>{drawings}{foot}</figure>")
