@@ -1602,6 +1602,11 @@ def test_decision_curve_says_where_acting_is_surely_better():
     assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
     assert re.match(r"At a risk of \d+ %, acting on the model nets \d+ true cases", heading(without))
+    twins = pl.concat(one.with_columns(model=pl.lit(name)) for name in "ab")
+    said = r"At a risk of \d+ %, both net \d+ true cases per 1 000"
+    assert re.fullmatch(said, heading(plot(twins).decision_curve(by="model")))
+    few = pl.concat([one.filter(label=1).head(5), one.filter(label=0)])
+    assert heading(plot(few).decision_curve()) == "What acting on the model is worth, by risk"
     useless = one.with_columns(score=pl.lit(0.2))
     said = "At no risk shown is acting on the model better than treating all or none"
     assert heading(plot(useless).decision_curve(probabilities=[0.1, 0.3])) == said

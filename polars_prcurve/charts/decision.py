@@ -40,6 +40,7 @@ from polars_prcurve.charts.parts.number_formats import (
     format_level,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     build_records,
     describe_doubt,
     find_few_false_alerts,
@@ -127,7 +128,7 @@ def decision_curve(
         "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     )
     note = (
-        "A false alarm costs p / (1 - p) of a true case at the risk p",
+        "A false alarm costs p / (1 \u2212 p) of a true case at the risk p",
         *(["Grey lines: treating all, and none"] if channels.facet is not None else []),
         picked,
         *([f"Shaded: {level}"] if band else []),
@@ -330,6 +331,8 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
     if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= _MOST_SAID:
         return ""
+    if (curves.per_curve["n_pos"] < FEW_POSITIVES).any():
+        return ""
     better = pl.max_horizontal(pl.lit(0.0), "treat_all")
     rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)
     if not (rows["lead"] > 0).any():
@@ -383,6 +386,9 @@ def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> 
         return f"{place}, acting on the model nets {value}{within} true cases per {said}"
     names = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
     first, *others = sorted(values, key=lambda curve: -here[curve])
+    if others and len(set(values.values())) == 1:
+        who = "both" if len(others) == 1 else "all"
+        return f"{place}, {who} net {values[first]} true cases per {said}"
     if len(others) > 2:
         return f"{place}, {names[first]} nets most, {values[first]} true cases per {said}"
     text = f"{place}, {names[first]} nets {values[first]} true cases per {said}"
