@@ -1377,7 +1377,18 @@ def test_live_of_many_groups_picks_some_out():
     chart = charts.live(draw_groups(range(24)).prc.sweep(by="model"))
     colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
     assert len(colors) - colors.count(OTHERS) == 3
+    lines = [one for one in inner(chart)["layer"] if one["mark"]["type"] == "line"]
+    widths = {"grey === 1" in json.dumps(one): one["mark"]["strokeWidth"] for one in lines}
+    assert widths[True] < widths[False] / 1.5, "grey lines stay behind"
+    assert len({row["color"] for row in records(chart) if not row.get("grey")}) == 3
     assert png(chart).startswith(PNG)
+
+
+def test_words_of_live_are_in_letters_that_all_typefaces_have():
+    spec = json.dumps(charts.live(draw_scores().prc.sweep()).to_dict(), ensure_ascii=False)
+    assert "test set" in spec
+    assert "▾" not in spec
+    assert '"triangle-down"' in spec
 
 
 def test_live_starts_where_the_test_set_is():

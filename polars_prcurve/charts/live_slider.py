@@ -22,6 +22,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     build_title,
     keep_part,
     make_key,
+    mark_grey,
     stack_layers,
 )
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y
@@ -250,7 +251,7 @@ class _LivePainter:
             whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        return attach_data(whole, data)
+        return attach_data(whole, mark_grey(data, self.channels))
 
     def _build_curves(self) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
@@ -258,16 +259,23 @@ class _LivePainter:
         detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
         one = alt.Chart(alt.InlineData(values=[{}]))
         chance = one.mark_rule(**style.REFERENCE).transform_calculate(precision="eta").encode(self.y)
+        thin = {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
+        dotted = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT, **self.look}
+        kinds: list[tuple[str, list[Any], dict[str, Any]]] = [
+            ("datum.doubt === 1 && datum.grey !== 1", self.color, dotted),
+            (
+                "datum.doubt !== 1 && datum.grey !== 1",
+                self.color,
+                {"strokeWidth": style.LINE} | self.look,
+            ),
+        ]
+        if self.channels.color and self.channels.color.colored_labels is not None:
+            kinds.insert(0, ("datum.grey === 1", [], thin))
         lines = []
-        for test, look in (
-            ("=== 1", {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}),
-            ("!== 1", {"strokeWidth": style.LINE}),
-        ):
-            line = alt.Chart().mark_line(
-                interpolate="step-before", strokeJoin="round", **look, **self.look
-            )
-            line = line.encode(self.x, self.y, detail, order, *self.color)
-            line = keep_part(line, "curve").transform_filter(f"datum.doubt {test}")
+        for test, color, look in kinds:
+            line = alt.Chart().mark_line(interpolate="step-before", strokeJoin="round", **look)
+            line = line.encode(self.x, self.y, detail, order, *color)
+            line = keep_part(line, "curve").transform_filter(test)
             lines.append(line.transform_calculate(**moved))
         rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
         dots = self._pick_exact().mark_point(
@@ -319,13 +327,17 @@ class _LivePainter:
             word.encode(self.x, y=at, text="text:N"),
         ]
         if self.own is not None and self.own >= _MIN_ETA:
-            test = alt.Chart(
-                alt.InlineData(values=[{"recall": _place_on_ruler(self.own), "text": "test set ▾"}])
+            # A triangle as a letter is in few typefaces, and would change that of the words beside it.
+            own = {"recall": _place_on_ruler(self.own), "text": "test set"}
+            test = alt.Chart(alt.InlineData(values=[own]))
+            named = test.mark_text(
+                fontSize=style.NOTE_SIZE, color=style.QUIET, baseline="bottom", dy=-17, aria=False
             )
-            test = test.mark_text(
-                fontSize=style.NOTE_SIZE, color=style.QUIET, baseline="bottom", dy=-11, aria=False
+            arrow = test.mark_point(
+                shape="triangle-down", size=32, filled=True, color=style.QUIET, opacity=1, aria=False
             )
-            layers.append(test.encode(self.x, y=at, text="text:N"))
+            layers.append(named.encode(self.x, y=at, text="text:N"))
+            layers.append(arrow.encode(self.x, y=fix_y(_RULER - 12)))
         place = "1 - log(eta) / log(1e-6)"
         handle = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(recall=place)
         handle = handle.mark_point(

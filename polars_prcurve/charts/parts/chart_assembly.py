@@ -180,7 +180,7 @@ def build_panel(
     if channels.color is not None and has_legend:
         channels = replace(channels, color=replace(channels.color, has_legend=True))
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
-    records = _mark_grey(data, channels)
+    records = mark_grey(data, channels)
     painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
@@ -210,7 +210,7 @@ def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
     return whole
 
 
-def _mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
+def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
     """Return the records; those of lines that are not picked out are marked as grey."""
     if channels.color is None or channels.color.colored_labels is None:
         return list(data)
