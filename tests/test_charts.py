@@ -2046,3 +2046,30 @@ def test_panels_of_ribbons_come_by_their_value():
         "value", descending=True
     )
     assert order == areas["model"].to_list()
+
+
+def test_grey_points_have_no_numbers():
+    frame = draw_groups("abcdefghijkl", neg=300)
+    points_ = frame.prc.operating_points(0.1, recall=0.5, by="model")
+    chart = charts.threshold_curve(frame.prc.curve(0.1, by="model"), points=points_)
+    shown = {row["color"] for row in records(chart) if not row.get("grey")}
+    found = points_.filter(pl.col("model").is_in(list(shown)))
+    said = {plain(row["text"]) for row in all_records(chart) if "word" in row.get("part", "")}
+    numbers = {text for text in said if text.endswith(" %")}
+    wanted = {plain(say_share(v)) for name in ("precision", "recall") for v in found[name]}
+    assert numbers
+    assert numbers <= wanted
+    assert len(records(chart, "mark")) > len(found), "they are drawn"
+
+
+def test_names_stand_off_the_rule_of_what_a_point_holds_for():
+    sizes = {"score": [3, 2, 3, 2], "p": [10, 90, 10, 90], "n": [10, 112, 40, 360]}
+    frame = pl.DataFrame({"model": ["a long name"] * 2 + ["b"] * 2, **sizes})
+    table = frame.prc.curve(by="model", counts=("p", "n"))
+    points_ = frame.head(2).prc.operating_points(recall=0.1, by="model", counts=("p", "n"))
+    held = points_.with_columns(holds_from="threshold", holds_to=pl.lit(2), guarantee=0.95)
+    chart = charts.pr_curve(table, points=held, title=False)
+    heights = [row["precision"] for row in records(chart, "name")]
+    rules = [row["precision"] for row in records(chart, "span")]
+    assert (len(heights), len(rules)) == (2, 1)
+    assert all(abs(a - b) * inner(chart)["height"] > 8 for a in heights for b in rules)

@@ -192,9 +192,11 @@ def place_labels(
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     x, y = spec.x, spec.y
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
+    grey = set(channels.color.labels) - set(channels.color.shown_labels) if channels.color else set()
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
-    marks = _merge_labels(data, spec, size)
+    # Grey points have no number, which could be read no better than it could be placed.
+    marks = _merge_labels([row for row in data if row.get("color") not in grey], spec, size)
     for row in sorted(marks, key=lambda row: -row[y.field]):
         panel = row.get("facet")
         if panel not in spaces:
@@ -288,14 +290,19 @@ def _sample_lines(
 def _sample_references(
     spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the height of each line to compare with in every fourth column, NaN where it is not."""
+    """Return the height of each thin line in every fourth column, NaN where it is not."""
     points: dict[str, list[tuple[float, float]]] = {}
     for row in data:
-        if row["part"] == "reference" and row.get("facet") == panel:
-            x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
-            # Names of groups show control characters as symbols, so no group has such a name.
+        if row.get("facet") != panel or spec.y.field not in row:
+            continue
+        y = (1 - spec.y.place(row[spec.y.field])) * size.height
+        # Names of groups show control characters as symbols, so no group has such a name.
+        if row["part"] == "reference":
             line = points.setdefault(f"\0{row['ref']}", [])
-            line.append((x * size.width, (1 - y) * size.height))
+            line.append((spec.x.place(row[spec.x.field]) * size.width, y))
+        elif row["part"] == "span":
+            ends = (row[spec.x.field], row["to"])
+            points[f"\0span {len(points)}"] = [(spec.x.place(x) * size.width, y) for x in ends]
     columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
     return {name: _sample_rule(line, columns) for name, line in points.items()}
 
