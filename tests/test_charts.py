@@ -2073,3 +2073,54 @@ def test_names_stand_off_the_rule_of_what_a_point_holds_for():
     rules = [row["precision"] for row in records(chart, "span")]
     assert (len(heights), len(rules)) == (2, 1)
     assert all(abs(a - b) * inner(chart)["height"] > 8 for a in heights for b in rules)
+
+
+def test_words_in_narrow_panels_of_gains_stay_off_the_lines():
+    names_ = ["gradient boosting", "logistic regression"]
+    frame = pl.concat(
+        draw_scores(seed=k, pos=300, neg=3_000, digits=4).with_columns(
+            model=pl.lit(name), score=pl.col("score") + (0.6 - 0.7 * k) * pl.col("label")
+        )
+        for k, name in enumerate(names_)
+    )
+    chart = charts.gain_curve(frame.prc.curve([0.05, 0.001, 1e-5], by="model"))
+    drawn, panel = [*records(chart), *records(chart, "reference")], inner(chart)
+    size, width, height = 12.5, panel["width"], panel["height"]
+    for row in records(chart, "name"):
+        left, right = row["alerted"] * width, row["alerted"] * width + len(row["text"]) * size / 2
+        for one in drawn:
+            if one["facet"] == row["facet"] and left <= one["alerted"] * width <= right:
+                assert abs(one["recall"] - row["recall"]) * height > size / 2
+    assert set(names(chart)) == set(names_), "there is no legend"
+    words = {row["part"] for row in all_records(chart) if str(row.get("text")).endswith("%")}
+    for number in words:
+        look = layer(chart, "text", number)["mark"]
+        for row in records(chart, number):
+            assert row["alerted"] == 0.1
+            half = len(row["text"]) * size * 0.55 / 2
+            shift = {"left": half, "center": 0, "right": -half}[look["align"]]
+            middle, up = 0.1 * width + look["dx"] + shift, row["recall"] * height - look["dy"]
+            for one in records(chart):
+                if one["facet"] == row["facet"] and abs(one["alerted"] * width - middle) < half:
+                    assert abs(one["recall"] * height - up) > size / 2 - 1
+
+
+def test_panels_of_quantiles_share_a_scale_and_names_if_they_can():
+    frame = draw_groups("abc", neg=300)
+    chart = charts.normal_quantiles(frame.prc.sweep(by="model"))
+    assert "resolve" not in chart.to_dict()["vconcat"][0], "one scale"
+    assert sorted(names(chart)) == ["negatives", "positives"]
+    assert '"legend": {' not in json.dumps(chart.to_dict())
+    height = inner(chart)["height"]
+    low, high = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
+    for name in records(chart, "name"):
+        near = [
+            r
+            for r in records(chart, "dot")
+            if (r["facet"], r["color"]) == (name["facet"], name["color"])
+        ]
+        beside = [abs(r["y"] - name["y"]) for r in near if 0 <= r["x"] - name["x"] <= 1]
+        assert all(gap / (high - low) * height > 8 for gap in beside)
+    wide = frame.with_columns(pl.col("score") * pl.when(model="a").then(20.0).otherwise(1.0))
+    chart = charts.normal_quantiles(wide.prc.sweep(by="model"))
+    assert chart.to_dict()["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}

@@ -32,8 +32,8 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
 
     If both classes are straight, you may trust a binormal model; see `binormal`. A point is a score, and
     its place across is where a normal distribution with mean 0 and deviation 1 has the same share above
-    it; ties count half. The lines are the fit, mu + sigma x. Groups are panels, each with its own scale
-    of scores.
+    it; ties count half. The lines are the fit, mu + sigma x. Groups are panels, in order of name, on one
+    scale of scores; each has its own if one takes less than half of it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     drawn = _thin_by_quantile(points)
     fits = _build_fit_lines(points, drawn)
     spec = ChartSpec(
-        *_build_axes(drawn, fits, has_panels=channels.facet is not None), "linear", height=0.75
+        *_build_axes(drawn, fits, is_free=_is_uneven(curves, points)), "linear", height=0.75
     )
     sample = build_records(classes, channels, drawn, ["x", "y"])
     data = [{**record, "part": "dot"} for record in sample]
@@ -87,10 +87,20 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     return build_chart(spec, data, channels, text)
 
 
+def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
+    """Return whether the scores of some group take less than half of the range of all scores."""
+    if len(curves.per_curve) < 2 or points.is_empty():
+        return False
+    group = pl.col("curve") // 2  # a class of a group is a curve
+    spans = points.group_by(group).agg(span=pl.col("y").max() - pl.col("y").min())["span"]
+    whole = points["y"].max() - points["y"].min()  # type: ignore[operator]
+    return bool((spans < 0.5 * whole).any())
+
+
 def _build_axes(
-    drawn: pl.DataFrame, fits: pl.DataFrame, *, has_panels: bool
+    drawn: pl.DataFrame, fits: pl.DataFrame, *, is_free: bool
 ) -> tuple[ChartAxis, ChartAxis]:
-    """Return the axes around all points and lines; each panel has its own scale of scores."""
+    """Return the axes around all points and lines."""
     ends = []
     for name in ("x", "y"):
         values = pl.concat([drawn[name], fits[name]]).drop_nulls()
@@ -101,7 +111,7 @@ def _build_axes(
         ends.append((low - room, high + room))
     (x_low, x_high), (y_low, y_high) = ends
     x = ChartAxis("x", "Normal quantile", x_low, x_high, "plain")
-    return x, ChartAxis("y", "Score", y_low, y_high, "plain", is_free=has_panels)
+    return x, ChartAxis("y", "Score", y_low, y_high, "plain", is_free=is_free)
 
 
 def _split_by_class(curves: ChartCurves) -> ChartCurves:

@@ -123,7 +123,7 @@ class ChartAxis:
             "gridOpacity": 0.6,
         }
         if ticks is None:
-            return style | {"tickCount": max(3, pixels // 50)}
+            return style | {"tickCount": max(3, pixels // 40)}
         return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
 
 

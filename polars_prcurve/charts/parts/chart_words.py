@@ -19,6 +19,7 @@ from polars_prcurve.charts.parts.line_names import (
     LabelSpace,
     NamePlace,
     place_beside,
+    place_together,
     spread_at_ends,
 )
 from polars_prcurve.charts.parts.number_formats import round_digits
@@ -162,16 +163,37 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    for panel, curves in lines.items():
-        space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
-        references = _sample_references(spec, data, size, panel)
-        places = place_beside(curves | references, shown, space)
-        # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
-        left_over = [name for name in shown if name not in places]
-        places |= place_beside(curves, left_over, space)
-        if set(shown) <= set(places):
-            return [_write_name(label, places[label], spec, size, panel) for label in shown]
+    for place in (_place_at_lines, _place_aside):
+        for panel, curves in lines.items():
+            space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
+            references = _sample_references(spec, data, size, panel)
+            places = place(curves, references, shown, space)
+            if set(shown) <= set(places):
+                return [_write_name(label, places[label], spec, size, panel) for label in shown]
     return None
+
+
+def _place_at_lines(
+    curves: dict[str, NDArray[np.float64]],
+    references: dict[str, NDArray[np.float64]],
+    shown: Sequence[str],
+    space: LabelSpace,
+) -> dict[str, NamePlace]:
+    """Return the places of names at their lines, without those that have no room."""
+    places = place_beside(curves | references, shown, space)
+    # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
+    left_over = [name for name in shown if name not in places]
+    return places | place_beside(curves, left_over, space)
+
+
+def _place_aside(
+    curves: dict[str, NDArray[np.float64]],
+    references: dict[str, NDArray[np.float64]],
+    shown: Sequence[str],
+    space: LabelSpace,
+) -> dict[str, NamePlace]:
+    """Return the places of all names in a free part of the panel; none if there is no such part."""
+    return place_together(curves | references, shown, space)
 
 
 def _write_name(
@@ -290,7 +312,7 @@ def _sample_lines(
 def _sample_references(
     spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the height of each thin line in every fourth column, NaN where it is not."""
+    """Return the height of each thin line and row of dots; NaN where it is not."""
     points: dict[str, list[tuple[float, float]]] = {}
     for row in data:
         if row.get("facet") != panel or spec.y.field not in row:
@@ -299,6 +321,9 @@ def _sample_references(
         # Names of groups show control characters as symbols, so no group has such a name.
         if row["part"] == "reference":
             line = points.setdefault(f"\0{row['ref']}", [])
+            line.append((spec.x.place(row[spec.x.field]) * size.width, y))
+        elif row["part"] == "dot" and spec.x.field in row:
+            line = points.setdefault(f"\0dots {row.get('color', '')}", [])
             line.append((spec.x.place(row[spec.x.field]) * size.width, y))
         elif row["part"] == "span":
             ends = (row[spec.x.field], row["to"])

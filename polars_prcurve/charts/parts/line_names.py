@@ -6,6 +6,7 @@ name stays at its line if the chart is resized a little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -21,6 +22,8 @@ STEP = 4
 """Lines are looked at in every fourth column of pixels."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
+_STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
+_ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class NamePlace:
     x: float
     y: float
     """The middle of its height."""
-    align: Literal["left", "right"] = "left"
+    align: Literal["left", "center", "right"] = "left"
 
 
 @dataclass
@@ -70,8 +73,10 @@ class LabelSpace:
         `lift` is how many points are just below, whose labels go between.
         """
         width, height = measure_text(text, size), size * 1.2
-        lifted: list[tuple[float, float, Literal["left", "right"]]] = [(8, -11 - lift * height, "left")]
-        corners: list[tuple[float, float, Literal["left", "right"]]] = [
+        above = max(0.0, _ABOVE_EDGE + width / 2 - x)
+        lifted: list[tuple[float, float, Literal["left", "center", "right"]]]
+        lifted = [(8, -11 - lift * height, "left")]
+        corners: list[tuple[float, float, Literal["left", "center", "right"]]] = [
             *(lifted if lift else []),
             (8, -11, "left"),
             (-8, 11, "right"),
@@ -82,10 +87,11 @@ class LabelSpace:
             (8, -11 - 2 * height, "left"),
             (14, 0, "left"),
             (-14, 0, "right"),
+            *((above, -16 - step * height / 2, "center") for step in range(4)),
         ]
         boxes = []
         for dx, dy, align in corners:
-            left = x + dx if align == "left" else x + dx - width
+            left = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             boxes.append((left, y + dy - height / 2, left + width, y + dy + height / 2))
         costs = [2 * (not self.is_free(box)) + self.crosses_line(box) for box in boxes]
         chosen = costs.index(min(costs))
@@ -118,6 +124,35 @@ def place_beside(
     return places
 
 
+def place_together(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return places for all names below each other, in the order of their lines, where nothing is.
+
+    This is for lines that run too close and too steep for names between them. The free place nearest to
+    the middle of the panel wins; there may be none.
+    """
+    order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
+    step = NAME_SIZE * 1.4
+    width, height = max(map(measure_text, shown)) * 1.04, step * len(shown)
+    free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
+    found: list[tuple[float, Box]] = []
+    lefts = np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
+    tops = np.arange(_RIM, space.height - height - _RIM, STEP).tolist()
+    for left in lefts:
+        for top in tops:
+            box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
+            middle = math.dist((left + width / 2, top + height / 2), (space.width / 2, space.height / 2))
+            found.append((middle, box))
+    for _, box in sorted(found):
+        if free.is_free(box) and not free.crosses_line(box):
+            return {
+                name: NamePlace(box[0] + _RIM, box[1] + _RIM + (number + 0.5) * step)
+                for number, name in enumerate(order)
+            }
+    return {}
+
+
 def _find_extremes(
     line: NDArray[np.float64], columns: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -139,6 +174,7 @@ def _find_best_box(
     found: list[tuple[float, float, Box]] = []
     for upper in (top - _RIM - height, foot + _RIM):
         free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
+        free &= foot - top <= _STEEPEST * space.height
         for other_top, other_foot in others:
             clear = (other_foot < upper - _GAP) | (other_top > upper + height + _GAP)
             free &= clear | np.isnan(other_top)
