@@ -1024,13 +1024,19 @@ def test_roc_curve_shows_where_precision_is_equal(log_x):
     assert max(row["recall"] for row in lines if row["ref"] == "0.5") == 1
     assert max(row["x"] for row in lines if row["ref"] == "0.05") == 1
     assert {"50 % right", "5 % right"} <= {plain(row.get("text", "")) for row in all_records(chart)}
-    said = "Grey: along each line 50 %, 5 % of the alerts are right where 1 in 10 is positive"
+    said = (
+        "Grey, from the left: along each line 50 %, 10 % (at random), 5 % of the alerts are right "
+        "where 1 in 10 is positive"
+    )
     assert said in subtitle(chart)
     panels = charts.roc_curve(table, log_x=log_x, eta=0.1, facet="model", precisions=(0.5,))
     assert {row["facet"] for row in records(panels, "reference")} == {"a", "b"}
     assert png(panels).startswith(PNG)
     rare = charts.roc_curve(table, log_x=log_x, eta=1e-6)
-    assert ("Left of the axis: the lines of 90 %, 50 %, 10 %" in subtitle(rare)) == log_x
+    assert "Too far left to draw: the lines of 90 %, 50 %, 10 %" in subtitle(rare)
+    assert {row["ref"] for row in records(rare, "reference")} == {"random"}
+    many = charts.roc_curve(draw_groups("abcdefghij").prc.sweep(by="model"), log_x=log_x, eta=0.1)
+    assert not records(many, "ghost"), "grey lines mean one thing"
 
 
 # Every chart ----------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ from polars_prcurve.prevalence.eta_values import read_share
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points
 _PANEL = (430, 380)  # width and height of a panel in pixels, about
+_NEAREST = 6  # pixels from the left edge to a line that can be told from it
 _WORD = (62, 14)  # room in pixels that the words at a line take, about
 
 
@@ -86,7 +87,8 @@ def roc_curve(
     eta
         A prevalence, as a number or a text such as `"1 in 1 000"`, at which to show lines of equal
         precision: points of one precision lie on a line through the origin,
-        `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`.
+        `recall = fpr * precision * (1 - eta) / ((1 - precision) * eta)`. In many panels they take the
+        place of the other groups in grey.
     log_x
         A log axis for fpr, which gives room to the low fpr that matters if positives are rare. Fpr 0 is
         drawn at the left edge, half the smallest other fpr, and straight lines are curved.
@@ -137,9 +139,11 @@ def roc_curve(
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
-    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
-    data = [*grey, *add_ghosts(lines, channels, spec.x), *marks, *_read_along(curves, channels, spec)]
-    said = [picked, *marked.describe(), *_describe_precisions(equal, edge)]
+    lines = list(build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"]))
+    if not equal.slopes:  # one kind of grey line is enough
+        lines = add_ghosts(lines, channels, spec.x)
+    data = [*grey, *lines, *marks, *_read_along(curves, channels, spec)]
+    said = [picked, *marked.describe(), *_describe_precisions(equal, channels, spec)]
     note = _write_note(channels, said, edge)
     note += [*describe_doubt(drawn), *describe_sizes(curves)]
     text = ChartText(
@@ -250,12 +254,11 @@ def _build_references(
     ones = [0] * len(curves.per_curve)
     records: list[dict[str, Any]] = []
     words: list[Word] = []
+    shown, _ = _split_slopes(slopes, channels, spec)
     for _, place in channels.repeat_in_panels("reference", ones):
         records += draw_line([(step, step) for step in steps], axes, "random", place)
-        for precision, slope in slopes.items():
+        for precision, slope in shown.items():
             end = min(1.0, 1 / slope)
-            if steps[0] >= end:
-                continue
             xs = [*(x for x in steps if x < end), end]
             records += draw_line([(x, x * slope) for x in xs], axes, f"{precision:.6g}", place)
             if channels.facet is None:
@@ -283,7 +286,7 @@ def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
         return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
 
     kept: list[Word] = []
-    for word in words:
+    for word in reversed(words):  # the last is farthest from the axis
         x, y = find_pixels(word)
         others = map(find_pixels, kept)
         if all(abs(x - other[0]) > _WORD[0] or abs(y - other[1]) > _WORD[1] for other in others):
@@ -291,19 +294,28 @@ def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
     return kept
 
 
-def _describe_precisions(equal: PrecisionLines, edge: float) -> list[str]:
-    """Return sentences on the lines of equal precision, and on those left of the axis."""
+def _split_slopes(
+    slopes: dict[float, float], channels: Channels, spec: ChartSpec
+) -> tuple[dict[float, float], dict[float, float]]:
+    """Return the lines to draw, and those that no eye could tell from the left edge of a panel."""
+    width = arrange_panels(channels.facet, spec).width
+    least = _NEAREST / width
+    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in slopes.items()}
+    shown = {p: slope for p, slope in slopes.items() if ends[p] >= least}
+    return shown, {p: slope for p, slope in slopes.items() if p not in shown}
+
+
+def _describe_precisions(equal: PrecisionLines, channels: Channels, spec: ChartSpec) -> list[str]:
+    """Return sentences on the lines of equal precision, and on those that are not drawn."""
     eta, slopes = equal
     if eta is None or not slopes:
         return []
-    outside = [say_share(p) for p, slope in slopes.items() if edge * slope >= 1]
-    drawn = [say_share(p) for p, slope in slopes.items() if edge * slope < 1]
-    lines = []
-    if drawn:
-        shares = ", ".join(drawn)
-        lines.append(
-            f"Grey: along each line {shares} of the alerts are right where {say_eta(eta)} is positive"
-        )
-    if outside:
-        lines.append(f"Left of the axis: the lines of {', '.join(outside)}")
+    drawn, left_out = _split_slopes(slopes, channels, spec)
+    shares = {p: say_share(p) for p in drawn} | {eta: f"{say_share(eta)} (at random)"}
+    right = ", ".join(shares[p] for p in sorted(shares, reverse=True))
+    where = f"of the alerts are right where {say_eta(eta)} is positive"
+    lines = [f"Grey, from the left: along each line {right} {where}"] if drawn else []
+    if left_out:
+        what = "the line of" if len(left_out) == 1 else "the lines of"
+        lines.append(f"Too far left to draw: {what} {', '.join(map(say_share, left_out))}")
     return lines
