@@ -1234,8 +1234,11 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
             "the groups here are",
         ),
         (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "there are: model, metric"),
-        (lambda: charts.roc_curve(TABLE, eta=1), "between 0 and 1, both excluded; got 1"),
-        (lambda: charts.roc_curve(TABLE, eta=0.1, precisions=(0,)), "precisions= of roc_curve lies"),
+        (lambda: charts.roc_curve(TABLE, eta=1), "eta= takes a share between 0 and 1, .* got 1"),
+        (
+            lambda: charts.roc_curve(TABLE, eta=0.1, precisions=(0,)),
+            "precisions= takes numbers between 0 and 1",
+        ),
         (lambda: charts.prg_curve(TABLE.drop("eta")), "lacks eta"),
         (
             lambda: charts.ribbon(TABLE),
