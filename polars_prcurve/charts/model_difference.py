@@ -81,11 +81,9 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     data += _read_along(curves, channels, (x, y))
     first = curves.per_curve.row(0, named=True) if len(curves.per_curve) else None
     level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
-    not_sure = ["Dotted: the test does not settle which is better"] if points["doubt"].any() else []
     note = (
         f"Shaded: {level}",
-        *not_sure,
-        *_warn_of_narrow(rows),
+        *_describe_doubt(rows),
         *([curves.left_out] if curves.left_out else []),
     )
     is_one = first is not None and channels.facet is None
@@ -198,13 +196,17 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
     return f"{ahead} is better {where}; elsewhere the test cannot tell" if runs == 2 else ""
 
 
-def _warn_of_narrow(rows: pl.DataFrame) -> list[str]:
-    """Return a sentence if an interval leaves out 0 although the test does not settle the sign."""
-    leaves_out_zero = (pl.col("low") > 0) | (pl.col("high") < 0)
-    is_open = pl.col("resolved").fill_null(False).not_()
-    if rows.filter(leaves_out_zero & is_open).is_empty():
+def _describe_doubt(rows: pl.DataFrame) -> list[str]:
+    """Return what dotted means, if a part is; also where an interval leaves out 0 all the same."""
+    is_open = rows.filter(pl.col("resolved").fill_null(False).not_())
+    if is_open.is_empty():
         return []
-    return ["Intervals of few examples are too narrow: where dotted, to leave out 0 settles nothing"]
+    if is_open.filter((pl.col("low") > 0) | (pl.col("high") < 0)).is_empty():
+        return ["Dotted: the test does not settle which is better"]
+    return [
+        "Dotted: the test does not settle which is better, even where all of the shade is on one side "
+        "of 0, since intervals from so few examples are too narrow"
+    ]
 
 
 def _read_along(
