@@ -780,6 +780,19 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     assert beside == ""
 
 
+def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
+    asked = "points scores.csv --by model --eta 0.01 --confidence 0.95"
+    for target, wanted in (
+        ("--recall 0.5 --per 1000", ["precision (95 %)", "alerts"]),
+        ("--alerts 20/1000", ["precision (95 %)", "recall"]),
+        ("--precision 0.01", ["precision (95 %)", "recall"]),
+        ("--recall 0.5 --alerts 20/1000", ["precision (95 %)", "recall"]),
+    ):
+        shown, _ = on_a_terminal(f"{asked} {target}", 72)
+        head = next(line for line in shown.splitlines() if line.startswith("target"))
+        assert re.split(r" {2,}", head)[2:5] == ["threshold", *wanted]
+
+
 @pytest.mark.parametrize("columns", [10, 25, 40, 60, 80, 200])
 def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     WIDE.write_csv("wide.csv")

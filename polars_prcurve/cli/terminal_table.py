@@ -228,13 +228,23 @@ def _build_columns(table: pl.DataFrame, layout: Layout, hidden: set[str]) -> lis
         for name in dict.fromkeys(keys)
     ]
     told = set().union(hidden, *(column.covers for column in columns))
-    answers = ["eta", *layout.answers] if "eta" not in layout.answers else layout.answers
+    answers = _order_answers(table, layout)
     rest = [name for name in table.columns if name not in (*answers, *_LAST)]
     for name in (*answers, *rest, *_LAST):
         if name in table.columns and name not in told:
             columns.append(_build_column(table, name, layout))
             told |= columns[-1].covers
     return columns
+
+
+def _order_answers(table: pl.DataFrame, layout: Layout) -> list[str]:
+    """Return the answers by falling importance: a recall or budget that was asked for comes last."""
+    answers = list(layout.answers)
+    criteria = table["criterion"].unique().to_list() if "criterion" in table.columns else []
+    if criteria in (["recall"], ["alerts"]) and criteria[0] in answers:
+        answers.remove(criteria[0])
+        answers.append(criteria[0])
+    return answers if "eta" in answers else ["eta", *answers]
 
 
 def _build_subjects(table: pl.DataFrame, hidden: set[str]) -> Iterator[TextColumn]:
