@@ -2135,3 +2135,20 @@ def test_panels_of_quantiles_share_a_scale_and_names_if_they_can():
     wide = frame.with_columns(pl.col("score") * pl.when(model="a").then(20.0).otherwise(1.0))
     chart = charts.normal_quantiles(wide.prc.sweep(by="model"))
     assert chart.to_dict()["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}
+
+
+def test_notes_of_panels_begin_where_their_title_does():
+    frame = draw_groups("abc")
+    curves = frame.prc.curve(1e-4, by="model")
+    for chart, room in (
+        (charts.pr_curve(curves, facet="model", log_y=False), 54),
+        (charts.threshold_curve(curves, facet="model"), 70),
+    ):
+        note = chart.to_dict()["vconcat"][-1]
+        assert note["encoding"]["x"] == {"value": -room}, "the room of labels and the title of an axis"
+
+
+def test_low_panels_with_a_log_axis_have_a_tick_per_power_of_ten():
+    table = draw_groups("abcdefghij").prc.curve(0.001, by="model")
+    axis = layer(charts.pr_curve(table), "line")["encoding"]["y"]["axis"]
+    assert axis["values"] == [0.001, 0.01, 0.1, 1]

@@ -229,7 +229,8 @@ class _Stack:
             whole: Any = stacks[0]
         else:
             whole = alt.concat(*stacks, columns=columns, spacing=34)
-            note = build_note(text, columns * (width + 60), 0)
+            room = max(spec.y.measure_labels() for spec in self.specs)
+            note = build_note(text, columns * (width + 60), 0, -room)
             if note is not None:
                 note = note.properties(width=columns * width, height=1, view=BARE_VIEW)
                 whole = alt.vconcat(whole, note, spacing=16)

@@ -146,7 +146,8 @@ def build_chart(
     whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
     if spec.y.is_free:
         whole = whole.resolve_scale(y="independent")
-    finished: Chart = finish_panels(whole, text, size.columns * (size.width + PANEL_GAP))
+    room = spec.y.measure_labels()
+    finished: Chart = finish_panels(whole, text, size.columns * (size.width + PANEL_GAP), room)
     panels = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
     panels.spec.layer = [*panels.spec.layer, *layers]
     return attach_data(finished, records)
@@ -470,7 +471,7 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
     return {"title": title, **described}
 
 
-def build_note(text: ChartText, width: float, y: float, x: float = -52) -> alt.Chart | None:
+def build_note(text: ChartText, width: float, y: float, x: float) -> alt.Chart | None:
     """Return the note at the foot as a layer, since Vega-Lite has no caption; None without words."""
     said = " ".join(f"{sentence.rstrip('.')}." for sentence in text.note if sentence)
     if text.title is False or not said:
@@ -500,9 +501,9 @@ def finish_layered(
     return layered.properties(**build_title(text, size.width + 100))
 
 
-def finish_panels(whole: Any, text: ChartText, width: float) -> Any:
-    """Return panels with their title, above the note."""
-    note = build_note(text, width, 0)
+def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
+    """Return panels with their title, above the note, which begins at the title: `room` left of them."""
+    note = build_note(text, width, 0, -room)
     if note is not None:
         whole.data = alt.Undefined  # which stands above both parts
         note = note.properties(width=max(width - 60, 40), height=1, view=BARE_VIEW)

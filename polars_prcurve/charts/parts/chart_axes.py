@@ -33,6 +33,8 @@ _LABELS = {
 AxisWords = Literal[
     "percent", "one in", "share", "count", "points", "thousandths", "millionths", "plain"
 ]
+_WIDE_LABEL = 56
+"""The room in pixels of labels side by side; those above each other need less."""
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
@@ -71,7 +73,7 @@ class ChartAxis:
         if self.ticks:
             return list(self.ticks)
         if self.is_log:
-            room = 96 if self.words == "one in" else round(1.4 * room)
+            room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
             return _list_powers(self.low, self.high, max(2, round(pixels / room)))
         if self.words != "percent":
             return None
@@ -85,7 +87,9 @@ class ChartAxis:
             return self.room
         if self.is_log and self.words == "share" and self.low < 0.00099:
             return 104 if self.low < 2e-5 else 94
-        return 70 if self.words == "count" else 54
+        if self.words == "count":
+            return 70
+        return 61 if self.words == "millionths" and self.high >= 0.01 else 54
 
     def build_bare(self) -> alt.Y:
         """Return the y encoding without an axis, where words stand in its place."""
@@ -101,14 +105,17 @@ class ChartAxis:
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
-        axis = alt.Axis(grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, 56))
+        axis = alt.Axis(
+            grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, _WIDE_LABEL)
+        )
         return alt.X(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
 
     def build_y(self, pixels: int) -> alt.Y:
         """Return the y encoding: a grid, and no line or ticks."""
         if not self.title and self.ticks:
             return self.build_bare()
-        axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, 36))
+        room = 30 if self.is_log else 36
+        axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, room))
         return alt.Y(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
 
     def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
