@@ -28,6 +28,8 @@ PAGES = (
     "decision-curves",
     "binormal",
     "has-it-changed",
+    "subgroups",
+    "prevalence-moved",
     "reports",
 )
 """Pages whose code draws their images."""
