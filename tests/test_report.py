@@ -830,3 +830,18 @@ def test_what_a_report_of_a_field_refuses(tmp_path: Path, options: dict[str, Any
         table.prc.report(tmp_path / "report.html", **asked)
     with pytest.raises(PrcError, match="replaces the report's own content; leave out within="):
         table.prc.report(tmp_path / "report.html", within="site", parts=["x"])
+
+
+def test_numbers_come_in_the_order_of_the_target_and_of_the_question(tmp_path: Path) -> None:
+    draw, label = np.random.default_rng(1), np.arange(200) < 60
+    frame = pl.concat(
+        pl.DataFrame({"model": name, "label": label, "score": draw.normal(size=200) + shift * label})
+        for name, shift in {"a": 0.4, "b": 1.2, "c": 2.0}.items()
+    )
+    path = frame.prc.report(tmp_path / "r.html", [0.01, 0.2, 1e-4], model="model", recall=[0.5, 0.7])
+    text = path.read_text("utf-8")
+    start, end = text.index("Other targets and shares"), text.index("Each column is a share")
+    assert re.findall(r'<th scope="row">(\w)</th>', text[end:])[:3] == ["c", "b", "a"]
+    others = re.findall(r"(1\xa0in\xa0[\d\xa0]+)\)", text[start:end])
+    asked = ["1\xa0in\xa0100", *["1\xa0in\xa05"] * 2, *["1\xa0in\xa010\xa0000"] * 2]
+    assert list(dict.fromkeys(others)) == list(dict.fromkeys(asked))

@@ -144,7 +144,9 @@ def rank_options(
         group = {name: top[name] for name in source.by_columns}
         n_pos, n_neg = sizes.get(tuple(group.values()), (0, 0))
         decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_headline))
-    return sorted(decisions, key=lambda decision: not decision.is_headline)
+    given = request.eta.given
+    asked = {eta: place for place, eta in enumerate(given)} if isinstance(given, list) else {}
+    return sorted(decisions, key=lambda d: (not d.is_headline, asked.get(d.eta, 0)))
 
 
 def compare_leaders(

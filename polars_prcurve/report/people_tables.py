@@ -6,6 +6,7 @@ Otherwise there is a row for each model and prevalence, and a column for each qu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,7 @@ def write_numbers(
     keys = list(dict.fromkeys(key for question in questions for key in question.cells))
     if not keys:
         return
+    keys = _rank_keys(source, request, questions, keys)
     names = list(dict.fromkeys(key[:-1] for key in keys))
     given = request.eta.given
     per_eta = isinstance(given, list) and 2 <= len(given) <= _MOST_COLUMNS and bool(names[0])
@@ -73,6 +75,25 @@ def write_numbers(
     yield Markup(
         f'<p class="note">{escape(" ".join(_explain_marks(source, request, questions, n)))}</p>'
     )
+
+
+def _rank_keys(
+    source: ReportSource, request: ReportRequest, questions: Sequence[_Question], keys: list[Key]
+) -> list[Key]:
+    """Return the keys with the models of each group in order of the target, as the decision has them.
+
+    The order is that at the first prevalence that was asked for.
+    """
+    if source.model is None:
+        return keys
+    place, given = len(source.by_columns), request.eta.given
+    groups = list(dict.fromkeys(key[:place] for key in keys))
+    merits: dict[Key, float] = {}
+    for key, cell in questions[1 if len(questions) > 1 else 0].cells.items():
+        if cell.merit is not None and (not isinstance(given, list) or key[-1] == given[0]):
+            merits.setdefault(key[:-1], cell.merit)
+    worst = -math.inf  # of models that miss the target
+    return sorted(keys, key=lambda key: (groups.index(key[:place]), -merits.get(key[:-1], worst)))
 
 
 def _ask_questions(
