@@ -2152,3 +2152,24 @@ def test_low_panels_with_a_log_axis_have_a_tick_per_power_of_ten():
     table = draw_groups("abcdefghij").prc.curve(0.001, by="model")
     axis = layer(charts.pr_curve(table), "line")["encoding"]["y"]["axis"]
     assert axis["values"] == [0.001, 0.01, 0.1, 1]
+
+
+def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
+    models = {"metric": "average_precision", "model_a": "a", "model_b": "b", "low": None, "high": None}
+    rows = [(1e-4, -1.0, False), (1e-3, -1.0, True), (0.004, -1.0, False), (0.01, -1.0, True)]
+    rows += [(0.05, 0.0, False), (0.1, 1.0, True), (0.5, 1.0, True)]
+    told = pl.DataFrame(rows, schema=["eta", "difference", "resolved"], orient="row")
+    table = told.with_columns(difference=pl.col("difference") / 5)
+    models |= {name: pl.lit(None, pl.Float64) for name in ("low", "high")}
+    table = table.with_columns(
+        **{k: v if isinstance(v, pl.Expr) else pl.lit(v) for k, v in models.items()}
+    )
+    table = table.select("eta", "metric", "model_a", "model_b", "difference", "low", "high", "resolved")
+    said = "a is better where more than 1 in 20 are positive, b at some shares up to 1 in 100"
+    assert heading(charts.difference(table)) == said
+    mirrored = table.with_columns(-pl.col("difference"))
+    assert heading(charts.difference(mirrored)).startswith("b is better where more than 1 in 20")
+    turned = table.with_columns(resolved=pl.col("resolved") | (pl.col("eta") > 0.01))
+    assert heading(charts.difference(turned)) == "Differences of models by prevalence"
+    open_end = table.with_columns(resolved=pl.col("resolved") & (pl.col("eta") < 0.5))
+    assert heading(charts.difference(open_end)) == "Differences of models by prevalence"

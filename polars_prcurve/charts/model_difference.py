@@ -186,7 +186,8 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
     runs = is_open.rle_id().n_unique()
     etas = known.filter(is_open)["eta"]
     if not is_open.any() or runs > 3 or (runs == 3 and is_open[0]):
-        return f"{ahead} is better where the difference is certain" if ahead else ""
+        both = _say_both_leads(sure, is_open[-1], etas[-1] if len(etas) else 0.0, (a, b))
+        return f"{ahead} is better where the difference is certain" if ahead else both
     low, high = say_eta(etas[0]), say_eta(etas[-1])
     if len(signs) == 2:
         return f"Between {high} and {low} the test cannot tell the two apart"
@@ -194,6 +195,22 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
         f"where more than {high} are positive" if is_open[0] else f"where fewer than {low} are positive"
     )
     return f"{ahead} is better {where}; elsewhere the test cannot tell" if runs == 2 else ""
+
+
+def _say_both_leads(
+    sure: pl.DataFrame, ends_open: bool, last_open: float, names: tuple[str, str]
+) -> str:
+    """Return who is better where more are positive, and who at some rarer prevalences.
+
+    Empty if the models take turns more than once, or if nothing is certain at the common end.
+    """
+    signs = sure.select("eta", sign=pl.col("difference").sign())
+    etas: list[float] = signs.filter(pl.col("sign") != pl.col("sign").last())["eta"].to_list()
+    if ends_open or signs["sign"].rle_id().n_unique() != 2 or etas[-1] > last_open:
+        return ""
+    common, rare = names if signs["sign"][-1] > 0 else names[::-1]
+    where = f"where more than {say_eta(last_open)} are positive"
+    return f"{common} is better {where}, {rare} at some shares up to {say_eta(etas[-1])}"
 
 
 def _describe_doubt(rows: pl.DataFrame) -> list[str]:

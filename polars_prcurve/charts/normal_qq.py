@@ -92,9 +92,9 @@ def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
     if len(curves.per_curve) < 2 or points.is_empty():
         return False
     group = pl.col("curve") // 2  # a class of a group is a curve
-    spans = points.group_by(group).agg(span=pl.col("y").max() - pl.col("y").min())["span"]
-    whole = points["y"].max() - points["y"].min()  # type: ignore[operator]
-    return bool((spans < 0.5 * whole).any())
+    span = pl.col("y").max() - pl.col("y").min()
+    spans = points.group_by(group).agg(span.alias("span"))["span"]
+    return bool((spans < 0.5 * points.select(span).item()).any())
 
 
 def _build_axes(
