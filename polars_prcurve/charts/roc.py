@@ -139,13 +139,11 @@ def roc_curve(
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
-    lines = list(build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"]))
-    if not equal.slopes:  # one kind of grey line is enough
-        lines = add_ghosts(lines, channels, spec.x)
+    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
+    lines = lines if equal.slopes else iter(add_ghosts(lines, channels, spec.x))  # one kind of grey
     data = [*grey, *lines, *marks, *_read_along(curves, channels, spec)]
     said = [picked, *marked.describe(), *_describe_precisions(equal, channels, spec)]
-    note = _write_note(channels, said, edge)
-    note += [*describe_doubt(drawn), *describe_sizes(curves)]
+    note = [*_write_note(channels, said, edge), *describe_doubt(drawn), *describe_sizes(curves)]
     text = ChartText(
         title,
         _SUBTITLE,

@@ -214,11 +214,9 @@ def place_labels(
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     x, y = spec.x, spec.y
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
-    grey = set(channels.color.labels) - set(channels.color.shown_labels) if channels.color else set()
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
-    # Grey points have no number, which could be read no better than it could be placed.
-    marks = _merge_labels([row for row in data if row.get("color") not in grey], spec, size)
+    marks = _merge_labels(data, spec, channels, size)
     for row in sorted(marks, key=lambda row: -row[y.field]):
         panel = row.get("facet")
         if panel not in spaces:
@@ -256,10 +254,17 @@ def place_labels(
     return placed
 
 
-def _merge_labels(data: list[dict[str, Any]], spec: ChartSpec, size: PanelSize) -> list[dict[str, Any]]:
-    """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
-    x, y = spec.x, spec.y
+def _merge_labels(
+    data: list[dict[str, Any]], spec: ChartSpec, channels: Channels, size: PanelSize
+) -> list[dict[str, Any]]:
+    """Return the marked points of a chart; of neighbours with one number, one that is _SHARED.
+
+    Grey points are left out: a grey number could hardly be read, and would lie over others.
+    """
+    x, y, color = spec.x, spec.y, channels.color
+    grey = set(color.labels) - set(color.shown_labels) if color else set()
     marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
+    marks = [row for row in marks if row.get("color") not in grey]
     kept: list[dict[str, Any]] = []
     for row in marks:
         same = [
