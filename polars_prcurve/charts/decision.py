@@ -102,6 +102,7 @@ def decision_curve(
     Examples
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.6, 0.3, 0.1], "label": [1, 0, 1, 0]})
+    >>> df = pl.concat([df] * 10)
     >>> chart = decision_curve(df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4]))
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
     At a risk of 20 %, acting on the model nets 440 true cases per 1 000
