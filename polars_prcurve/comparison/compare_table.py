@@ -348,6 +348,8 @@ def _subtract_paired(
         curves,
         pairs,
         with_errors,
+        by=table.group_columns,
+        etas_per_group=comparison.grid.etas_per_group,
         clustered=comparison.adds_up_clusters,
     )
     differences = differences.with_columns(

@@ -4,24 +4,23 @@ What both models find easy or hard cancels out of the difference. Its variance i
 influences among the examples, and mostly smaller than the sum of two variances.
 
     rows of both models -> places       where the score of an example lies among those of positives
-                        -> cells        examples of the same two places, counted once for all prevalences
+                        -> cells        examples of the same two influences, counted for all prevalences
     cells × eta         -> variances    of differences of influences
 
-All negatives between two scores of positives have one influence. So there are few places, and far fewer
-cells than examples where positives are rare.
+All negatives between two scores of positives have one influence. So there are few influences, and fewer
+cells than examples where positives are rare. An influence has a number in its curve, so that one look-up
+per model finds those of a cell at several prevalences, which are side by side: see `eta_lanes`.
 
 Sources: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
+from polars_prcurve.column_names import CLUSTER, COPY, EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -30,6 +29,7 @@ from polars_prcurve.comparison.model_pairs import (
     read_side,
     side_name,
 )
+from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
@@ -42,30 +42,33 @@ from polars_prcurve.uncertainty.influence import (
     CLASS_SIZE_COLUMNS,
     IS_TIED,
     InfluenceTable,
+    add_places,
     build_influences,
-    find_place,
-    pick_influence,
 )
 
 _ROW_NUMBER = f"{RESERVED}row"
-_SHARES = {"pos": POS, "neg": NEG}  # of each class in a cell
+_KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
+"""The kinds of influences of a PLACE, in their order, and the class of each."""
+_INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
+_IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
 
 
 # From influences ------------------------------------------------------------------------------
 
 
 def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
-    """Return one row per model pair and cell, with the share of each class that is in the cell.
+    """Return one row per model pair and cell: examples of one class, with an influence in each model.
 
-    `rows` are the examples of all models, with whole POS and NEG. Of weights it is the share of squares.
-    Where rows come in clusters a cell is of one cluster, and of weights it is their share.
+    `rows` are the examples of all models, with whole POS and NEG. _SHARE is the share of the class that
+    is in the cell; of weights, of their squares. Where rows come in clusters a cell is of one cluster,
+    and of weights it is their share.
     """
     by, of_cluster = table.group_columns, [CLUSTER] if is_clustered(table) else []
-    rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
+    rows = add_places(rows)
     if table.has_squares and not of_cluster:
         rows = rows.with_columns(
-            square_integer(pl.col(name), scaled=table.float_sums).alias(name)
-            for name in _SHARES.values()
+            square_integer(pl.col(name), scaled=table.float_sums).alias(name) for name in (POS, NEG)
         )
     example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
     of_model = (GROUP, PLACE, IS_TIED)
@@ -77,10 +80,31 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     sides = [side_name(name, side) for name in of_model for side in SIDES]
     cells = both.group_by(*sides, *of_cluster)
     models = [side_name(GROUP, side) for side in SIDES]
-    return cells.agg(pl.col(POS, NEG).sum()).with_columns(
+    shares = cells.agg(pl.col(POS, NEG).sum()).with_columns(
         pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(models).cast(pl.Float64)
-        for name in _SHARES.values()
+        for name in (POS, NEG)
     )
+    return _split_by_class(shares).select(
+        *models, *of_cluster, _SHARE, _IS_POS, *(side_name(_INFLUENCE, side) for side in SIDES)
+    )
+
+
+def _split_by_class(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the cells with positives, then those with negatives, and which influences theirs are."""
+    split = cells.join(pl.LazyFrame({_IS_POS: [True, False]}), how="cross")
+    share = pl.when(_IS_POS).then(POS).otherwise(NEG)
+    kinds = {
+        side: pl.when(_IS_POS).then(0).when(read_side(side, IS_TIED)).then(1).otherwise(2)
+        for side in SIDES
+    }
+    split = split.with_columns(
+        share.alias(_SHARE),
+        *(
+            (read_side(side, PLACE) * len(_KINDS) + kind).alias(side_name(_INFLUENCE, side))
+            for side, kind in kinds.items()
+        ),
+    )
+    return split.filter(pl.col(_SHARE).fill_nan(0.0) > 0)
 
 
 def add_pair_variances(
@@ -90,75 +114,103 @@ def add_pair_variances(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     *,
+    by: Iterable[str],
+    etas_per_group: int | None,
     clustered: bool,
 ) -> pl.LazyFrame:
     """Add the variances `<name>_pos` and `<name>_neg`, among the examples, of differences of influences.
 
     The `cells` are those of `count_cells`. Of rows that are `clustered` there is `<name>_of_clusters`.
     """
+    sums = ("of_clusters",) if clustered else ("pos", "neg")
     add_up = _add_up_clusters if clustered else _add_up_examples
-    for influences in build_influences(curves, pairs, metrics, also=[ETA_NUMBER]):
-        on = [side_name(influences.key, side) for side in SIDES]
-        variances = add_up(_join_influences(cells, influences), on, influences.names)
-        differences = differences.join(variances, on=on, how="left")
+    group_b = side_name(GROUP, "b")
+    for influences in build_influences(
+        curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group
+    ):
+        step = [ETA_NUMBER] if influences.key == PAIR else []
+        listed = _list_influences(influences, [*by, *step], clustered=clustered)
+        key_a = side_name(influences.key, "a")
+        joined = _join_influences(cells, listed, influences, step)
+        totals = add_up(joined, [key_a, group_b], influences.all_names)
+        names = [f"{name}_{kind}" for name in influences.names for kind in sums]
+        variances = influences.lanes.unpack(totals, names, pair=key_a, also=[group_b])
+        differences = differences.join(variances, on=[key_a, group_b], how="left")
     return differences
 
 
-def _join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
-    """Return the cells with the influences of both models; those that go by PAIR at each prevalence."""
-    key, names, frame, _ = influences
-    step = [ETA_NUMBER] if key == PAIR else []
-    for side, shared in zip(SIDES, ([], step), strict=True):
-        own = frame.select(
-            *step,
-            *(pl.col(name).alias(side_name(name, side)) for name in dict.fromkeys((GROUP, key, PLACE))),
-            *(
-                pl.col(f"{name}_{kind}").alias(side_name(f"{name}_{kind}", side))
-                for name in names
-                for kind in ("pos", "neg", "gap", "pos_size", "neg_size")
-            ),
-        )
-        # Model a brings a row per prevalence; model b is joined at the same one.
-        cells = cells.join(own, on=[side_name(GROUP, side), side_name(PLACE, side), *shared])
+def _list_influences(
+    influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
+) -> pl.LazyFrame:
+    """Return one row per influence, with `<name>` and `<name>_size`.
+
+    The size is a power of two that the influences of a class reach in no model of rows `alike`; of rows
+    that are `clustered`, those of neither class.
+    """
+    names, sizes = influences.all_names, {}
+    for name in names:
+        of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
+        for size in of_class.values():
+            most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
+            sizes[size] = most.over(alike) if alike else most
+    kinds = {name: [pl.col(f"{name}_{kind}") for kind in _KINDS] for name in names}
+    kinds |= {
+        f"{name}_size": [pl.col(f"{name}_{side}_size") for side in _KINDS.values()] for name in names
+    }
+    keys = dict.fromkeys((GROUP, influences.key, *alike))
+    frame = influences.frame.with_columns(**sizes)
+    return frame.join(pl.LazyFrame({COPY: range(len(_KINDS))}), how="cross").select(
+        *keys,
+        (pl.col(PLACE) * len(_KINDS) + pl.col(COPY)).alias(_INFLUENCE),
+        *(pick_by_number(COPY, values, pl.lit(None)).alias(n) for n, values in kinds.items()),
+    )
+
+
+def _join_influences(
+    cells: pl.LazyFrame, listed: pl.LazyFrame, influences: InfluenceTable, step: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the cells with the influences of both models, and their sizes beside those of model a."""
+    names = influences.all_names
+    sizes = [f"{name}_size" for name in names]
+    of_a, of_b = [influences.key, *names, *sizes], names
+    # Model a brings a row for some prevalences; model b is joined at the same ones.
+    for side, own, shared in (("a", of_a, []), ("b", of_b, step)):
+        on = [side_name(name, side) for name in (GROUP, _INFLUENCE)]
+        columns = dict.fromkeys((GROUP, _INFLUENCE, *own))
+        named = listed.select(*step, *(pl.col(name).alias(side_name(name, side)) for name in columns))
+        cells = cells.join(named, on=[*on, *shared])
     return cells
 
 
 def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
-    """Return one row per model pair: the variances of differences of influences among examples."""
-    squares: dict[str, pl.Expr] = {}
-    variances: dict[str, pl.Expr] = {}
-    for name, (of_class, share) in product(names, _SHARES.items()):
-        column = f"{name}_{of_class}"
-        size = _read_size(column)
+    """Return one row per value of `keys`: the variances of differences of influences among examples."""
+    squares, variances, of_class = {}, {}, {}
+    for name in names:
+        size = read_side("a", f"{name}_size")
         # Less their means, influences are at most twice the size, and differences four times.
-        share_of_square = (_subtract_influences(name, of_class) / size) ** 2 / 16 * pl.col(share)
-        squares |= {column: to_whole_shares(share_of_square), f"{column}_size": size}
-        variances[column] = sum_shares(pl.col(column)) * 16 * pl.col(f"{column}_size").first() ** 2
-    return joined.select(*keys, **squares).group_by(keys).agg(**variances)
+        share_of_square = (_subtract_influences(name) / size) ** 2 / 16 * pl.col(_SHARE)
+        squares |= {name: to_whole_shares(share_of_square), f"{name}_size": size}
+        variances[name] = sum_shares(pl.col(name)) * 16 * pl.col(f"{name}_size").first() ** 2
+        of_class[f"{name}_pos"] = pl.col(name).filter(_IS_POS).sum()
+        of_class[f"{name}_neg"] = pl.col(name).filter(~pl.col(_IS_POS)).sum()
+    both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
+    return both.group_by(keys).agg(**of_class)
 
 
 def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
-    """Return one row per model pair: the sums of squares of what each cluster adds to a difference."""
+    """Return one row per value of `keys`: the sums of squares of what clusters add to a difference."""
     terms = {
         name: ClusterTerm(
-            _subtract_influences(name, "pos"),
-            _subtract_influences(name, "neg"),
-            most=8 * pl.max_horizontal(_read_size(f"{name}_{of_class}") for of_class in _SHARES),
+            _subtract_influences(name) * pl.col(_SHARE), most=8 * read_side("a", f"{name}_size")
         )
         for name in names
     }
     return add_up_clusters(joined, keys, terms)
 
 
-def _read_size(column: str) -> pl.Expr:
-    """Return the power of two that the influences of a class reach in neither model."""
-    return pl.max_horizontal(read_side(side, f"{column}_size") for side in SIDES)
-
-
-def _subtract_influences(name: str, of_class: str) -> pl.Expr:
-    """Return the influence of the examples of a cell, of one class, on the difference."""
-    a, b = (pick_influence(name, of_class, partial(read_side, side)) for side in SIDES)
-    return a - b
+def _subtract_influences(name: str) -> pl.Expr:
+    """Return the influence of the examples of a cell on the difference."""
+    return read_side("a", name) - read_side("b", name)
 
 
 # From replicates ------------------------------------------------------------------------------

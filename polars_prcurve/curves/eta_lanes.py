@@ -7,7 +7,7 @@ three are paid once in place of four times:
     pairs (group, prevalence) -> pack      one row for up to four pairs of a group
     totals by such rows       -> unpack    one row per pair again
 
-In lane 0 a column keeps its name; in lane k it is called `_prc_<name>_k`. The formulas of metrics
+In lane 0 a column keeps its name; in lane k it is called `_prc_k_<name>`. The formulas of metrics
 do not know of lanes: they ask for a column by name, and get that of the lane at hand. Values are the
 same to the last bit with and without lanes, which a test compares.
 """
@@ -49,7 +49,7 @@ class EtaLanes:
         """Return for each lane a function from the name of a column to its expression there."""
 
         def build_reader(lane: int) -> Callable[[str], pl.Expr]:
-            return lambda name: pl.col(_name_in_lane(name, lane) if name in self.laned else name)
+            return lambda name: pl.col(name_in_lane(name, lane) if name in self.laned else name)
 
         return [build_reader(lane) for lane in range(self.width)]
 
@@ -60,37 +60,49 @@ class EtaLanes:
         columns = [make(lane) for lane in lanes]
         self.laned.update(*columns)
         return {
-            _name_in_lane(name, lane): value
+            name_in_lane(name, lane): value
             for lane, values in enumerate(columns)
             for name, value in values.items()
         }
 
-    def pack(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
+    def list_names(self, names: Iterable[str]) -> list[str]:
+        """Return the names that columns have in all lanes."""
+        return [name_in_lane(name, lane) for lane in range(self.width) for name in names]
+
+    def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
         """Return one row for every `width` pairs: PAIR is that of lane 0, the others follow it.
+
+        So are the columns `also`.
 
         The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         drops them.
         """
         first_in_row = pl.col(PAIR) % self.etas_per_group % self.width == 0
         columns = [
-            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
+            pl.col(name).shift(-lane).alias(name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
             for name in (*_PAIR_COLUMNS, *self.of_pair)
         ]
-        return pairs.select(GROUP, PAIR, *columns).filter(first_in_row)
+        return pairs.select(GROUP, PAIR, *also, *columns).filter(first_in_row)
 
-    def unpack(self, totals: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-        """Return one row per pair, with the columns `names`; PAIR is null for an unused lane."""
+    def unpack(
+        self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = PAIR, also: Sequence[str] = ()
+    ) -> pl.LazyFrame:
+        """Return one row per pair, with the columns `names` and `also`, which all lanes of a row share.
+
+        The number of the pair, in the column `pair`, is null for an unused lane.
+        """
         if self.width == 1:
             return totals
-        number, lanes = pl.col(PAIR) % self.etas_per_group, range(self.width)
+        number, lanes = pl.col(pair) % self.etas_per_group, range(self.width)
         lists: dict[str, list[pl.Expr]] = {
-            PAIR: [
-                pl.when(number + lane < self.etas_per_group).then(pl.col(PAIR) + lane) for lane in lanes
+            pair: [
+                pl.when(number + lane < self.etas_per_group).then(pl.col(pair) + lane) for lane in lanes
             ]
         }
-        lists |= {name: [pl.col(_name_in_lane(name, lane)) for lane in lanes] for name in names}
-        rows = totals.select(pl.concat_list(values).alias(name) for name, values in lists.items())
+        lists |= {name: [pl.col(name_in_lane(name, lane)) for lane in lanes] for name in names}
+        columns = (pl.concat_list(values).alias(name) for name, values in lists.items())
+        rows = totals.select(*also, *columns)
         return rows.explode(*lists)
 
 
@@ -102,5 +114,6 @@ def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> Eta
     return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows), of_pair)
 
 
-def _name_in_lane(name: str, lane: int) -> str:
-    return f"{RESERVED}{name}_{lane}" if lane else name
+def name_in_lane(name: str, lane: int) -> str:
+    """Return the name of a column in a lane; one that goes on after `name` goes on after it, too."""
+    return f"{RESERVED}{lane}_{name}" if lane else name

@@ -44,7 +44,7 @@ from polars_prcurve.column_names import (
 from polars_prcurve.exact_sums import from_whole, sum_shares, to_whole_shares
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
-from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, find_place, pick_influence
+from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
 
 STUDENT_FREEDOM = f"{RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
@@ -58,8 +58,7 @@ _CLASSES = {POS: (N_POS_EFFECTIVE, N_POS_LEAST), NEG: (N_NEG_EFFECTIVE, N_NEG_LE
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    rows = rows.with_columns(value.over(GROUP).alias(name) for name, value in find_place().items())
-    cells = rows.group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
+    cells = add_places(rows).group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
     shares = cells.with_columns(
         pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
         for name in _CLASSES
@@ -127,15 +126,15 @@ def join_negatives_at_once(
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: the variances `<name>_of_clusters`, apart from the factor G / (G - 1)."""
-    key, names, frame, _ = influences
+    key, names, frame, *_ = influences
     kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in names for kind in kinds]
     joined = cells.join(frame.select(*dict.fromkeys((GROUP, key, PLACE)), *columns), on=[GROUP, PLACE])
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: ClusterTerm(
-            pick_influence(name, "pos"),
-            pick_influence(name, "neg"),
+            pick_influence(name, "pos") * pl.col(POS).fill_nan(0.0)
+            + pick_influence(name, "neg") * pl.col(NEG).fill_nan(0.0),
             most=4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
         for name in names
@@ -144,10 +143,10 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
 
 
 class ClusterTerm(NamedTuple):
-    """The influences of the positives and of the negatives of a row on an estimate."""
+    """How much a row moves an estimate."""
 
-    pos: pl.Expr
-    neg: pl.Expr
+    moved: pl.Expr
+    """The sum of influences times shares."""
     most: pl.Expr
     """A power of two that no sum of influences times shares exceeds, equal on all rows of a key."""
 
@@ -161,8 +160,7 @@ def add_up_clusters(
     """
     shares, most = {}, {}
     for name, term in terms.items():
-        share = term.pos * pl.col(POS).fill_nan(0.0) + term.neg * pl.col(NEG).fill_nan(0.0)
-        shares[name], most[f"{name}_most"] = to_whole_shares(share / term.most), term.most
+        shares[name], most[f"{name}_most"] = to_whole_shares(term.moved / term.most), term.most
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
     clusters = cells.select(*keys, CLUSTER, **shares, **most).group_by(*keys, CLUSTER)
     squares = {name: to_whole_shares(pl.col(name) ** 2) for name in terms}

@@ -36,7 +36,6 @@ from polars_prcurve.column_names import (
     GROUP,
     N_NEG_EFFECTIVE,
     N_POS_EFFECTIVE,
-    ODDS,
     PAIR,
     PLACE,
     POS,
@@ -50,6 +49,7 @@ from polars_prcurve.column_names import (
     SQUARE_RISE,
     SQUARE_RUN,
 )
+from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
 from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
@@ -75,6 +75,13 @@ class InfluenceTable(NamedTuple):
     `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`."""
     design: bool
     """Whether examples have weights: then an example adds to a variance by the square of its weight."""
+    lanes: EtaLanes
+    """How many prevalences share a row: a name is in each lane."""
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of the metrics in all lanes."""
+        return self.lanes.list_names(self.names)
 
 
 def build_influences(
@@ -82,10 +89,13 @@ def build_influences(
     pairs: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     also: Sequence[str] = (),
+    *,
+    etas_per_group: int | None = None,
 ) -> Iterator[InfluenceTable]:
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do.
 
-    PLACE and the columns of the segments stay; of those of the pairs, `also` stay.
+    PLACE and the columns of the segments stay; of those of the pairs, `also` stay. Prevalences are in
+    lanes if `etas_per_group` is given.
     """
     in_group = pl.col(GROUP) == pl.col(GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(FPR_OR_ZERO).shift(1)).otherwise(0.0)
@@ -103,39 +113,51 @@ def build_influences(
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
         if chosen:
+            lanes = choose_lanes(etas_per_group if depends_on_eta else None, curves.of_pair)
             frame = segments
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
-                at_eta = pairs.select(GROUP, PAIR, "eta", ODDS, *curves.of_pair, *also)
-                frame = at_eta.join(segments, on=GROUP, maintain_order="left_right")
-            frame = add_influences(frame, curves.make_rows(pl.col), key, chosen)
-            yield InfluenceTable(key, list(chosen), subtract_means(frame, key, chosen), curves.design)
+                packed = lanes.pack(pairs, also)
+                frame = packed.join(segments, on=GROUP, maintain_order="left_right")
+            rows = [curves.make_rows(column) for column in lanes.column_readers()]
+            frame = add_influences(frame, lanes, rows, key, chosen)
+            frame = subtract_means(frame, key, lanes.list_names(chosen))
+            yield InfluenceTable(key, list(chosen), frame, curves.design, lanes)
 
 
 def add_influences(
-    frame: pl.LazyFrame, rows: Rows, key: str, metrics: Mapping[str, Influence]
+    frame: pl.LazyFrame,
+    lanes: EtaLanes,
+    rows: Sequence[Rows],
+    key: str,
+    metrics: Mapping[str, Influence],
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`, the influences of the examples of each row.
 
-    The rows of a `key` come from the highest score down.
+    The rows of a `key` come from the highest score down. `rows` are those that formulas read in each
+    lane.
     """
+
+    def compute_influences(rows: Rows) -> dict[str, pl.Expr]:
+        return {
+            f"{name}_{kind}": term(rows)
+            for name, influence in metrics.items()
+            for kind, term in (
+                ("pos", influence.positive),
+                ("neg", influence.negative),
+                ("gap", influence.between),
+            )
+        }
+
     for influence in metrics.values():
-        terms = influence.sums(rows)
+        terms = lanes.compute(influence.sums, rows)
         frame = frame.with_columns(**terms).with_columns(
             # The influence sums over this score and lower ones: a constant minus the sum over higher
             # ones, and constants do not change a variance.
             pl.col(name).cum_sum().shift(1, fill_value=0.0).over(key)
             for name in terms
         )
-    return frame.with_columns(
-        term(rows).alias(f"{name}_{kind}")
-        for name, influence in metrics.items()
-        for kind, term in (
-            ("pos", influence.positive),
-            ("neg", influence.negative),
-            ("gap", influence.between),
-        )
-    )
+    return frame.with_columns(**lanes.compute(compute_influences, rows))
 
 
 def subtract_means(frame: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
@@ -173,7 +195,7 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     Of examples with weights they are means of squares by the squares of weights, so that over an
     effective size W**2 / (sum of w**2) they are design-based variances.
     """
-    key, names, frame, design = influences
+    key, names, frame, design, _ = influences
     shares = _SQUARE_SHARES if design else _SHARES
     squares, variances = {}, {}
     for name in names:
@@ -205,15 +227,17 @@ def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 
     return pl.sum_horizontal(terms)
 
 
-def find_place() -> dict[str, pl.Expr]:
-    """Return where the score of an example lies among the scores of positives of its group.
+def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add where the score of an example lies among the scores of positives of its GROUP.
 
-    PLACE is the number of higher ones, and the example is tied if a positive has its own score.
+    PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score.
     """
-    scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort()
-    lower, not_higher = (scores.search_sorted(pl.col(SCORE), side=side) for side in ("left", "right"))
-    higher = scores.len().cast(pl.Int64) - not_higher.cast(pl.Int64)
-    return {PLACE: higher, IS_TIED: not_higher > lower}
+    scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort(descending=True)
+    higher = scores.search_sorted(pl.col(SCORE), side="left", descending=True).cast(pl.Int64)
+    rows = rows.with_columns(higher.over(GROUP).alias(PLACE))
+    next_score = scores.gather(pl.col(PLACE), null_on_oob=True)
+    is_tied = (next_score == pl.col(SCORE)).fill_null(False)
+    return rows.with_columns(is_tied.over(GROUP).alias(IS_TIED))
 
 
 def pick_influence(name: str, of_class: str, column: Callable[[str], pl.Expr] = pl.col) -> pl.Expr:

@@ -98,7 +98,7 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
 
     They are variances of both classes of the field, times the effective sizes less 1.
     """
-    key, names, frame, _ = influences
+    key, names, frame, *_ = influences
     sizes = [f"{name}_{side}_size" for name in names for side in _CLASSES]
     kinds = [f"{name}_{kind}" for name in names for kind in ("pos", "neg", "gap")]
     frame = frame.select(*dict.fromkeys((GROUP, key, PLACE)), *kinds, *sizes)
