@@ -51,6 +51,7 @@ _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
 _INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
 _SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
+_FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
 _IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
 
 
@@ -72,13 +73,19 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         )
     example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
     of_model = (GROUP, PLACE, IS_TIED)
+    # Model a comes before model b, so that a is not the last model of its group, and b not the first.
+    ends = {_FIRST: pl.col(GROUP).min(), _LAST: pl.col(GROUP).max()}
+    rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
+    sides = (("a", (POS, NEG, *of_cluster), _LAST), ("b", (), _FIRST))
     a, b = (
-        rows.select(*example, *amounts, *(pl.col(n).alias(side_name(n, side)) for n in of_model))
-        for side, amounts in zip(SIDES, ((POS, NEG, *of_cluster), ()), strict=True)
+        rows.filter(pl.col(GROUP) != pl.col(end)).select(
+            *example, *amounts, *(pl.col(n).alias(side_name(n, side)) for n in of_model)
+        )
+        for side, amounts, end in sides
     )
     both = join_groups(a, b, example).filter(is_ordered_pair())
-    sides = [side_name(name, side) for name in of_model for side in SIDES]
-    cells = both.group_by(*sides, *of_cluster)
+    places = [side_name(name, side) for name in of_model for side in SIDES]
+    cells = both.group_by(*places, *of_cluster)
     models = [side_name(GROUP, side) for side in SIDES]
     shares = cells.agg(pl.col(POS, NEG).sum()).with_columns(
         pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(models).cast(pl.Float64)

@@ -44,6 +44,7 @@ from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence among equal ones of a model
 _LEADER = f"{RESERVED}leader"
+_A_LEADS = f"{RESERVED}a_leads"
 _IS_BEATEN = f"{RESERVED}beaten"
 _IS_FOLLOWER = f"{RESERVED}other"
 _ROW_NUMBER = f"{RESERVED}row"
@@ -150,40 +151,36 @@ def _add_lead(
     differences = differences.with_columns(
         number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
     )
-    low, high = pl.col("low"), pl.col("high")
-    # A pair is listed once, and either model may lead: turned around, the difference changes sign.
-    straight, turned = (low, high), (-high, -low)
-    a_leads, b_leads = (straight, turned) if sign > 0 else (turned, straight)
-    both_ways = pl.concat(
-        differences.select(
-            *keys,
-            "resolved",
-            "reliable",
-            pl.col(a).alias(_LEADER),
-            pl.col(b).alias(MODEL),
-            low=least,
-            high=most,
-        )
-        for a, b, (least, most) in (("model_a", "model_b", a_leads), ("model_b", "model_a", b_leads))
-    )
+    surely = adjust_p_values(pl.col(P_VALUE), keys) < 1 - confidence
+    both_ways = _list_both_ways(differences.with_columns(surely.alias(_IS_BEATEN)), keys, sign)
     own = ranks.drop("low", "high", "resolved", "reliable", strict=False)
-    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[MODEL]}, how="left")
-    beaten = _list_beaten(differences, keys, sign, 1 - confidence)
-    ranks = join_groups(ranks, beaten, on, how="left").sort(_ROW_NUMBER)
-    not_beaten = pl.when(pl.col("value").is_not_null()).then(pl.col(_IS_BEATEN).is_null())
+    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[MODEL]}, how="left").sort(_ROW_NUMBER)
+    is_beaten = pl.col(_IS_BEATEN).fill_null(False)
+    not_beaten = pl.when(pl.col("value").is_not_null()).then(~is_beaten)
     return _share_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
 
 
-def _list_beaten(differences: pl.LazyFrame, keys: list[str], sign: float, alpha: float) -> pl.LazyFrame:
-    """Return the models that another one beats, after Holm's adjustment over all pairs of a ranking.
+def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> pl.LazyFrame:
+    """Return each difference twice, as either model may lead: turned around, it changes its sign.
 
-    At a level of `alpha`, no model of the best ones is among them, for all models together.
+    _IS_BEATEN, whether the difference is surely not 0, becomes whether any model beats MODEL. After
+    Holm's adjustment over all pairs, no model of the best ones is beaten, for all models together.
     """
-    a_is_better = pl.col("difference") * sign > 0
-    beaten = pl.when(a_is_better).then("model_b").otherwise("model_a")
-    surely = adjust_p_values(pl.col(P_VALUE), keys) < alpha
-    pairs = differences.select(*keys, beaten.alias(MODEL), surely.alias(_IS_BEATEN))
-    return pairs.filter(_IS_BEATEN).unique()
+    both_ways = differences.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
+    low, high = pl.col("low"), pl.col("high")
+    as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
+    leader_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
+    both_ways = both_ways.select(
+        *keys,
+        "resolved",
+        "reliable",
+        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_LEADER),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(MODEL),
+        pl.col(_IS_BEATEN) & leader_is_better,
+        low=pl.when(as_listed).then(low).otherwise(-high),
+        high=pl.when(as_listed).then(high).otherwise(-low),
+    )
+    return both_ways.with_columns(pl.col(_IS_BEATEN).any().over(*keys, MODEL))
 
 
 def _share_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
