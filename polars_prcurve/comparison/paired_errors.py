@@ -191,7 +191,9 @@ def _join_influences(
 
 def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the variances of differences of influences among examples."""
-    squares, variances, of_class = {}, {}, {}
+    squares: dict[str, pl.Expr] = {}
+    variances: dict[str, pl.Expr] = {}
+    of_class: dict[str, pl.Expr] = {}
     for name in names:
         size = read_side("a", f"{name}_size")
         # Less their means, influences are at most twice the size, and differences four times.
