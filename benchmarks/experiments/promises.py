@@ -165,7 +165,7 @@ PRECISIONS: list[tuple[Model, int, int, float, float]] = [
 ]
 
 
-@experiment([Promise(*where, {"precision": target}) for *where, target in PRECISIONS], 250)
+@experiment([Promise(*where, {"precision": target}) for *where, target in PRECISIONS], 1_000)
 def measure_guarantee(cell: Promise, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Promises of precision; `lowest` is the lowest threshold that passes, without a run."""
     found = measure_promise(cell, n_sets, rng)
