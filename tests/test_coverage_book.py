@@ -57,6 +57,7 @@ NOT_SIMULATED = {
     "of which 1 % are positive": "says what is drawn",
     "in `de`, 2 % are positive. The original posteriors put the share at 24 %": "read off the table",
     "and the moved posteriors at 2 %": "read off the table",
+    "From 1 in 234 to 1 in 43 it rises from 7 % to 28 %": "read off the chart",
 }
 """Other shares on these pages, with what they are."""
 

@@ -433,6 +433,27 @@ def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -
         assert found["may_be_best"].all()
 
 
+@pytest.mark.parametrize("n_pos", [9, 10])
+@pytest.mark.parametrize("paired", [True, False])
+def test_no_sign_is_certain_with_fewer_than_10_of_a_class(n_pos: int, paired: bool) -> None:
+    rng = np.random.default_rng(8)
+    label = np.arange(200) < n_pos
+    good, bad = (rng.normal(size=200) + shift * label for shift in (3.0, -1.0))
+    parts = [
+        pl.DataFrame({"m": m, "id": range(200), "score": score, "label": label})
+        for m, score in (("a", good), ("b", bad))
+    ]
+    df = pl.concat(parts)
+    how: dict[str, Any] = {"model": "m", "id": "id" if paired else None}
+    asked = {**how, "metrics": "roc_auc", "paired": paired}
+    pair = df.prc.compare(eta=0.1, **asked).row(0, named=True)
+    assert abs(pair["difference"] / pair["standard_error"]) > 3.92
+    assert not pair["reliable"]
+    assert pair["resolved"] == (n_pos >= 10)
+    ranks = df.prc.ranking(0.1, metric="roc_auc", confidence=0.95, **how)
+    assert ranks["may_be_best"].to_list() == [True, n_pos < 10]
+
+
 def test_a_difference_counts_half_where_its_interval_is_not_reliable() -> None:
     rng = np.random.default_rng(6)
     n = 40_000

@@ -142,7 +142,7 @@ def measure_broken(
     return row, np.asarray(field.find_rates(thresholds[1])[0])
 
 
-@experiment(FIELDS, 500)
+@experiment(FIELDS, 1_000)
 def measure_field_promises(cell: Field, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Promises of precision in the whole field."""
     found, recall = measure_broken(cell, {"precision": cell.precision}, n_sets, rng)

@@ -40,6 +40,8 @@ from polars_prcurve.comparison.model_pairs import (
 )
 from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
 from polars_prcurve.comparison.verdicts import (
+    LEAST_SIZE,
+    P_VALUE,
     Adjust,
     Level,
     add_flags,
@@ -173,7 +175,7 @@ class Comparison(NamedTuple):
 
 
 def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
-    """Return `by` without MODEL, eta, what the eta frame carries, and the rest of its columns."""
+    """Return `by` without MODEL, eta, what the eta frame carries, its columns, and P_VALUE."""
     table, grid, named = comparison.table, comparison.grid, comparison.metrics_by_column
     apart, analytic = comparison.examples == "apart", comparison.analytic
     clusters = apart and analytic and needs_cluster_rates(table, comparison.metrics)
@@ -211,7 +213,8 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
     )
     if apart or analytic:
         differences = add_limits(_carry_eta_errors(comparison, differences), named, level)
-    return _to_rows(comparison, add_flags(differences, named, level))
+    least = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(LEAST_SIZE)
+    return _to_rows(comparison, add_flags(differences.with_columns(least), named, level))
 
 
 def _compute_values(
@@ -295,16 +298,17 @@ def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyF
     names = list(comparison.metrics_with_errors)
     errors = [f"{name}_standard_error" for name in names]
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
-    of_clusters = [STUDENT_FREEDOM] if comparison.adds_up_clusters else []
+    smaller = [*CLASS_SIZE_COLUMNS.values()]
+    smaller += [STUDENT_FREEDOM] if comparison.adds_up_clusters else []
     differences = _join_values(
         comparison,
         values,
         [*names, *comparison.names_at_eta_ends],
-        [*errors, *reliable, *of_clusters],
+        [*errors, *reliable, *smaller],
     )
-    if comparison.adds_up_clusters:
-        least = pl.min_horizontal(read_side(side, STUDENT_FREEDOM) for side in SIDES)
-        differences = differences.with_columns(least.alias(STUDENT_FREEDOM))
+    differences = differences.with_columns(
+        pl.min_horizontal(read_side(side, name) for side in SIDES).alias(name) for name in smaller
+    )
     differences = differences.with_columns(
         (read_side("a", error) ** 2 + read_side("b", error) ** 2).sqrt().alias(error) for error in errors
     )
@@ -424,7 +428,7 @@ def _to_rows(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
     named = comparison.metrics_by_column
     long = differences.join(pl.LazyFrame({COPY: range(len(named))}), how="cross")
     long = long.sort(BASE_GROUP, ETA_NUMBER, COPY, *(side_name(GROUP, side) for side in SIDES))
-    eta, _, *others = list_compare_columns(comparison.adjust)
+    eta, _, *others = (*list_compare_columns(comparison.adjust), P_VALUE)
     kinds = {
         kind: [pl.col(f"{name}_{kind}") for name in named]
         for kind in others

@@ -11,12 +11,11 @@ from polars_prcurve.column_names import RESERVED
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
-    P_VALUE,
     PointComparison,
     build_point_differences,
     check_has_point_intervals,
 )
-from polars_prcurve.comparison.verdicts import Adjust
+from polars_prcurve.comparison.verdicts import P_VALUE, Adjust
 from polars_prcurve.curves.targets import Target, direction_sign
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
@@ -61,13 +60,14 @@ def build_differences(
         of_points = PointComparison(
             table, grid, targets[0], points, uncertainty.confidence, examples, adjust
         )
-        differences = build_point_differences(of_points).drop(P_VALUE)
+        differences = build_point_differences(of_points)
     else:
         grid = grid if uncertainty.method == "analytic" else grid.require_exact('method="bootstrap"')
         curves = find_curve_metrics(("average_precision", "roc_auc") if metrics is None else metrics)
         signs = {metric.name: direction_sign(metric) for metric in curves} if worst else {}
         rows = cast("ScoreTable", table)  # compare takes no counts and no rates
         differences = build_compare_table(Comparison(rows, grid, curves, uncertainty, examples, adjust))
+    differences = differences.drop(P_VALUE)
     return _choose_farthest(differences, table, signs) if worst else differences
 
 

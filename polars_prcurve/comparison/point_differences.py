@@ -40,7 +40,7 @@ from polars_prcurve.comparison.paired_points import (
     count_discordant,
     is_weighted_sum,
 )
-from polars_prcurve.comparison.verdicts import Adjust, Level, is_resolved
+from polars_prcurve.comparison.verdicts import P_VALUE, Adjust, Level, is_resolved
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
@@ -59,9 +59,6 @@ from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import stop_if_broken
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
-P_VALUE = f"{RESERVED}p_value"
-"""The two-sided p-value that the interval of a difference implies; null where it has no width. The
-difference counts half where the interval is not reliable."""
 _PLACE = f"{RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
 _METRIC = f"{RESERVED}metric_number"

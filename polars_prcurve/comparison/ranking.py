@@ -26,18 +26,16 @@ from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
-    P_VALUE,
     PointComparison,
     build_point_differences,
     check_has_point_intervals,
 )
-from polars_prcurve.comparison.verdicts import adjust_p_values
+from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.normal_distribution import normal_cdf, normal_quantile
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import build_summary_table
@@ -92,7 +90,7 @@ def _build_differences(
         comparison = Comparison(
             examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
         )
-        return build_compare_table(comparison).with_columns(_find_cautious_p_value().alias(P_VALUE))
+        return build_compare_table(comparison)
     check_has_point_intervals(table, metric, targets[0], uncertainty, shared)
     of_points = PointComparison(
         table,
@@ -104,16 +102,6 @@ def _build_differences(
         needs_pairs=shared == "by id",
     )
     return build_point_differences(of_points)
-
-
-def _find_cautious_p_value() -> pl.Expr:
-    """Return the p-value of a difference, which counts half where its interval is not reliable.
-
-    The same is asked of a difference that is `resolved`.
-    """
-    halved = normal_cdf(normal_quantile(pl.col("p_value") * 0.5) * 0.5) * 2
-    # A p-value of 0 has no quantile.
-    return pl.when("reliable").then("p_value").otherwise(halved.fill_nan(0.0))
 
 
 def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:

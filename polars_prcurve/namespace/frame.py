@@ -1099,8 +1099,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           least 25, or with `paired=False` tp, fn, fp and tn of at least 10 in both models. Null without
           an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
-          and is reliable, or the difference is more than twice as many errors from 0 as that takes;
-          null without an interval
+          and is reliable, or the difference is more than twice as many errors from 0 as that takes,
+          and each class has 10 examples; null without an interval
 
         Examples
         --------
@@ -1269,7 +1269,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           those of all models are
         - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
           that is so of all models that are best, however many are compared (Holm 1979). A difference
-          whose interval is not reliable counts half. Null where the value is
+          whose interval is not reliable counts half, and not at all where a class has fewer than 10
+          examples. Null where the value is
 
         Examples
         --------
