@@ -235,7 +235,8 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort(descending=True)
     higher = scores.search_sorted(pl.col(SCORE), side="left", descending=True).cast(pl.Int64)
     rows = rows.with_columns(higher.over(GROUP).alias(PLACE))
-    next_score = scores.gather(pl.col(PLACE), null_on_oob=True)
+    # A last null is what scores below all positives, or without positives, find.
+    next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
     is_tied = (next_score == pl.col(SCORE)).fill_null(False)
     return rows.with_columns(is_tied.over(GROUP).alias(IS_TIED))
 
