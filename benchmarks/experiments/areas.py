@@ -66,15 +66,28 @@ COMPARED = [Cell(model, *size) for model, size in product(MODELS[:3], COMPARED_S
 
 def draw_pairs(cell: Cell, sets: int, rng: np.random.Generator) -> pl.DataFrame:
     """Return scores of two models, `a` and `b`, that are equally good and err alike."""
-    size = cell.n_pos + cell.n_neg
-    noises = rng.normal(size=(3, sets, size))
-    noise = (noises[:2] + noises[2]) / 2**0.5
-    if cell.model.name.startswith("t3"):
-        noise /= np.sqrt(rng.chisquare(3, size=(sets, size)) / 3)
     shift = float(cell.model.name.split()[-1])
-    label = np.arange(size) < cell.n_pos
-    a, b = (noise + shift * label).reshape(2, -1)
-    number = np.repeat(np.arange(sets), size)
+    heavy = cell.model.name.startswith("t3")
+    return draw_two_models((cell.n_pos, cell.n_neg), (shift, shift), sets, rng, heavy_tails=heavy)
+
+
+def draw_two_models(
+    size: tuple[int, int],
+    shifts: tuple[float, float],
+    sets: int,
+    rng: np.random.Generator,
+    *,
+    heavy_tails: bool = False,
+) -> pl.DataFrame:
+    """Return scores `a` and `b` that err alike: normal, or t with 3 degrees, of positives shifted."""
+    n = sum(size)
+    noises = rng.normal(size=(3, sets, n))
+    noise = (noises[:2] + noises[2]) / 2**0.5
+    if heavy_tails:
+        noise /= np.sqrt(rng.chisquare(3, size=(sets, n)) / 3)
+    label = np.arange(n) < size[0]
+    a, b = (noise + np.reshape(shifts, (2, 1, 1)) * label).reshape(2, -1)
+    number = np.repeat(np.arange(sets), n)
     return pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": a, "b": b})
 
 

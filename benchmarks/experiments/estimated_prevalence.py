@@ -14,6 +14,7 @@ from scipy import stats
 
 from polars_prcurve import eta_from_sample, metrics
 
+from .areas import draw_two_models
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
 from .populations import AREAS, BETA, FIVE, MIXTURE, Cell, draw_flagged, draw_short, normal
 
@@ -113,14 +114,9 @@ DIFFERENCES_AT += [(100, 5_000, 0.01, 1_000), (300, 300, 0.5, 50)]
 def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of differences in average precision of two models, with an eta from a sample."""
     shifts, (n_pos, n_neg, eta, events) = cell
-    label = np.arange(n_pos + n_neg) < n_pos
     found: dict[str, list[pl.DataFrame]] = {"fixed": [], "sampled": []}
-    for sets in split_sets(n_sets, len(label)):
-        noises = rng.normal(size=(3, sets, len(label)))
-        scores = (noises[:2] + noises[2]) / 2**0.5 + np.reshape(shifts, (2, 1, 1)) * label
-        a, b = scores.reshape(2, -1)
-        number = np.repeat(np.arange(sets), len(label))
-        drawn = pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": a, "b": b})
+    for sets in split_sets(n_sets, n_pos + n_neg):
+        drawn = draw_two_models((n_pos, n_neg), shifts, sets, rng)
         samples = sample_field(rng, eta, events, sets)
         for kind, parts in found.items():
             etas = samples.select("set", "eta") if kind == "fixed" else samples
