@@ -55,12 +55,17 @@ def read_numbers(argument: str, value: object, expected: str = "numbers") -> NDA
         raise refuse_kind(argument, expected, value) from None
 
 
-def read_pair(argument: str, value: object, expected: str) -> tuple[float, float]:
-    """Return two numbers; raise unless there are exactly two."""
+def read_pair(
+    argument: str,
+    value: object,
+    expected: str,
+    read: Callable[[str, object, str], float] = read_number,
+) -> tuple[float, float]:
+    """Return two numbers, each by the function `read`; raise unless there are exactly two."""
     numbers = read_list(argument, value, expected)
     if len(numbers) != 2:
         raise refuse_kind(argument, expected, value)
-    low, high = (read_number(argument, number, expected) for number in numbers)
+    low, high = (read(argument, number, expected) for number in numbers)
     return low, high
 
 

@@ -42,11 +42,11 @@ from polars_prcurve.charts.parts.number_formats import (
     say_eta_range,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
     MIN_FALSE_ALERTS,
     build_records,
     describe_doubt,
     find_few_false_alerts,
+    has_few_positives,
     split_by_doubt,
 )
 from polars_prcurve.charts.parts.references import draw_own_etas
@@ -248,16 +248,13 @@ class _LineChart:
 
         Which line is above is seen in the test; whether that is more than chance takes `difference`.
         """
-        if channels.facet is not None or self._has_few_positives():
+        if channels.facet is not None or has_few_positives(self.curves):
             return ""
         if len(self.curves.per_curve) == 2 and len(trades) == 1:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
             return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
         return self._find_half()
-
-    def _has_few_positives(self) -> bool:
-        return bool((self.curves.per_curve["n_pos"] < FEW_POSITIVES).any())
 
     def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one or two thresholds."""

@@ -40,10 +40,10 @@ from polars_prcurve.charts.parts.number_formats import (
     format_level,
 )
 from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
     build_records,
     describe_doubt,
     find_few_false_alerts,
+    has_few_positives,
     split_by_doubt,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
@@ -332,7 +332,7 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
     if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= _MOST_SAID:
         return ""
-    if (curves.per_curve["n_pos"] < FEW_POSITIVES).any():
+    if has_few_positives(curves):
         return ""
     better = pl.max_horizontal(pl.lit(0.0), "treat_all")
     rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)

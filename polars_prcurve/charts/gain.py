@@ -32,10 +32,10 @@ from polars_prcurve.charts.parts.colors_and_panels import (
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
     build_records,
     describe_thinning,
     drop_straight_points,
+    has_few_positives,
     start_at_origin,
     thin_points,
 )
@@ -151,7 +151,7 @@ def _mark_tenths(
 
 def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float]) -> str:
     """Return the finding for one curve or two, and otherwise the name of the chart."""
-    if (curves.per_curve["n_pos"] < FEW_POSITIVES).any():
+    if has_few_positives(curves):
         return "Positives found by cases looked at"
     values = [tenths.get(curve) for curve in curves.per_curve["curve"].to_list()]
     if channels.facet is None and 1 <= len(values) <= 2 and None not in values:

@@ -140,8 +140,8 @@ def roc_curve(
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
     lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
-    lines = lines if equal.slopes else iter(add_ghosts(lines, channels, spec.x))  # one kind of grey
-    data = [*grey, *lines, *marks, *_read_along(curves, channels, spec)]
+    both = lines if equal.slopes else add_ghosts(lines, channels, spec.x)  # one kind of grey
+    data = [*grey, *both, *marks, *_read_along(curves, channels, spec)]
     said = [picked, *marked.describe(), *_describe_precisions(equal, channels, spec)]
     note = [*_write_note(channels, said, edge), *describe_doubt(drawn), *describe_sizes(curves)]
     text = ChartText(

@@ -18,7 +18,6 @@ import polars as pl
 
 from polars_prcurve.column_names import (
     COPY,
-    ETA_LIMITS,
     ETA_LOW,
     GROUP,
     N_NEG_LEAST,
@@ -51,7 +50,7 @@ from polars_prcurve.comparison.verdicts import (
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
-from polars_prcurve.intervals.bands import add_eta_limits, combine_distances, measure_eta_distances
+from polars_prcurve.intervals.bands import combine_distances, measure_eta_distances
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -73,7 +72,7 @@ from polars_prcurve.uncertainty.cluster_errors import (
     join_cluster_sizes,
     join_negatives_at_once,
 )
-from polars_prcurve.uncertainty.eta_error import ETA_ENDS, move_pairs
+from polars_prcurve.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import add_bootstrap_intervals, build_analytic_values
@@ -241,17 +240,9 @@ def _add_values_at_eta_ends(
     """Add the metrics of each model at both ends of prevalences, if these are estimates."""
     if not comparison.grid.uncertain:
         return values
+    build = partial(curves.compute_values, etas_per_group=comparison.grid.etas_per_group)
     moved = comparison.metrics_moved_by_eta
-    pairs = add_eta_limits(pairs)
-    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
-        at_end = curves.compute_values(
-            move_pairs(pairs, limit, curves.sizes),
-            moved,
-            etas_per_group=comparison.grid.etas_per_group,
-        )
-        named = (pl.col(name).alias(f"{name}_{end}") for name in moved)
-        values = values.join(at_end.select(PAIR, *named), on=PAIR, how="left")
-    return values
+    return add_values_at_ends(values, pairs, moved, [""], sizes=curves.sizes, build_values=build)
 
 
 def _carry_eta_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:

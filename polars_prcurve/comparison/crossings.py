@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_pair, refuse_kind
+from polars_prcurve.argument_kinds import read_pair
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
 from polars_prcurve.comparison.model_index import ModelIndex
@@ -233,11 +233,7 @@ def collect_model_scores(
 
 def _read_eta_range(eta_range: Any) -> tuple[float, float]:
     """Return both ends as logits; raise unless they are two prevalences, 0 < low < high < 1."""
-    expected = "two prevalences, 0 < low < high < 1"
-    ends = read_list("eta_range=", eta_range, expected)
-    if len(ends) != 2:
-        raise refuse_kind("eta_range=", expected, eta_range)
-    low, high = (read_share("eta_range=", end, expected, lambda _: True) for end in ends)
+    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1", read_share)
     if not 0 < low < high < 1:
         raise PrcError(
             f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "

@@ -49,7 +49,7 @@ class EtaLanes:
         """Return for each lane a function from the name of a column to its expression there."""
 
         def build_reader(lane: int) -> Callable[[str], pl.Expr]:
-            return lambda name: pl.col(name_in_lane(name, lane) if name in self.laned else name)
+            return lambda name: pl.col(_name_in_lane(name, lane) if name in self.laned else name)
 
         return [build_reader(lane) for lane in range(self.width)]
 
@@ -60,14 +60,14 @@ class EtaLanes:
         columns = [make(lane) for lane in lanes]
         self.laned.update(*columns)
         return {
-            name_in_lane(name, lane): value
+            _name_in_lane(name, lane): value
             for lane, values in enumerate(columns)
             for name, value in values.items()
         }
 
     def list_names(self, names: Iterable[str]) -> list[str]:
         """Return the names that columns have in all lanes."""
-        return [name_in_lane(name, lane) for lane in range(self.width) for name in names]
+        return [_name_in_lane(name, lane) for lane in range(self.width) for name in names]
 
     def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
         """Return one row for every `width` pairs: PAIR is that of lane 0, the others follow it.
@@ -79,7 +79,7 @@ class EtaLanes:
         """
         first_in_row = pl.col(PAIR) % self.etas_per_group % self.width == 0
         columns = [
-            pl.col(name).shift(-lane).alias(name_in_lane(name, lane)) if lane else pl.col(name)
+            pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
             for name in (*_PAIR_COLUMNS, *self.of_pair)
         ]
@@ -100,7 +100,7 @@ class EtaLanes:
                 pl.when(number + lane < self.etas_per_group).then(pl.col(pair) + lane) for lane in lanes
             ]
         }
-        lists |= {name: [pl.col(name_in_lane(name, lane)) for lane in lanes] for name in names}
+        lists |= {name: [pl.col(_name_in_lane(name, lane)) for lane in lanes] for name in names}
         columns = (pl.concat_list(values).alias(name) for name, values in lists.items())
         rows = totals.select(*also, *columns)
         return rows.explode(*lists)
@@ -114,6 +114,6 @@ def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> Eta
     return EtaLanes(etas_per_group, math.ceil(etas_per_group / rows), of_pair)
 
 
-def name_in_lane(name: str, lane: int) -> str:
+def _name_in_lane(name: str, lane: int) -> str:
     """Return the name of a column in a lane; one that goes on after `name` goes on after it, too."""
     return f"{RESERVED}{lane}_{name}" if lane else name

@@ -605,12 +605,9 @@ def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple
         tp, _, fn, _ = _cells(rows)
         return is_tail_at_most(guarantee.alpha, fn, tp + fn, pl.lit(odds)) & (tp + fn > 0)
 
-    def end(rows: Rows) -> Extreme:
-        return Extreme(rows.column(SCORE), False)
-
     needed = _count_successes(value, guarantee.alpha)
     return choose_first(passes), Promise(
-        guarantee.level, guarantee.alpha, end, False, n_pos_needed=needed
+        guarantee.level, guarantee.alpha, _least_score, False, n_pos_needed=needed
     )
 
 
@@ -670,18 +667,18 @@ def _greatest_score(rows: Rows) -> Extreme:
     return Extreme(rows.column(SCORE))
 
 
+def _least_score(rows: Rows) -> Extreme:
+    return Extreme(rows.column(SCORE), False)
+
+
 def _promise_field_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
     """Return the search for the threshold at which the limit of a rate of a field meets the target."""
     value = target.value if target.rate is None else target.rate
     assert isinstance(value, float)
     level, alpha = guarantee.level, guarantee.alpha
     if target.criterion == "recall":
-
-        def end(rows: Rows) -> Extreme:
-            return Extreme(rows.column(SCORE), False)
-
         search = choose_first(lambda rows: rows.column(FIELD_RECALL_LOW) >= value)
-        return search, Promise(level, alpha, end, False)
+        return search, Promise(level, alpha, _least_score, False)
     limit = FIELD_FPR_HIGH if target.criterion == "fpr" else FIELD_ALERTS_HIGH
     search = choose_last(lambda rows: is_at_most(rows.column(limit), value))
     return search, Promise(level, alpha, _greatest_score, True)

@@ -121,12 +121,11 @@ _TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_fac
 def read_metric(metric: PointMetric, eta: Prevalence) -> pl.Expr:
     """Return a point metric from the fields of `prepare_metrics`; at the own prevalence from counts."""
     tp, fp, fn, tn = map(pl.field, _COUNTS)
-    factors = at = None
-    if eta is not None:
-        (pos, neg), at = map(pl.field, _FACTORS), pl.field(_AT)
-        factors = pos, neg
-    at = pl.lit(None, dtype=pl.Float64) if at is None else at
-    return metric.from_counts((tp, fn, fp, tn), factors, (pl.field("recall"), pl.field("fpr")), at)
+    counts, rates = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
+    if eta is None:
+        return metric.from_counts(counts, None, rates, pl.lit(None, dtype=pl.Float64))
+    pos, neg = map(pl.field, _FACTORS)
+    return metric.from_counts(counts, (pos, neg), rates, pl.field(_AT))
 
 
 class _MetricReader:
@@ -203,8 +202,7 @@ class ScoredRows:
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
         rows, eta = _add_eta(rows, eta)
-        for step in self._count_fields().prepare_metrics(eta):
-            rows = rows.struct.with_fields(**step)
+        rows = _add_fields(rows, self._count_fields().prepare_metrics(eta))
         return self._evaluate(rows, read_metric(metric, eta))
 
     def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
@@ -259,9 +257,9 @@ class ScoredRows:
             rows, eta = _repeat_for_etas(rows, eta, cells, bool(self.exponents)), pl.field("eta")
         else:
             rows, eta = _add_eta(rows, eta)
-        for step in cells.prepare_metrics(eta):
-            rows = rows.struct.with_fields(**step)
-        values = [read_metric(m, eta) for m in metrics if m.name not in SWEEP_COLUMNS]
+        reader = _MetricReader(cells, eta)
+        values = [reader.read(m) for m in metrics if m.name not in SWEEP_COLUMNS]
+        rows = _add_fields(rows, reader.list_steps())
         filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
         names = list_curve_columns(metrics, long=False)
         return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
@@ -390,11 +388,15 @@ class ScoredRows:
 
 
 def _add_steps(points: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
-    """Add fields to lists of structs, step by step: a step reads the fields of steps before it."""
-    rows = pl.element()
+    """Add fields to lists of structs, as `_add_fields` does to structs."""
+    return points.list.eval(_add_fields(pl.element(), steps))
+
+
+def _add_fields(rows: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
+    """Add fields to structs, step by step: a step reads the fields of steps before it."""
     for step in steps:
         rows = rows.struct.with_fields(*(value.alias(name) for name, value in step.items()))
-    return points.list.eval(rows)
+    return rows
 
 
 def _envelope(rows: Rows) -> pl.Expr:

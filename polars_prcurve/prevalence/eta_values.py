@@ -126,14 +126,16 @@ def read_share_text(text: str) -> float:
         raise ValueError(f"no share: {text}") from None
 
 
-def read_share(argument: str, value: object, expected: str, holds: Callable[[float], bool]) -> float:
+def read_share(
+    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+) -> float:
     """Return the share that a number or a text says; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
     except ValueError:
         raise refuse_kind(argument, expected, value) from None
     share = read_number(argument, number, expected)
-    if not holds(share):
+    if holds is not None and not holds(share):
         raise refuse_kind(argument, expected, value)
     return share
 

@@ -60,23 +60,34 @@ def carry_eta_errors(
         for name, metric in named.items()
         if metric.depends_on_eta and has_analytic_interval(metric)
     }
-    pairs = add_eta_limits(pairs)
-    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
-        at_end = build_values(move_pairs(pairs, limit, sizes), moved).select(
-            PAIR,
-            *(
-                pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}")
-                for n in moved
-                for kind in ("", "_low", "_high")
-            ),
-        )
-        values = values.join(at_end, on=PAIR, how="left")
+    kinds = ("", "_low", "_high")
+    values = add_values_at_ends(values, pairs, moved, kinds, sizes=sizes, build_values=build_values)
     for name, metric in moved.items():
         values = _carry_eta_error(values, name, metric, z_value(confidence))
     return values
 
 
-def move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
+def add_values_at_ends(
+    values: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    metrics: Mapping[str, CurveMetric],
+    kinds: Sequence[str],
+    *,
+    sizes: tuple[pl.Expr, pl.Expr],
+    build_values: Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame],
+) -> pl.LazyFrame:
+    """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
+    pairs = add_eta_limits(pairs)
+    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
+        at_end = build_values(_move_pairs(pairs, limit, sizes), metrics).select(
+            PAIR,
+            *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
+        )
+        values = values.join(at_end, on=PAIR, how="left")
+    return values
+
+
+def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
     """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
     pairs = pairs.with_columns(pl.col(eta).alias("eta"))
     return pairs.with_columns(

@@ -24,7 +24,7 @@ Sources: Hampel 1974; DeLong et al. 1988.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -241,15 +241,10 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(is_tied.over(GROUP).alias(IS_TIED))
 
 
-def pick_influence(name: str, of_class: str, column: Callable[[str], pl.Expr] = pl.col) -> pl.Expr:
-    """Return the influence of the examples of a class whose place and IS_TIED are joined with theirs.
-
-    `column` gives a column by its name: of one side, where two models are joined.
-    """
-    own = column(f"{name}_{of_class}")
-    if of_class == "pos":
-        return own
-    return pl.when(column(IS_TIED)).then(own).otherwise(column(f"{name}_gap"))
+def pick_influence(name: str, of_class: str) -> pl.Expr:
+    """Return the influence of the examples of a class whose place and IS_TIED are joined with theirs."""
+    own = pl.col(f"{name}_{of_class}")
+    return own if of_class == "pos" else pl.when(IS_TIED).then(own).otherwise(pl.col(f"{name}_gap"))
 
 
 def standard_error(name: str, metric: CurveMetric) -> pl.Expr:

@@ -163,11 +163,15 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    for place in (_place_at_lines, _place_aside):
+    for is_aside in (False, True):
         for panel, curves in lines.items():
             space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
             references = _sample_references(spec, data, size, panel)
-            places = place(curves, references, shown, space)
+            places = (
+                place_together(curves | references, shown, space)
+                if is_aside
+                else _place_at_lines(curves, references, shown, space)
+            )
             if set(shown) <= set(places):
                 return [_write_name(label, places[label], spec, size, panel) for label in shown]
     return None
@@ -184,16 +188,6 @@ def _place_at_lines(
     # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
     left_over = [name for name in shown if name not in places]
     return places | place_beside(curves, left_over, space)
-
-
-def _place_aside(
-    curves: dict[str, NDArray[np.float64]],
-    references: dict[str, NDArray[np.float64]],
-    shown: Sequence[str],
-    space: LabelSpace,
-) -> dict[str, NamePlace]:
-    """Return the places of all names in a free part of the panel; none if there is no such part."""
-    return place_together(curves | references, shown, space)
 
 
 def _write_name(

@@ -33,6 +33,11 @@ FEW_POSITIVES = 20
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 
+def has_few_positives(curves: ChartCurves) -> bool:
+    """Return whether a curve is of so few positives that what it shows is no finding."""
+    return bool((curves.per_curve["n_pos"] < FEW_POSITIVES).any())
+
+
 def keep_rises(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows where recall rises, and the last row of each curve."""
     recall, curve = pl.col("recall"), pl.col("curve")
