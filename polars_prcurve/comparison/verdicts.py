@@ -123,10 +123,11 @@ def add_limits(
 def add_flags(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Add `<name>_resolved`, whether a sign is certain, and `<name>` with P_VALUE behind it.
+    """Add whether a sign is certain, as `<name>_resolved`, and a cautious p-value.
 
-    P_VALUE is the p-value of a difference that counts half where its interval is not reliable, and 1
-    where a class has too few examples to know any error. Flags are null where no error is known.
+    The p-value, `<name>_` and then P_VALUE, is that of half the difference where its interval is not
+    reliable, and 1 where a class has too few examples to know any error. Flags are null where no error
+    is known.
     """
     flags: dict[str, pl.Expr] = {}
     has_few = pl.col(LEAST_SIZE) < _FEW

@@ -72,7 +72,7 @@ class EtaLanes:
     def pack(self, pairs: pl.LazyFrame, also: Sequence[str] = ()) -> pl.LazyFrame:
         """Return one row for every `width` pairs: PAIR is that of lane 0, the others follow it.
 
-        So are the columns `also`.
+        The columns `also` are those of lane 0, too.
 
         The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         drops them.
@@ -115,5 +115,5 @@ def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> Eta
 
 
 def _name_in_lane(name: str, lane: int) -> str:
-    """Return the name of a column in a lane; one that goes on after `name` goes on after it, too."""
+    """Return the name of a column in a lane; an ending such as `_pos` may be put behind either name."""
     return f"{RESERVED}{lane}_{name}" if lane else name

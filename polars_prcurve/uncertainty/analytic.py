@@ -197,8 +197,7 @@ def is_reliable_analytic(
     - Half a false positive more, as in the `cautious` value, costs at most a tenth of what is lacking.
 
     Of weighted rows, each class must be large enough for what it may not show: see `_shows_weights` and,
-    for ROC AUC, `_holds_heavy_rows`.
-    Throw rows away, and none of these improves.
+    for ROC AUC, `_holds_heavy_rows`. Throw rows away, and none of these improves.
     """
     value = column(name)
     if not metric.recipe.helpers:

@@ -235,7 +235,7 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
     scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort(descending=True)
     higher = scores.search_sorted(pl.col(SCORE), side="left", descending=True).cast(pl.Int64)
     rows = rows.with_columns(higher.over(GROUP).alias(PLACE))
-    # A last null is what scores below all positives, or without positives, find.
+    # Scores below all positives find the null at the end; so do all scores where there are no positives.
     next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
     is_tied = (next_score == pl.col(SCORE)).fill_null(False)
     return rows.with_columns(is_tied.over(GROUP).alias(IS_TIED))
