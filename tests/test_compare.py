@@ -548,10 +548,6 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     ("how", "words"),
     [
         (
-            {"scores": ["a", "b"], "threshold": 0.5},
-            "no paired interval, .* ask for these; or make the table long .* pass paired=False",
-        ),
-        (
             {"scores": ["a", "b"], "worst": True},
             "worst=True is for models that have examples of their own",
         ),

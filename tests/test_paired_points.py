@@ -19,6 +19,7 @@ from tests.support.tiers import slow_unless
 
 BENEFIT = metrics.net_benefit(0.2)
 LINEAR: Any = [BENEFIT, "recall", "fpr"]
+CURVED: Any = ["precision", "npv", "f1", "mcc", "lift"]
 
 
 def two_models(n: int = 400, seed: int = 1) -> pl.DataFrame:
@@ -89,6 +90,74 @@ def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float,
             assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
 
 
+def expected_correlation(
+    rows: list[tuple[int, int, bool]], cuts: tuple[float, float], name: str, eta: float
+) -> float:
+    """The correlation of the values of both models, from whether each flags each example."""
+    metric = getattr(metrics, name)
+    low, high = metric.range
+
+    def scale(recall: float, fpr: float) -> float:
+        value = float(metric(recall, fpr, eta))
+        return math.log(value - low) - (0 if math.isinf(high) else math.log(high - value))
+
+    agreement: list[float] = []
+    rates: list[list[float]] = [[], []]  # recall and fpr of either model
+    errors: list[list[float]] = [[], []]
+    for positive in (True, False):
+        flags = [(a >= cuts[0], b >= cuts[1]) for a, b, label in rows if label == positive]
+        n = len(flags) + 1
+        of_a, of_b = ((sum(flag[i] for flag in flags) + 0.5) / n for i in (0, 1))
+        variances = [rate * (1 - rate) for rate in (of_a, of_b)]
+        both = sum(a and b for a, b in flags) / n
+        agreement.append((both - of_a * of_b) / math.sqrt(math.prod(variances)))
+        for model, rate, variance in zip((0, 1), (of_a, of_b), variances, strict=True):
+            rates[model].append(rate)
+            errors[model].append(math.sqrt(variance / n))
+    shares = []
+    for (recall, fpr), (by_recall, by_fpr) in zip(rates, errors, strict=True):
+        moves = (
+            scale(recall + by_recall / 2, fpr) - scale(recall - by_recall / 2, fpr),
+            scale(recall, fpr + by_fpr / 2) - scale(recall, fpr - by_fpr / 2),
+        )
+        shares.append([abs(move) / math.hypot(*moves) for move in moves])
+    return sum(of * a * b for of, a, b in zip(agreement, *shares, strict=True))
+
+
+@examples(40)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=4, max_size=30),
+    st.integers(0, 6),
+    st.sampled_from([0.001, 0.05, 0.4]),
+    st.sampled_from(["threshold", "recall"]),
+)
+def test_curved_metrics_by_definition(
+    drawn: list[tuple[int, int, bool]], cut: int, eta: float, target: str
+) -> None:
+    """Ends of both bands, and the correlation of both values, make the ends of a difference."""
+    df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
+    asked: Any = {"eta": eta, target: cut if target == "threshold" else cut / 6}
+    found = df.prc.compare(["a", "b"], metrics=CURVED, confidence=0.9, **asked)
+    points = [
+        df.prc.operating_points(score=name, metrics=CURVED, confidence=0.9, **asked) for name in "ab"
+    ]
+    for row in found.to_dicts():
+        name = row["metric"]
+        a, b = ([point[f"{name}{end}"].item() for end in ("", "_low", "_high")] for point in points)
+        if None in (*a, *b):
+            assert row["low"] is row["high"] is row["reliable"] is row["resolved"] is None
+            continue
+        cuts = [point["threshold"].item() for point in points]
+        flags = tuple(math.inf if cut is None else cut for cut in cuts)
+        shared = expected_correlation(drawn, flags, name, eta)  # type: ignore[arg-type]
+        assert abs(shared) <= 1 + 1e-12
+        for end, d, e in (("low", a[0] - a[1], b[2] - b[0]), ("high", a[2] - a[0], b[0] - b[1])):
+            reach = math.sqrt(max(0.0, d * d + e * e - 2 * shared * d * e))
+            sign = -1 if end == "low" else 1
+            assert row[end] == pytest.approx(a[0] - b[0] + sign * reach, rel=1e-7, abs=1e-7)
+        assert row["standard_error"] is row["p_value"] is None
+
+
 @pytest.mark.parametrize(
     "target",
     slow_unless(
@@ -98,9 +167,13 @@ def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float,
 )
 def test_every_door_gives_the_same(target: Any) -> None:
     df = two_models()
-    asked: Any = {"eta": [0.3, 0.1], "metrics": LINEAR, "by": "g", "adjust": "holm", **target}
+    both = [*LINEAR, *CURVED]
+    asked: Any = {"eta": [0.3, 0.1], "metrics": both, "by": "g", "adjust": "holm", **target}
     wide = df.prc.compare(["a", "b"], **asked)
-    assert wide.height == 3 * 2 * 3
+    assert wide.height == 3 * 2 * len(both)
+    alone = pl.concat([df.prc.compare(["a", "b"], **asked | {"metrics": one}) for one in both])
+    keys = ["g", "eta", "metric"]
+    assert_same(alone.sort(keys), wide.sort(keys))
     long = df.unpivot(["a", "b"], index=["row", "g", "label"], variable_name="model")
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
     assert_same(long.prc.compare(**of_long), wide)
@@ -112,7 +185,8 @@ def test_every_door_gives_the_same(target: Any) -> None:
 def test_a_paired_interval_is_narrower() -> None:
     df = two_models(2000)
     long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
-    asked: Any = {"model": "model", "score": "value", "eta": 0.1, "metrics": LINEAR, "threshold": 1.0}
+    asked: Any = {"model": "model", "score": "value", "eta": 0.1, "threshold": 1.0}
+    asked |= {"metrics": [*LINEAR, *CURVED]}
     paired = long.prc.compare(id="row", **asked)
     apart = long.prc.compare(paired=False, **asked)
     assert paired["difference"].to_list() == apart["difference"].to_list()
@@ -123,12 +197,13 @@ def test_a_paired_interval_is_narrower() -> None:
     assert not long.prc.compare(id="row", **(asked | chosen))["reliable"].any()
 
 
-def test_the_ranking_by_a_point_has_paired_intervals() -> None:
+@pytest.mark.parametrize("metric", [BENEFIT, "precision"])
+def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
     df = two_models(600).with_columns(c=pl.col("b").shuffle(3))
     long = df.unpivot(["a", "b", "c"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value"}
-    ranked = long.prc.ranking(0.2, metric=BENEFIT, threshold=1.0, confidence=0.9, **asked)
-    found = long.prc.compare(eta=0.2, metrics=BENEFIT, threshold=1.0, confidence=0.9, **asked)
+    ranked = long.prc.ranking(0.2, metric=metric, threshold=1.0, confidence=0.9, **asked)
+    found = long.prc.compare(eta=0.2, metrics=metric, threshold=1.0, confidence=0.9, **asked)
     lead = found.filter(model_a=ranked["model"][0]).sort("model_b")
     assert_same(
         ranked[1:].sort("model").select("behind", "low", "high", "resolved", "reliable"),
@@ -136,7 +211,7 @@ def test_the_ranking_by_a_point_has_paired_intervals() -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"cluster": "row"}, {"weight": "w"}, {"method": "bootstrap"}])
+@pytest.mark.parametrize("options", [{"cluster": "row"}, {"weight": "w"}, {"method": "bootstrap"}])
 def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]) -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision", **options}
@@ -153,7 +228,6 @@ def test_what_is_refused() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     at: Any = {"eta": 0.1, "threshold": 1.0}
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"metrics": "precision"}, "has no paired interval, and those of net_benefit"),
         ({"metrics": BENEFIT, "weight": "w"}, "count discordant examples; leave out weight="),
         ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
         ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap; leave out method="),

@@ -27,13 +27,17 @@ PAGE = "uncertainty"
 AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
 COMPARE, RANKING = Stored("compare"), Stored("ranking")
-DIFFERENCES, PAIRED = Stored("differences"), Stored("paired_points")
+DIFFERENCES = Stored("differences")
+PAIRED, BUDGETS = Stored("paired_points"), Stored("paired_budgets")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 # Seen in simulation ---------------------------------------------------------------------------
 
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
 AT_RECALL = col("metric").str.starts_with("precision_at_recall")
+IS_RECALL, IS_PRECISION = col("metric") == "recall", col("metric") == "precision"
+IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
+OFTEN_MARKED = (col("marked") >= 0.05,)
 MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
 
 
@@ -275,15 +279,42 @@ DIFFERENT: list[Held] = [
         DIFFERENCES(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
     Sentence(PAGE, "with {} pairs of test sets a cell, at a fixed threshold", DIFFERENCES(col("n_sets").min())),
-    Sentence(PAGE, "and {} test sets a cell (0.5), {} in all", PAIRED(col("n_sets").min()), PAIRED(count())),
+    Sentence(PAGE, "and {} test sets a cell (0.5), {} in all", PAIRED(col("n_sets").min()), PAIRED(count(IS_SUM))),
     Sentence(
         PAGE, "The intervals hold {} to {} % of the true differences; where hardly any example is discordant, they are too wide.",
-        PAIRED(least("coverage")), PAIRED(most("coverage")),
+        PAIRED(least("coverage", IS_SUM)), PAIRED(most("coverage", IS_SUM)),
     ),
     Sentence(
         PAGE, "Where at least 5 % of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells",
-        PAIRED(least("coverage_of_marked", col("marked") >= 0.05)), PAIRED(most("coverage_of_marked", col("marked") >= 0.05)),
-        PAIRED(count(col("marked") >= 0.05)),
+        *map(PAIRED, (least("coverage_of_marked", *OFTEN_MARKED, IS_SUM), most("coverage_of_marked", *OFTEN_MARKED, IS_SUM))),
+        PAIRED(count(*OFTEN_MARKED, IS_SUM)),
+    ),
+    Sentence(
+        PAGE, "the intervals of precision, npv, F1 and MCC hold {} to {} % ({} cells)",
+        PAIRED(least("coverage", ~IS_SUM)), PAIRED(most("coverage", ~IS_SUM)), PAIRED(count(~IS_SUM)),
+    ),
+    Sentence(
+        PAGE, "where four false positives or more are expected, at least {} %",
+        PAIRED(least("coverage", ~IS_SUM, col("n_neg") * col("fpr") > 3)),
+    ),
+    Sentence(
+        PAGE, "reliable, {} to {} % of the marked ones hold ({} cells); where at least half of them are, at least {} %",
+        *map(PAIRED, (least("coverage_of_marked", *OFTEN_MARKED, ~IS_SUM), most("coverage_of_marked", *OFTEN_MARKED, ~IS_SUM))),
+        PAIRED(count(*OFTEN_MARKED, ~IS_SUM)),
+        PAIRED(least("coverage_of_marked", ~IS_SUM, col("marked") >= 0.5)),
+    ),
+    Sentence(
+        PAGE, "Of the differences at the thresholds that were found, the intervals hold {} to {} % ({} cells)",
+        BUDGETS(least("coverage_at_found")), BUDGETS(most("coverage_at_found")), BUDGETS(count()),
+    ),
+    Sentence(
+        PAGE, "for that share in the field, its intervals hold {} to {} %, and those of precision {} to {} %",
+        *map(BUDGETS, (least("coverage", IS_RECALL), most("coverage", IS_RECALL))),
+        *map(BUDGETS, (least("coverage", IS_PRECISION), most("coverage", IS_PRECISION))),
+    ),
+    Sentence(
+        PAGE, "Of equal models, at most {} % were `resolved` at given thresholds, and {} % at those found",
+        PAIRED(most("wrongly_resolved")), BUDGETS(most("wrongly_resolved")),
     ),
     Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
     Sentence(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from polars_prcurve import metrics
 from polars_prcurve.metrics.names import find_point_metrics
@@ -84,23 +85,60 @@ def measure_differences(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
 
 @dataclass(frozen=True)
 class Flagged:
-    """Two models with d' = 2 and 1.6, at a threshold of each."""
+    """Two models at a threshold of each: d' = 2 and 1.6, or twice 2."""
 
     n_pos: int
     n_neg: int
     fpr: float
-    """Of the first model; the second has a fifth more."""
+    """Of the first model; the second has a fifth more, unless both are equal."""
     shared: float
     """The part of the variance of scores that the models share."""
+    equal: bool = False
 
     @property
     def cut(self) -> float:
         return NormalDist().inv_cdf(1 - self.fpr)
 
     @property
-    def moved(self) -> float:
-        """By how much the scores of the second model are moved, so that one threshold serves both."""
-        return self.cut - NormalDist().inv_cdf(1 - 1.2 * self.fpr)
+    def shifts(self) -> tuple[float, float]:
+        """By how much scores of positives and of negatives in the second model are moved.
+
+        They are moved so that one threshold serves both models.
+        """
+        if self.equal:
+            return 2.0, 0.0
+        moved = self.cut - NormalDist().inv_cdf(1 - 1.2 * self.fpr)
+        return 1.6 + moved, moved
+
+    @property
+    def rates(self) -> tuple[Rates, Rates]:
+        """Recall and fpr of both models at their threshold."""
+        return self.find_rates(self.cut, 2.0, 0.0), self.find_rates(self.cut, *self.shifts)
+
+    @staticmethod
+    def find_rates(cut: float, of_positives: float, of_negatives: float) -> Rates:
+        recall, fpr = (1 - NormalDist().cdf(cut - shift) for shift in (of_positives, of_negatives))
+        return recall, fpr
+
+    def find_rates_at_share(self, share: float, eta: float) -> tuple[Rates, Rates]:
+        """Return recall and fpr of both models where they flag this share, at prevalence eta."""
+        found = []
+        for shifts in ((2.0, 0.0), self.shifts):
+            low, high = -10.0, 10.0
+            for _ in range(60):
+                cut = (low + high) / 2
+                recall, fpr = self.find_rates(cut, *shifts)
+                low, high = (cut, high) if eta * recall + (1 - eta) * fpr > share else (low, cut)
+            found.append(self.find_rates(low, *shifts))
+        return found[0], found[1]
+
+    @staticmethod
+    def find_values(cuts: Any, shifts: tuple[float, float], eta: float) -> pl.Series:
+        """Return each of BUDGET_METRICS in turn, of a model at each threshold; none flags nothing."""
+        at = np.where(np.isnan(cuts), np.inf, cuts)
+        rates = [stats.norm.sf(at, loc=shift) for shift in shifts]
+        values = np.array([metric(*rates, np.full(at.shape, eta)) for metric in BUDGET_METRICS])
+        return pl.Series(values.T.ravel())
 
     def draw_sets(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
         n = self.n_pos + self.n_neg
@@ -108,36 +146,86 @@ class Flagged:
         common = self.shared**0.5 * rng.normal(size=n * sets)
         a, b = (common + (1 - self.shared) ** 0.5 * rng.normal(size=n * sets) for _ in "ab")
         columns = {"set": np.arange(n * sets) // n, "label": label}
-        return pl.DataFrame(columns | {"a": a + 2 * label, "b": b + self.moved + 1.6 * label})
+        return pl.DataFrame(columns | {"a": a + 2 * label, "b": b + np.where(label, *self.shifts)})
 
-    def find_differences(self, eta: float, risk: float) -> dict[str, float]:
-        of_a, of_b = (1 - NormalDist().cdf(self.cut - d) for d in (2, 1.6 + self.moved))
-        recall, fpr = of_a - of_b, -0.2 * self.fpr
-        benefit = eta * recall - (1 - eta) * risk / (1 - risk) * fpr
-        return {f"net_benefit({risk:g})": benefit, "recall": recall, "fpr": fpr}
+    def compare(
+        self, n_sets: int, rng: np.random.Generator, etas: Sequence[float], **asked: Any
+    ) -> pl.DataFrame:
+        """Return the differences of both models in that many test sets."""
+        return pl.concat(
+            self.draw_sets(sets, rng)
+            .prc.compare(["a", "b"], etas, by="set", confidence=CONFIDENCE, **asked)
+            .select("eta", "metric", "low", "high", "reliable", "resolved")
+            for sets in split_sets(n_sets, 2 * len(etas) * (self.n_pos + self.n_neg))
+        )
 
 
 FLAGGED = [
-    Flagged(*size, fpr, shared)
-    for size, fpr, shared in product(
-        ((20, 200), (50, 500), (200, 2_000), (100, 10_000)), (0.002, 0.02, 0.2), (0.5, 0.9)
+    Flagged(*size, fpr, shared, equal)
+    for size, fpr, shared, equal in product(
+        ((20, 200), (50, 500), (200, 2_000), (100, 10_000)),
+        (0.002, 0.02, 0.2),
+        (0.5, 0.9),
+        (False, True),
     )
 ]
+PAIRED_ETAS = (0.1, 0.001)
+BENEFIT = metrics.net_benefit(0.1)
+PAIRED_METRICS = (BENEFIT, *find_point_metrics(["recall", "fpr", "precision", "npv", "f1", "mcc"]))
+
+
+def measure_pairs(found: pl.DataFrame, cell: Flagged, rates: tuple[Rates, Rates]) -> Iterator[Row]:
+    """Yield a row per metric and prevalence: how often intervals of differences held the truth."""
+    for metric, eta in product(PAIRED_METRICS, PAIRED_ETAS):
+        of = found.filter(metric=metric.name, eta=eta)
+        if of.is_empty():
+            continue
+        a, b = (float(metric(*rate, eta)) for rate in rates)
+        wrong = of["resolved"].mean() if cell.equal else None
+        where = vars(cell) | {"metric": metric.name, "eta": eta}
+        yield where | measure_coverage(of, a - b) | {"wrongly_resolved": wrong}
 
 
 @experiment(FLAGGED)
 def measure_paired_points(cell: Flagged, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Differences of two models at one threshold, by `compare` of one test set."""
-    eta, risk = 0.1, 0.1
-    asked: list[Any] = [metrics.net_benefit(risk), "recall", "fpr"]
-    found = pl.concat(
-        cell.draw_sets(sets, rng)
-        .prc.compare(["a", "b"], eta, metrics=asked, threshold=cell.cut, by="set", confidence=CONFIDENCE)
-        .select("metric", "low", "high", "reliable")
-        for sets in split_sets(n_sets, 2 * (cell.n_pos + cell.n_neg))
-    )
-    for name, truth in cell.find_differences(eta, risk).items():
-        yield vars(cell) | {"metric": name} | measure_coverage(found.filter(metric=name), truth)
+    eta, rare = PAIRED_ETAS
+    at_one, at_both = PAIRED_METRICS[:3], PAIRED_METRICS[3:]
+    found = cell.compare(n_sets, rng, [eta], metrics=at_one, threshold=cell.cut)
+    yield from measure_pairs(found, cell, cell.rates)
+    found = cell.compare(n_sets, rng, [eta, rare], metrics=at_both, threshold=cell.cut)
+    yield from measure_pairs(found, cell, cell.rates)
+
+
+BUDGET_METRICS = (PAIRED_METRICS[0], PAIRED_METRICS[1], PAIRED_METRICS[3])
+
+
+@experiment([cell for cell in FLAGGED if cell.fpr > 0.01], 1_000)
+def measure_paired_budgets(cell: Flagged, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Differences of two models that flag the same share, at thresholds found in the test set.
+
+    What is held is the difference of models that flag this share, or of both at the thresholds found.
+    """
+    eta = PAIRED_ETAS[0]
+    recall, fpr = cell.rates[0]
+    share = eta * recall + (1 - eta) * fpr
+    asked: dict[str, Any] = {"metrics": BUDGET_METRICS, "predicted_positive_rate": share}
+    parts = []
+    for sets in split_sets(n_sets, 2 * (cell.n_pos + cell.n_neg)):
+        drawn = cell.draw_sets(sets, rng)
+        found = drawn.prc.compare(["a", "b"], eta, by="set", confidence=CONFIDENCE, **asked)
+        for name, shifts in (("a", (2.0, 0.0)), ("b", cell.shifts)):
+            points = drawn.prc.operating_points(eta, score=name, by="set", predicted_positive_rate=share)
+            at_found = cell.find_values(points["threshold"].to_numpy(), shifts, eta)
+            found = found.with_columns(at_found.alias(f"at_found_{name}"))
+        parts.append(found)
+    found = pl.concat(parts)
+    moved = pl.col("at_found_b") - pl.col("at_found_a")
+    moved_to_0 = found.with_columns(pl.col("low", "high") + moved)
+    both = cell.find_rates_at_share(share, eta)
+    for row, metric in zip(measure_pairs(found, cell, both), BUDGET_METRICS, strict=True):
+        of_found = measure_coverage(moved_to_0.filter(metric=metric.name), 0.0)
+        yield row | {"coverage_at_found": of_found["coverage"]}
 
 
 # The best threshold ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ An interval is reliable if b times c is at least 25 in each class that counts. C
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
 
-Both thresholds are taken as fixed.
+Both thresholds are taken as fixed. Metrics that are no weighted sums are in `shared_errors`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """
@@ -25,7 +25,7 @@ import polars as pl
 
 from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, RESERVED, SCORE
 from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, read_side, side_name
-from polars_prcurve.comparison.verdicts import Level, adjust_p_values, is_resolved
+from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
@@ -34,8 +34,10 @@ from polars_prcurve.metrics.point_metric import PointMetric
 STEP = f"{RESERVED}eta_step"
 """The number of a prevalence among the rows of a model."""
 FLAGGED = f"{RESERVED}flagged"
-_CLASSES = ("pos", "neg")
-_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in _CLASSES}
+ALERTS = {"pos": "tp", "neg": "fp"}
+"""The column of what a model flags, by class."""
+_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in ALERTS}
+_IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
 93 % of the samples that are marked, wherever these are 5 % of all (docs/uncertainty.md)."""
@@ -68,7 +70,7 @@ def count_discordant(
     both = join_groups(a, b, example).filter(is_ordered_pair())
     of_a, of_b = (read_side(side, FLAGGED) for side in SIDES)
     counts: dict[str, pl.Expr] = {}
-    for name, members in zip(_CLASSES, (pl.col(LABEL), ~pl.col(LABEL)), strict=True):
+    for name, members in zip(ALERTS, (pl.col(LABEL), ~pl.col(LABEL)), strict=True):
         counts |= {
             f"{name}_a": (members & of_a & ~of_b).sum(),
             f"{name}_b": (members & of_b & ~of_a).sum(),
@@ -79,66 +81,80 @@ def count_discordant(
     return both.group_by(keys).agg(named)
 
 
-def add_paired_limits(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
+def replace_weighted_sums(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level, *, given: bool
 ) -> pl.LazyFrame:
-    """Add the error of a difference, its limits and verdicts, to rows with the discordant examples.
+    """Replace the error of a difference, its limits and verdicts, where the metric is a weighted sum.
 
-    `number` is the column with the number of the metric of a row.
+    The rows have the discordant examples, and `number` is the column with the number of their metric.
+    Both thresholds were `given`, or were found in the same examples.
     """
-    eta, (zero, one) = pl.col("eta"), map(pl.lit, (0.0, 1.0))
+    sums = [is_weighted_sum(metric) for metric in metrics]
+    pairs = _add_weights(pairs, metrics, sums, number)
+    difference = pl.col("difference")
+    variance = sum((_vary(name) for name in ALERTS), pl.lit(0.0))
+    pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
+    error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
+    known, reliable = error.is_not_null(), _has_enough_discordant() & given
+    low, high = difference - half, difference + half
+    decisive = (difference.abs() >= 2 * half) & (error > 0)
+    deviations = difference / error
+    p_value = pl.when(error > 0).then(level.compute_p_value(deviations))
+    of_sums = {
+        "standard_error": error,
+        "low": low,
+        "high": high,
+        "p_value": p_value,
+        "reliable": pl.when(known).then(reliable),
+        "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
+        P_VALUE: level.compute_p_value(deviations * pl.when(reliable).then(1.0).otherwise(0.5)),
+    }
+    is_sum = pick_by_number(number, map(pl.lit, sums), pl.lit(False))
+    pairs = pairs.with_columns(is_sum.alias(_IS_SUM))
+    pairs = pairs.with_columns(
+        pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
+    )
+    if level.adjust is None:
+        return pairs
+    return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
+
+
+def _add_weights(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
+) -> pl.LazyFrame:
+    """Add the weight of recall and that of fpr in each metric that is a weighted sum; else null."""
+    eta, zero, one = pl.col("eta"), pl.lit(0.0), pl.lit(1.0)
     for name, rates in (("pos", (one, zero)), ("neg", (zero, one))):
-        weights = [
-            metric.from_columns(*rates, eta) - metric.from_columns(zero, zero, eta) for metric in metrics
-        ]
+        weights = (
+            metric.from_columns(*rates, eta) - metric.from_columns(zero, zero, eta) if is_sum else None
+            for metric, is_sum in zip(metrics, sums, strict=True)
+        )
         weight = pick_by_number(number, weights, pl.lit(None, dtype=pl.Float64))
         pairs = pairs.with_columns(weight.alias(_WEIGHTS[name]))
-    difference = read_side("a", "value") - read_side("b", "value")
-    variance = sum((_vary(name) for name in _CLASSES), pl.lit(0.0))
-    pairs = pairs.with_columns(
-        difference.alias("difference"),
-        pl.when(difference.is_not_null()).then(variance.sqrt()).alias("standard_error"),
-    )
-    error, difference = pl.col("standard_error"), pl.col("difference")
-    half = level.deviations * error
-    pairs = pairs.with_columns(
-        low=difference - half,
-        high=difference + half,
-        p_value=pl.when(error > 0).then(level.compute_p_value(difference / error)),
-        reliable=_is_reliable(),
-    )
-    if level.adjust is not None:
-        adjusted = adjust_p_values(pl.col("p_value"), level.family)
-        pairs = pairs.with_columns(adjusted.alias("p_adjusted"))
-    decisive = (difference.abs() >= 2 * half) & (error > 0)
-    resolved = is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
-    known = error.is_not_null()
-    return pairs.with_columns(
-        reliable=pl.when(known).then("reliable"), resolved=pl.when(known).then(resolved)
-    )
+    return pairs
 
 
 def _vary(name: str) -> pl.Expr:
     """Return what the examples of a class add to the variance of a difference: 0 without a weight."""
-    a, b, n = (_read(name, kind) for kind in ("a", "b", "n"))
+    a, b, n = (read_discordant(name, kind) for kind in ("a", "b", "n"))
     a, b, n = a + 0.5, b + 0.5, n + 1
     of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
     weight = pl.col(_WEIGHTS[name])
     return pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate)
 
 
-def _is_reliable() -> pl.Expr:
-    """Return whether both thresholds were given, and enough examples are discordant in each class.
+def _has_enough_discordant() -> pl.Expr:
+    """Return whether both models flag enough examples alone, in each class that counts.
 
-    They are if both models flag some alone: see the module for why their product counts.
+    See the module for why the product of their numbers says so.
     """
-    enough = (
-        (pl.col(_WEIGHTS[name]) == 0) | (_read(name, "a") * _read(name, "b") >= _LEAST_PRODUCT)
-        for name in _CLASSES
+    return pl.all_horizontal(
+        (pl.col(weight) == 0)
+        | (read_discordant(name, "a") * read_discordant(name, "b") >= _LEAST_PRODUCT)
+        for name, weight in _WEIGHTS.items()
     )
-    given = (read_side(side, "reliable") for side in SIDES)
-    return pl.all_horizontal(*enough, *given)
 
 
-def _read(name: str, kind: str) -> pl.Expr:
+def read_discordant(name: str, kind: str) -> pl.Expr:
+    """Return how many examples of a class model "a" or "b" alone flags, or all of them by "n"."""
     return pl.col(f"{RESERVED}{name}_{kind}")

@@ -1,4 +1,4 @@
-"""Differences of point metrics between models, at one target, mostly of models with a sample each.
+"""Differences of point metrics between models, at one target.
 
     operating point of each model -> value, low, high    as in `operating_points`
     model pairs                   -> differences         distances from values to ends of intervals add
@@ -9,8 +9,8 @@ The lower end of a - b is as far from it as the root of (a - low of a)**2 + (hig
 upper end likewise. There is no standard error, since the two distances differ. For several pairs both
 distances are stretched by the ratio of normal quantiles.
 
-Of models that share their examples only differences of weighted sums of rates are known: see
-`paired_points`.
+Of models that share their examples both values err together: see `shared_errors`; and `paired_points`
+for metrics that are weighted sums of both rates, which have a standard error.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
@@ -36,10 +36,11 @@ from polars_prcurve.comparison.model_pairs import (
 )
 from polars_prcurve.comparison.paired_points import (
     STEP,
-    add_paired_limits,
     count_discordant,
     is_weighted_sum,
+    replace_weighted_sums,
 )
+from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
 from polars_prcurve.comparison.verdicts import P_VALUE, Adjust, Level, is_resolved
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
@@ -110,16 +111,7 @@ def check_has_point_intervals(
             + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
         )
     if not is_weighted_sum(metric):
-        apart = (
-            "leave out id=, and" if examples == "by id" else "make the table long with unpivot_scores,"
-        )
-        raise PrcError(
-            f"the difference of {metric.name} at a target has no paired interval, and those of "
-            "net_benefit(...), recall and fpr have one: ask for these"
-            + (f', or {of_curve} method="bootstrap"' if of_curve else "")
-            + f"; or {apart} and pass paired=False to compare, whose intervals are mostly too wide for "
-            "models of one test set"
-        )
+        find_corners(metric)
 
 
 def _name_curve_metric(metric: PointMetric, target: Target | None) -> str:
@@ -145,7 +137,11 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
     if comparison.examples == "apart":
         differences = _add_limits(pairs, level)
     else:
-        differences = _add_paired_limits(comparison, rows, pairs, level)
+        pairs = _join_discordant(comparison, rows, pairs)
+        pairs = add_correlation(pairs, comparison.metrics, _METRIC)
+        differences = _add_limits(pairs, level, pl.col(CORRELATION))
+        given = comparison.target.least_score is not None
+        differences = replace_weighted_sums(differences, comparison.metrics, _METRIC, level, given=given)
     return differences.select(
         *comparison.table.group_columns,
         "eta",
@@ -167,14 +163,14 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
 def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
-    clustered, paired = is_clustered(table), comparison.examples != "apart"
+    clustered = is_clustered(table)
     bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered)
     points = build_points_table(
         table,
         comparison.grid,
         [comparison.target],
         comparison.metrics,
-        bands=None if paired else bands,
+        bands=bands,
         long=True,
     )
     n_metrics = len(comparison.metrics)
@@ -182,7 +178,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
         number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
-        _is_reliable(comparison.target, clustered=clustered, paired=paired).alias("reliable"),
+        _is_reliable(comparison.target, clustered=clustered).alias("reliable"),
     )
     rows = rows.with_columns(
         (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
@@ -197,8 +193,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
 def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row per group, prevalence, metric and pair of models, with the point of each model."""
     by = comparison.table.group_columns
-    ends = ["low", "high"] if comparison.examples == "apart" else []
-    own = [MODEL, GROUP, "value", *ends, "reliable"]
+    own = [MODEL, GROUP, "value", "low", "high", "tp", "fp", "reliable"]
     of_both = [BASE_GROUP, STEP, _METRIC, *comparison.grid.carried, "metric"]
     a, b = (
         rows.select(*by, _PLACE, "eta", *also, *(pl.col(n).alias(side_name(n, side)) for n in own))
@@ -209,10 +204,10 @@ def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFram
     return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
 
 
-def _add_paired_limits(
-    comparison: PointComparison, rows: pl.LazyFrame, pairs: pl.LazyFrame, level: Level
+def _join_discordant(
+    comparison: PointComparison, rows: pl.LazyFrame, pairs: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """Add the columns of a comparison to pairs of models that flag the same examples."""
+    """Add the numbers of examples that one model alone flags to pairs of models."""
     on, wanted = [side_name(GROUP, side) for side in SIDES], pl.col(_METRIC) == 0
     if comparison.target.depends_on_eta:
         on.append(STEP)
@@ -221,28 +216,25 @@ def _add_paired_limits(
     table = cast("ScoreTable", comparison.table)
     counts = count_discordant(table, rows.filter(wanted), table.group_columns)
     counts = counts if STEP in on else counts.drop(STEP)
-    pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
-    pairs = add_paired_limits(pairs, comparison.metrics, _METRIC, level)
-    deviations = pl.col("difference") / pl.col("standard_error")
-    share = pl.when("reliable").then(1.0).otherwise(0.5)
-    return pairs.with_columns(level.compute_p_value(deviations * share).alias(P_VALUE))
+    return pairs.join(counts, on=on, how="left", maintain_order="left")
 
 
-def _is_reliable(target: Target, *, clustered: bool, paired: bool) -> pl.Expr:
+def _is_reliable(target: Target, *, clustered: bool) -> pl.Expr:
     """Return whether the interval of a point is known to have its level: fixed threshold, full cells."""
     if target.least_score is None or clustered:
         # The same examples chose the threshold, or rows do not tell how full a cell is.
         return pl.lit(False)
-    if paired:  # then discordant examples count, and not cells
-        return pl.lit(True)
     return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
 
 
-def _add_limits(pairs: pl.LazyFrame, level: Level) -> pl.LazyFrame:
-    """Add `difference`, `low`, `high`, P_VALUE, `reliable` and `resolved` to rows of both models."""
+def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:
+    """Add `difference`, `low`, `high`, P_VALUE, `reliable` and `resolved` to rows of both models.
+
+    The `correlation` is that of both values, if the models share their examples.
+    """
     value, low, high = ({s: read_side(s, name) for s in SIDES} for name in ("value", "low", "high"))
-    below = combine_distances([value["a"] - low["a"], high["b"] - value["b"]])
-    above = combine_distances([high["a"] - value["a"], value["b"] - low["b"]])
+    below = combine_distances([value["a"] - low["a"], high["b"] - value["b"]], correlation)
+    above = combine_distances([high["a"] - value["a"], value["b"] - low["b"]], correlation)
     pairs = pairs.with_columns(
         (value["a"] - value["b"]).alias("difference"), below.alias(_BELOW), above.alias(_ABOVE)
     )

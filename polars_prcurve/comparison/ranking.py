@@ -6,8 +6,7 @@
         -> lead                     how far each model is behind the leader, and which may be best
 
 With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
-model has a sample of its own, and both errors add up in quadrature. Of point metrics, differences of
-weighted sums of rates alone are known in pairs: see `paired_points`.
+model has a sample of its own, and both errors add up in quadrature.
 
 The leader is picked because it is best in the table, which favours it. Still the plain interval of its
 lead over the second may be read: by chance, the best of several models passes for better than the second

@@ -1052,10 +1052,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
             `precision` if left out.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
-            One target, as in `operating_points`, at which point metrics are compared. Of models of one
-            test set these are `net_benefit(...)`, `recall` and `fpr`, by the examples that one model
-            alone flags (Agresti and Min 2005). With `paired=False` any that have a band, by intervals of
-            Zou and Donner 2008. A `threshold` frame may have the column of models.
+            One target, as in `operating_points`, at which point metrics are compared, by the distances
+            to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
+            often both flag the same examples; `net_benefit(...)`, `recall` and `fpr` have a standard
+            error there (Agresti and Min 2005). Thresholds are taken as fixed. A `threshold` frame may
+            have the column of models.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.
@@ -1086,8 +1087,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           With `worst`, model a is the best one, and model b the worst one
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
-          of point metrics with `paired=False` the standard error is null, since the interval has two
-          unequal sides
+          of point metrics it is null, since the interval has two unequal sides, except for
+          `net_benefit(...)`, `recall` and `fpr` of models of one test set
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
           `average_precision` it is not that of `difference` over `standard_error`: the test has half a
           false positive more in both models if that brings the difference nearer to 0
@@ -1095,9 +1096,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
           metrics, whether the threshold was given, rows do not come in clusters, and numbers are large:
+          tp, fn, fp and tn of at least 10 in both models, or where a point metric has a standard error,
           in each class the examples that model a alone flags, times those that model b alone flags, at
-          least 25, or with `paired=False` tp, fn, fp and tn of at least 10 in both models. Null without
-          an interval
+          least 25. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes,
           and each class has 10 examples; null without an interval
@@ -1246,8 +1247,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             examples. Errors are then errors of paired differences, as in `compare`, and
             `missing="drop"` leaves out an example for all models. Without `id` each model counts as
             measured on examples of its own. For models of one test set, intervals are then mostly
-            too wide. Of point metrics `net_benefit(...)`, `recall` and `fpr` have paired differences;
-            of others leave out `id`.
+            too wide.
         method, n_resamples, seed, cluster
             As in `summary`, for `confidence`.
 

@@ -1,0 +1,102 @@
+"""How far the values of two models at a target err together, if both flag the same examples.
+
+    counts and discordant examples -> correlation    of being flagged, within a class
+                                   -> moves          of either value by the error of either rate
+                                   -> correlation    of both values
+
+The value of a metric is moved by the errors of recall and of fpr, which are independent. So the
+correlation of two values is a sum over both classes: the correlation of being flagged by either model,
+times the share that the class has in the error of either value. With d and e from both values to the
+ends of their intervals, the end of the difference is as far from it as the root of
+d**2 + e**2 - 2 R d e, where R is this correlation.
+
+All of it is of rates with half an example added to what either model flags alone, as in
+`paired_points`: so every rate is inside 0 and 1.
+
+Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import polars as pl
+
+from polars_prcurve.column_names import RESERVED
+from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
+from polars_prcurve.comparison.paired_points import ALERTS, is_weighted_sum, read_discordant
+from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.intervals.bands import scale_bounds, to_unbounded
+from polars_prcurve.metrics.point_metric import PointMetric
+
+CORRELATION = f"{RESERVED}correlation"
+"""The correlation of the values of both models at a target."""
+_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in ALERTS}
+"""The correlation, among examples of a class, of being flagged by either model."""
+_RATES = {name: [f"{RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in ALERTS}
+"""The rate of a class, half an example added, and the ends of an interval of one error around it."""
+_MOVES = {name: f"{RESERVED}move_{name}" for name in ALERTS}
+"""How far the rate of a class moves the value of a model."""
+
+
+def add_correlation(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str) -> pl.LazyFrame:
+    """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
+
+    `number` is the column with the number of the metric of a row. Weighted sums need no correlation.
+    """
+    pairs = pairs.with_columns(
+        _smooth_rate(name, side).alias(side_name(_RATES[name][0], side))
+        for name, side in product(ALERTS, SIDES)
+    )
+    pairs = pairs.with_columns(
+        *(end for name, side in product(ALERTS, SIDES) for end in _bound_rate(name, side)),
+        *(_correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()),
+    )
+    others = [None if is_weighted_sum(metric) else metric for metric in metrics]
+    for name, side in product(ALERTS, SIDES):
+        moves = (None if metric is None else _measure_move(metric, name, side) for metric in others)
+        move = pick_by_number(number, moves, pl.lit(None, dtype=pl.Float64))
+        pairs = pairs.with_columns(move.alias(side_name(_MOVES[name], side)))
+    errors = [
+        sum((read_side(side, move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES
+    ]
+    shared = (
+        pl.col(agreement) * read_side("a", _MOVES[name]) * read_side("b", _MOVES[name])
+        for name, agreement in _AGREEMENT.items()
+    )
+    correlation = sum(shared, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
+    # A value that no rate moves, such as precision at prevalence 1, shares no error.
+    return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
+
+
+def _smooth_rate(name: str, side: str) -> pl.Expr:
+    """Return the rate of a class in one model, after half an example is added that it flags alone."""
+    return (read_side(side, ALERTS[name]) + 0.5) / (read_discordant(name, "n") + 1)
+
+
+def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
+    """Yield both ends of an interval of one standard error around the rate of a class."""
+    rate, *ends = (side_name(column, side) for column in _RATES[name])
+    error = (pl.col(rate) * (1 - pl.col(rate)) / (read_discordant(name, "n") + 1)).sqrt()
+    for end, sign in zip(ends, (-0.5, 0.5), strict=True):
+        yield (pl.col(rate) + sign * error).alias(end)
+
+
+def _correlate_flags(name: str) -> pl.Expr:
+    """Return the correlation, among examples of a class, of being flagged by either model."""
+    rates = [read_side(side, _RATES[name][0]) for side in SIDES]
+    both = (read_side("a", ALERTS[name]) - read_discordant(name, "a")) / (read_discordant(name, "n") + 1)
+    variances = [rate * (1 - rate) for rate in rates]
+    return (both - rates[0] * rates[1]) / (variances[0] * variances[1]).sqrt()
+
+
+def _measure_move(metric: PointMetric, name: str, side: str) -> pl.Expr:
+    """Return how far one error of the rate of a class moves a value, on its unbounded scale."""
+    ends = []
+    for end in _RATES[name][1:]:
+        at = {of: end if of == name else _RATES[of][0] for of in ALERTS}
+        recall, fpr = (read_side(side, at[of]) for of in ALERTS)
+        value = metric.from_columns(recall, fpr, pl.col("eta"))
+        ends.append(to_unbounded(value, scale_bounds(metric)))
+    return (ends[1] - ends[0]).abs()
