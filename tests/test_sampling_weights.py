@@ -89,6 +89,30 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
     assert not df.prc.summary(0.1, weight="w", confidence=0.95)["reliable"].fill_null(False).any()
 
 
+@pytest.mark.parametrize("eta", [0.3, 0.01, 1e-5])
+@pytest.mark.parametrize("threshold", [1, 2])
+def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: int) -> None:
+    """Where no negative is flagged, fpr is as uncertain as without weights that are equal in a class."""
+    rows = {"c": 0, "score": [1] * 50 + [0] * 150, "label": [1] * 100 + [0] * 100}
+    df = pl.DataFrame(rows)
+    field = pl.DataFrame({"c": [0], "eta": [eta], "share": [1.0]}, schema_overrides={"c": pl.Int32})
+    asked: Any = {"threshold": threshold, "metrics": "fpr", "confidence": 0.95}
+    plain = df.prc.operating_points(eta, **asked)
+    weighted = df.prc.reweight("c", field).prc.operating_points(weight="weight", **asked)
+    assert weighted["fpr"].item() == 0
+    high, expected = weighted["fpr_high"].item(), plain["fpr_high"].item()
+    # Where nothing is flagged, no row tells what one weighs there; all rows do, within a factor of 1.5.
+    assert high == pytest.approx(expected, rel=1e-6) if threshold == 1 else high > expected / 1.5
+    # The other way round it errs on the safe side: scores may be why negatives weigh more.
+    turned = df.with_columns(score=-pl.col("score"), label=~pl.col("label").cast(bool))
+    asked |= {"threshold": -0.5, "metrics": "recall"}
+    plain = turned.prc.operating_points(1 - eta, **asked)
+    weighted = turned.prc.reweight("c", field.with_columns(1 - pl.col("eta"))).prc.operating_points(
+        weight="weight", **asked
+    )
+    assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
+
+
 @pytest.mark.parametrize(("heavy", "reliable"), [(5, False), (10, False), (16, True), (60, True)])
 def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, reliable: bool) -> None:
     """Most of its error is that of the positives below the cut, which stand for 20 each."""

@@ -16,6 +16,12 @@ tell what a row weighs there: m = (sum of w**2) / (sum of w), their mean weight.
   all rows of the class on that side had this weight. For equal weights this changes nothing.
 - Where none of a class is on one side, V is 0. The class counts as W / m examples.
 
+Weights may go by class, too: those of a field in which few are positive are small for positives and
+large for negatives. Where a class has no row on one side, the weight of the other class there is then
+multiplied by how many times as much a row of the class weighs, on the side with rows of both. That is
+done where it makes m half as large again or more: a table does not tell whether weights go by class or
+by score, and by score this factor differs from 1 by chance.
+
 Sources: Hajek 1971; Sarndal, Swensson and Wretman 1992; Kish 1965.
 """
 
@@ -56,7 +62,14 @@ from polars_prcurve.column_names import (
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 
-_MEAN_ABOVE, _MEAN_BELOW = f"{RESERVED}mean_above", f"{RESERVED}mean_below"
+_SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
+"""The counts of positives and of negatives on either side of a threshold."""
+_MEANS = {side: f"{RESERVED}mean_{side}" for side in _SIDES}
+"""The mean weight of the rows of both classes on one side."""
+_OWN_MEANS = {count: f"{RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
+"""The mean weight of the rows behind one count; null where there are none."""
+_LEAST_FACTOR = 1.5
+"""How much larger the weight of an unseen row must be by class than by score to be taken for it."""
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
@@ -96,7 +109,10 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
     """Return the effective sizes at a threshold above all scores, over columns of the group table."""
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
-    return {N_POS_EFFECTIVE: n_pos / mean_weight, N_NEG_EFFECTIVE: n_neg / mean_weight}
+    return {
+        N_POS_EFFECTIVE: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
+        N_NEG_EFFECTIVE: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
+    }
 
 
 def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -111,14 +127,16 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     below = [pl.col(total) - squares for total, squares in above.items()]
     all_squares = _add_squares(table, *map(pl.col, above))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    means = {
-        _MEAN_ABOVE: (_add_squares(table, *above.values()), _add_counts("tp", "fp")),
-        _MEAN_BELOW: (_add_squares(table, *below), _add_counts("fn", "tn")),
-    }
+    means, unknown = {}, pl.lit(None, dtype=pl.Float64)
+    for (side, counts), squares in zip(_SIDES.items(), ([*above.values()], below), strict=True):
+        of_both = _add_squares(table, *squares), _add_counts(*counts)
+        means[_MEANS[side]] = _divide_or(*of_both, mean_weight)
+        for count, own in zip(counts, _scale_squares(table, *squares), strict=True):
+            means[_OWN_MEANS[count]] = _divide_or(own, _add_counts(count), unknown)
     shares = zip((SQUARE_RECALL, SQUARE_FPR), above.items(), strict=True)
     frame = frame.with_columns(
         *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
-        *(_divide_or(*sums, mean_weight).alias(name) for name, sums in means.items()),
+        *(mean.alias(name) for name, mean in means.items()),
     )
     return frame.with_columns(_measure_sizes(table)).drop(*means)
 
@@ -126,10 +144,11 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     sizes = []
-    for size, total, names, rate, share, ratio in zip(
+    for number, size, total, names, rate, share, ratio in zip(
+        (0, 1),
         (N_POS_EFFECTIVE, N_NEG_EFFECTIVE),
         (N_POS_SQUARES, N_NEG_SQUARES),
-        (("tp", "fn"), ("fp", "tn")),
+        zip(*_SIDES.values(), strict=True),
         (pl.col("recall"), pl.col("fpr")),
         (pl.col(SQUARE_RECALL), pl.col(SQUARE_FPR)),
         _ratios(table),
@@ -139,18 +158,31 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
         above, below = (
             _raise_to_one_row(part, _add_counts(name), pl.col(mean), squares)
             for part, name, mean in (
-                (share, names[0], _MEAN_ABOVE),
-                (1 - share, names[1], _MEAN_BELOW),
+                (share, names[0], _MEANS["above"]),
+                (1 - share, names[1], _MEANS["below"]),
             )
         )
         rest = 1 - rate
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
         design_effect = rest * (above / rate) + rate * (below / rest)
-        empty = pl.when(rate == 0).then(pl.col(_MEAN_ABOVE)).otherwise(pl.col(_MEAN_BELOW))
-        of_empty = _add_counts(*names) / empty
+        unseen_above, unseen_below = (_find_unseen_weight(number, side) for side in _SIDES)
+        of_empty = _add_counts(*names) / pl.when(rate == 0).then(unseen_above).otherwise(unseen_below)
         inside = (rate > 0) & (rate < 1)
         sizes.append(pl.when(inside).then(pl.col(size) / design_effect).otherwise(of_empty).alias(size))
     return sizes
+
+
+def _find_unseen_weight(number: int, side: str) -> pl.Expr:
+    """Return what a row of class `number` would weigh on the side of a threshold where it has none."""
+    opposite = "below" if side == "above" else "above"
+    own = pl.col(_OWN_MEANS[_SIDES[opposite][number]])
+    here, there = (pl.col(_OWN_MEANS[_SIDES[at][1 - number]]) for at in (side, opposite))
+    return _choose_weight(pl.col(_MEANS[side]), pl.coalesce(here * (own / there), own))
+
+
+def _choose_weight(by_score: pl.Expr, by_class: pl.Expr) -> pl.Expr:
+    """Return the weight of an unseen row if weights go by score, or by class if that is far larger."""
+    return pl.when(by_class > by_score * _LEAST_FACTOR).then(by_class).otherwise(by_score)
 
 
 def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.Expr) -> pl.Expr:
@@ -225,13 +257,15 @@ def _divide_or(part: pl.Expr, total: pl.Expr, other: pl.Expr) -> pl.Expr:
 
 def _add_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> pl.Expr:
     """Return the sum of squares of both classes, in the unit of both."""
-    return sum(
-        (
-            _near_one(table, total, squares=True) * (ratio * ratio)
-            for total, ratio in zip((pos, neg), _ratios(table), strict=True)
-        ),
-        pl.lit(0.0),
-    )
+    return sum(_scale_squares(table, pos, neg), pl.lit(0.0))
+
+
+def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+    """Return the sum of squares of each class, in the unit of both."""
+    return [
+        _near_one(table, total, squares=True) * (ratio * ratio)
+        for total, ratio in zip((pos, neg), _ratios(table), strict=True)
+    ]
 
 
 def _add_counts(*names: str) -> pl.Expr:
