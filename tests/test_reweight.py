@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -221,3 +222,27 @@ def test_a_missing_score_raises_if_scores_are_named() -> None:
     with pytest.raises(PrcError, match=r"score column 'p' is null in 1 row\(s\)"):
         table.prc.reweight("c", field, score="p")
     assert table.prc.reweight("c", field).height == 3
+
+
+def test_months_of_a_field_have_one_prevalence_apart_from_rounding() -> None:
+    rng = np.random.default_rng(5)
+    n = 3_000
+    columns = {"month": rng.integers(1, 13, n), "c": rng.integers(0, 3, n), "label": rng.random(n) < 0.3}
+    df = pl.DataFrame(columns | {"score": rng.normal(size=n) + columns["label"]})
+    field = pl.DataFrame({"c": [0, 1, 2], "eta": [0.003, 0.0007, 0.00013], "share": [0.21, 0.32, 0.47]})
+    weighted = df.prc.reweight("c", field, by="month")
+    own = weighted.group_by("month").agg(
+        (pl.col("weight") * pl.col("label")).sum() / pl.col("weight").sum()
+    )
+    assert own["weight"].n_unique() > 1  # just rounding
+    asked: Any = {"model": "month", "paired": False, "weight": "weight", "threshold": 1.0}
+    eta = float((field["eta"] * field["share"]).sum())
+    assert_frame_equal(
+        weighted.prc.compare(**asked), weighted.prc.compare(eta=eta, **asked), rel_tol=1e-9
+    )
+    areas = asked | {"threshold": None, "metrics": "roc_auc"}
+    assert_frame_equal(
+        weighted.prc.compare(**areas), weighted.prc.compare(eta=eta, **areas), rel_tol=1e-9
+    )
+    ranks: Any = {"model": "month", "weight": "weight", "confidence": 0.95}
+    assert_frame_equal(weighted.prc.ranking(**ranks), weighted.prc.ranking(eta, **ranks), rel_tol=1e-9)

@@ -105,6 +105,8 @@ def read_eta(
     return EtaTable(frame, etas_per_group=len(values), shared=shared)
 
 
+_ROUNDING = 1e-12
+"""Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
 _NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
 
 
@@ -189,8 +191,12 @@ def join_etas(
     else:
         pairs = groups.join(etas, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
+    own_eta = n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)
+    if grid.shared:
+        least = own_eta.min()
+        own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
     pairs = pairs.with_columns(
-        eta.fill_null(n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)),
+        eta.fill_null(own_eta),
         *class_factors(eta, own, n_pos, n_neg),
         own.alias(IS_OWN_ETA),
     )
