@@ -58,5 +58,6 @@ def missing_row_check(
         n_groups.cast(pl.String),
         " group(s), such as ",
         *parts,
+        "; add it, or leave out a column by which its rows need not differ",
     )
     return Check(n_groups > 0, text)
