@@ -114,34 +114,54 @@ def to_scale(metric: Any, value: float) -> float:
     return math.inf if above < 1e-12 else math.log(below / above)
 
 
+def expected_limits(parts: list[dict[str, Any]], of_recall: bool) -> tuple[float, float]:
+    """The interval of recall or fpr of a field: that of its effective size, or of one part alone."""
+    hit, total = ("tp", "p") if of_recall else ("fp", "n")
+
+    def find_interval(k: float, n: float) -> tuple[float, float]:
+        low, high = rate_interval(k, n)
+        return low, raise_end_of_recall(k, n, high, 0.95) if of_recall else high
+
+    weights = [part["share"] * (part["eta"] if of_recall else 1 - part["eta"]) for part in parts]
+    weights = [weight / sum(weights) for weight in weights]
+    rates = [part[hit] / part[total] for part in parts]
+    rate = sum(w * r for w, r in zip(weights, rates, strict=True))
+    even = sum(w * w / part[total] for w, part in zip(weights, parts, strict=True))
+    spread = sum(
+        w * w * r * (1 - r) / part[total] for w, r, part in zip(weights, rates, parts, strict=True)
+    )
+    size = 1 / even if rate * (1 - rate) <= 0 else 1 / max(even, spread / (rate * (1 - rate)))
+    low, high = find_interval(rate * size, size)
+    for weight, part, own in zip(weights, parts, rates, strict=True):
+        part_low, part_high = find_interval(part[hit], part[total])
+        low = min(low, rate - weight * (own - part_low))
+        high = max(high, rate + weight * (part_high - own))
+    return max(low, 0.0), min(high, 1.0)
+
+
 def expected_low(metric: Any, parts: list[dict[str, Any]], least: tuple[int, int]) -> float | None:
     """The low end of a band on the unbounded scale; None where no distance is defined."""
     for part in parts:
         part["recall"], part["fpr"] = part["tp"] / part["p"], part["fp"] / part["n"]
-    middle = to_scale(metric, metric(*mix(parts)))
+    recall, fpr, eta = mix(parts)
+    middle = to_scale(metric, metric(recall, fpr, eta))
     if math.isinf(middle) or math.isnan(middle):
         return None
-    squares = 0.0
+    at_recall = metric(expected_limits(parts, of_recall=True)[least[0]], fpr, eta)
+    at_fpr = metric(recall, expected_limits(parts, of_recall=False)[least[1]], eta)
+    squares = sum((middle - to_scale(metric, value)) ** 2 for value in (at_recall, at_fpr))
     for i, part in enumerate(parts):
-        low, high = rate_interval(part["tp"], part["p"])
-        recalls = low, raise_end_of_recall(part["tp"], part["p"], high, 0.95)
-        moves: list[list[dict[str, Any]]] = [
-            [{"recall": recalls[least[0]]}],
-            [{"fpr": rate_interval(part["fp"], part["n"])[least[1]]}],
-            [{"eta": end} for end in part["ends"]],
+        moved = [
+            to_scale(metric, metric(*mix([*parts[:i], part | {"eta": end}, *parts[i + 1 :]])))
+            for end in part["ends"]
         ]
-        for choices in moves:
-            moved = [
-                to_scale(metric, metric(*mix([*parts[:i], {**part, **choice}, *parts[i + 1 :]])))
-                for choice in choices
-            ]
-            squares += max(0.0, middle - min(moved)) ** 2
+        squares += max(0.0, middle - min(moved)) ** 2
     return middle - math.sqrt(squares)
 
 
 @examples(60)
 @given(fields(), st.sampled_from(["precision", "npv", "mcc", "f1", "recall"]), st.booleans())
-def test_bands_add_a_distance_for_each_part(tables: Any, name: str, uncertain: bool) -> None:
+def test_bands_by_definition(tables: Any, name: str, uncertain: bool) -> None:
     table, frame = tables
     frame = with_ends(frame) if uncertain else frame
     metric = getattr(metrics, name)
@@ -329,15 +349,11 @@ def test_decision_curves_of_a_field(tables: Any) -> None:
     weighted = table.prc.reweight("c", frame, by="g").prc.decision_curve(weight="weight", **asked)
     assert_frame_equal(found.select(weighted.columns), weighted)
     parts = list(list_parts(table.filter(g=0), frame, 0.5))
-    metric = metrics.precision  # any: it only computes the rates
-    expected_low(metric, parts, (0, 1))
-    recall, fpr, eta = mix(parts)
-    squares = 0.0
     for part in parts:
-        low = rate_interval(part["tp"], part["p"])[0]
-        high = rate_interval(part["fp"], part["n"])[1]
-        squares += (part["share"] * part["eta"] * (part["recall"] - low)) ** 2
-        squares += (part["share"] * (1 - part["eta"]) * (high - part["fpr"])) ** 2
+        part["recall"], part["fpr"] = part["tp"] / part["p"], part["fp"] / part["n"]
+    recall, fpr, eta = mix(parts)
+    low, high = expected_limits(parts, of_recall=True)[0], expected_limits(parts, of_recall=False)[1]
+    squares = (eta * (recall - low)) ** 2 + ((1 - eta) * (high - fpr)) ** 2
     row = found.filter(g=0, threshold_probability=0.5).row(0, named=True)
     assert row["net_benefit"] == pytest.approx(eta * recall - (1 - eta) * fpr, abs=1e-12)
     assert row["net_benefit_low"] == pytest.approx(row["net_benefit"] - math.sqrt(squares), abs=1e-12)

@@ -195,11 +195,17 @@ BAND_AT = (
     (4, 300, 2.0),
     (5, 500, 2.0),
 )
+FEW_EACH = [
+    Field(f"{name} alike", (Part(100, 1_000, 0.02, 1, 3),) * n, 0)
+    for name, n in (("five", 5), ("twenty", 20))
+]
 BAND_CELLS = [(FIELDS[i], events, at) for i, events, at in (*BAND_AT, (6, 5_000, 3.5))]
+BAND_CELLS += [(field, 2_000, at) for field in FEW_EACH for at in (3.43, 3.09, 2.75)]
+"""Thresholds with 0.3, 1 and 3 expected false positives in each part."""
 SHOWN = ("precision", "f1", "recall")
 
 
-@experiment(BAND_CELLS, 500)
+@experiment(BAND_CELLS, 1_000)
 def measure_field_bands(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Bands at one threshold of a field: eta known, sampled and taken as exact, and sampled."""
     field, events, threshold = cell

@@ -214,7 +214,7 @@ def add_bands(
     if bands.uncertain_eta:
         frame = add_eta_limits(frame)
     for number, metric in enumerate(metrics):
-        frame = _add_band(frame, metric, bands)
+        frame = add_band(frame, metric, bands)
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
     return frame
@@ -269,13 +269,22 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
     return least, (1 - least[0], 1 - least[1])
 
 
-def _add_band(frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions) -> pl.LazyFrame:
-    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta."""
+def add_band(
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    bands: BandOptions,
+    *,
+    eta_squares: tuple[str, str] | None = None,
+) -> pl.LazyFrame:
+    """Add the band of one metric to rows that have the limits of recall and fpr, and those of eta.
+
+    `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
+    """
     etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
     ends = _build_corners(metric, etas)
     if bands.band == "mover":
         correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
-        frame, scaled = _add_scaled_ends(frame, metric, etas, correlation)
+        frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = choose_ends(metric, scaled, ends)
     return add_ends(frame, metric.name, ends)
 
@@ -328,12 +337,17 @@ def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
 
 
 def _add_scaled_ends(
-    frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str], correlation: pl.Expr | None
+    frame: pl.LazyFrame,
+    metric: PointMetric,
+    etas: Sequence[str],
+    correlation: pl.Expr | None,
+    eta_squares: tuple[str, str] | None,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both ends of a band on the unbounded scale, and the frame with the columns they read.
 
     The `correlation` is that of recall and fpr, if they are not independent.
     """
+    etas = () if eta_squares else etas
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
@@ -349,6 +363,11 @@ def _add_scaled_ends(
     if etas:
         more = measure_eta_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
+    elif eta_squares:
+        below, above = (
+            [*rates, pl.col(name).sqrt()]
+            for rates, name in zip((below, above), eta_squares, strict=True)
+        )
     low, high = (combine_distances(distances, correlation) for distances in (below, above))
     return frame, (estimate - low, estimate + high)
 

@@ -410,9 +410,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           prevalence precision is tp / (tp + fp) to the last bit.
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where
           the metric is null, or where a class is absent. Weights are taken as sampling weights: one over
-          the probability with which a row was sampled. With `within` each part adds a distance for
-          either class, and one for its eta if that is an estimate. With `cluster`, also null unless
-          several clusters have rows of each class.
+          the probability with which a row was sampled. With `within` each part adds to the variance of
+          both rates, and a distance for its eta if that is an estimate. With `cluster`, also null
+          unless several clusters have rows of each class.
         - with `within`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many examples
           of equal weight the positives, the negatives and the false alerts count as (Kish 1965); their
           numbers if all weigh alike, and fewer if one part has the weight. `tp`, `fp`, `fn` and `tn` are
