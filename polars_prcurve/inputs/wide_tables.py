@@ -48,13 +48,13 @@ def pair_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tu
         frame = frame.filter(~pl.any_horizontal(is_missing(select_column(n), schema[n]) for n in scores))
     others = _find_other_columns(schema, scores, [MODEL, score, EXAMPLE])
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    long = _number_rows(frame, EXAMPLE).unpivot(
-        selectors.by_name(scores),
-        index=selectors.by_name(EXAMPLE, *others),
-        variable_name=MODEL,
-        value_name=score,
+    rows, names = _number_rows(frame, EXAMPLE), pl.Enum(scores)
+    kept = [EXAMPLE, *map(select_column, others)]
+    models = (
+        rows.select(*kept, pl.lit(name, dtype=names).alias(MODEL), select_column(name).alias(score))
+        for name in scores
     )
-    return long.with_columns(pl.col(MODEL).cast(pl.Enum(scores))), score
+    return pl.concat(models), score
 
 
 class ModelTable(NamedTuple):
