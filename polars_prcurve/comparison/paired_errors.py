@@ -50,6 +50,7 @@ _ROW_NUMBER = f"{RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
 _INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
 _SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
 _FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
 _IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
@@ -66,52 +67,36 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     and of weights it is their share.
     """
     by, of_cluster = table.group_columns, [CLUSTER] if is_clustered(table) else []
-    rows = add_places(rows)
+    amount = pl.col(POS) + pl.col(NEG)  # an example is of one class
     if table.has_squares and not of_cluster:
-        rows = rows.with_columns(
-            square_integer(pl.col(name), scaled=table.float_sums).alias(name) for name in (POS, NEG)
-        )
+        amount = square_integer(amount, scaled=table.float_sums)
+    kind = pl.when(pl.col(POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    rows = add_places(rows).with_columns(
+        amount.alias(_AMOUNT), (pl.col(PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
+    )
     example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
-    of_model = (GROUP, PLACE, IS_TIED)
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
     ends = {_FIRST: pl.col(GROUP).min(), _LAST: pl.col(GROUP).max()}
     rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
-    sides = (("a", (POS, NEG, *of_cluster), _LAST), ("b", (), _FIRST))
+    sides = (("a", (_AMOUNT, *of_cluster), _LAST), ("b", (), _FIRST))
     a, b = (
         rows.filter(pl.col(GROUP) != pl.col(end)).select(
-            *example, *amounts, *(pl.col(n).alias(side_name(n, side)) for n in of_model)
+            *example, *of_example, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, _INFLUENCE))
         )
-        for side, amounts, end in sides
+        for side, of_example, end in sides
     )
-    both = join_groups(a, b, example).filter(is_ordered_pair())
-    places = [side_name(name, side) for name in of_model for side in SIDES]
-    cells = both.group_by(*places, *of_cluster)
-    models = [side_name(GROUP, side) for side in SIDES]
-    shares = cells.agg(pl.col(POS, NEG).sum()).with_columns(
-        pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(models).cast(pl.Float64)
-        for name in (POS, NEG)
+    both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
+    models, numbers = ([side_name(n, side) for side in SIDES] for n in (GROUP, _INFLUENCE))
+    cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
+    is_pos = read_side("a", _INFLUENCE) % len(_KINDS) == 0
+    total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
+    return cells.with_columns(is_pos.alias(_IS_POS)).select(
+        *models,
+        *numbers,
+        *of_cluster,
+        _IS_POS,
+        (pl.col(_AMOUNT).cast(pl.Float64) / total.cast(pl.Float64)).alias(_SHARE),
     )
-    return _split_by_class(shares).select(
-        *models, *of_cluster, _SHARE, _IS_POS, *(side_name(_INFLUENCE, side) for side in SIDES)
-    )
-
-
-def _split_by_class(cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the cells with positives, then those with negatives, and which influences theirs are."""
-    split = cells.join(pl.LazyFrame({_IS_POS: [True, False]}), how="cross")
-    share = pl.when(_IS_POS).then(POS).otherwise(NEG)
-    kinds = {
-        side: pl.when(_IS_POS).then(0).when(read_side(side, IS_TIED)).then(1).otherwise(2)
-        for side in SIDES
-    }
-    split = split.with_columns(
-        share.alias(_SHARE),
-        *(
-            (read_side(side, PLACE) * len(_KINDS) + kind).alias(side_name(_INFLUENCE, side))
-            for side, kind in kinds.items()
-        ),
-    )
-    return split.filter(pl.col(_SHARE).fill_nan(0.0) > 0)
 
 
 def add_pair_variances(
