@@ -92,6 +92,7 @@ CUM_POS = "_prc_cum_pos"  # positives at this score and above, plus those of all
 CUM_NEG = "_prc_cum_neg"
 CUM_POS_ABOVE = "_prc_cum_pos_above"  # CUM_POS of the next higher score
 CUM_NEG_ABOVE = "_prc_cum_neg_above"
+ENDS_GROUP = "_prc_ends_group"  # Boolean, true for the last row of a group
 CUM_POS_SQUARES = "_prc_cum_pos_squares"  # as CUM_POS, of the squares of weights
 CUM_NEG_SQUARES = "_prc_cum_neg_squares"
 CUM_POS_SQUARES_ABOVE = "_prc_cum_pos_squares_above"

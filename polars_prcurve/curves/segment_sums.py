@@ -21,6 +21,7 @@ from polars_prcurve.column_names import (
     CUM_NEG_ABOVE,
     CUM_POS,
     CUM_POS_ABOVE,
+    ENDS_GROUP,
     ENVELOPE,
     FPR_BEFORE,
     FPR_OR_ZERO,
@@ -70,10 +71,6 @@ from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sweep_table import build_sweep
-
-# Not by totals, which are in the unit of the weights, and not in that of running sums.
-IS_LAST = (pl.col("fn") == 0) & (pl.col("tn") == 0)
-"""Whether a row is the last of its curve; of points, fn and tn are shares."""
 
 _WEIGHT = f"{RESERVED}weight"
 
@@ -316,7 +313,8 @@ def build_segments(
         corner = sweep.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
         points = pl.concat([frame.select(GROUP, "recall", "fpr"), corner])
         frame = add_row_before(points.sort(GROUP, "fpr", "recall"))
-        frame = frame.with_columns(fn=1 - pl.col("recall"), tn=1 - pl.col("fpr"))  # as shares
+        at_corner = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
+        frame = frame.with_columns(at_corner.alias(ENDS_GROUP))
         if table.has_counts:
             sizes = sweep.groups.select(
                 GROUP, N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_NEG_LOCAL, MISSED_FACTOR
@@ -328,7 +326,7 @@ def build_segments(
     if "all" not in needs:
         kept = rises | early if "corners" in needs else rises
         if with_last:
-            kept |= IS_LAST
+            kept |= pl.col(ENDS_GROUP)
         frame = frame.filter(kept)
     if any(metric.recipe.reads_half_positive for metric in metrics):
         counted = isinstance(table, ScoreTable) and not _has_weights(table)

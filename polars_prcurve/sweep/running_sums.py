@@ -26,6 +26,7 @@ from polars_prcurve.column_names import (
     CUM_POS_ABOVE,
     CUM_POS_SQUARES,
     CUM_POS_SQUARES_ABOVE,
+    ENDS_GROUP,
     GROUP,
     N_NEG,
     N_NEG_EFFECTIVE,
@@ -166,8 +167,11 @@ def _sum_at_scores(ordered: SortedRows, kept: pl.Expr, also: Sequence[str] = ())
     """
     sums = ordered.pos.cum_sum().alias(CUM_POS), ordered.neg.cum_sum().alias(CUM_NEG)
     squares = (pl.col(name).cum_sum().alias(_CUM_SQUARES[name][0]) for name in ordered.more)
-    running = ordered.frame.select(*ordered.columns, *sums, *squares, *also, kept.alias(_IS_KEPT))
-    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), also)
+    ends = ordered.ends_group.alias(ENDS_GROUP)
+    running = ordered.frame.select(*ordered.columns, *sums, *squares, *also, ends, kept.alias(_IS_KEPT))
+    return _decode_rows(
+        ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), (*also, ENDS_GROUP)
+    )
 
 
 def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:

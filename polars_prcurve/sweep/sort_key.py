@@ -43,6 +43,8 @@ class SortedRows(NamedTuple):
     """The score of the row, in its own dtype."""
     is_last: pl.Expr
     """Whether the next row has another group or score."""
+    ends_group: pl.Expr
+    """Whether the next row has another group."""
     pos: pl.Expr
     """The row's contribution to the positives."""
     neg: pl.Expr
@@ -98,6 +100,8 @@ def _sort_by_key(
         marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
         keyed = pl.concat([keyed, marked], how="diagonal")
     key = pl.col(_KEY)
+    # The fill is above all keys, so the last row of the table counts as a last one.
+    changes = key ^ key.shift(-1, fill_value=2**126)
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     # In 64 bits, `falling` is the code with all bits flipped except the sign; flip them back.
@@ -108,9 +112,9 @@ def _sort_by_key(
         # The group is in range, and a cast that may wrap around is cheaper than one that checks.
         group=(key // 2**66).cast(pl.UInt32, wrap_numerical=True),
         threshold=_decode_score(code, dtype),
-        # Neighbours of equal group and score differ in the two low bits at most. The fill is above all
-        # keys, so the last row of the table counts as a last one.
-        is_last=(key ^ key.shift(-1, fill_value=2**126)) > (_POSITIVE_BIT | _MARK_BIT),
+        # Neighbours of equal group and score differ in the two low bits at most.
+        is_last=changes > (_POSITIVE_BIT | _MARK_BIT),
+        ends_group=changes >= 2**66,
         pos=(bits == _POSITIVE_BIT).cast(pl.Int64) if labelled else pl.col(POS),
         neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
         is_mark=bits == _MARK_BIT,
@@ -138,12 +142,14 @@ def _sort_by_columns(
     if marks is not None:
         rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(MARK))], how="diagonal")
     group, score = pl.col(GROUP), pl.col(SCORE)
+    ends_group = group.ne_missing(group.shift(-1))
     return SortedRows(
         rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),
         (GROUP, SCORE),
         group=group,
         threshold=score,
-        is_last=group.ne_missing(group.shift(-1)) | score.ne_missing(score.shift(-1)),
+        is_last=ends_group | score.ne_missing(score.shift(-1)),
+        ends_group=ends_group,
         pos=pl.col(POS),
         neg=pl.col(NEG),
         is_mark=pl.col(MARK),

@@ -30,6 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.column_names import (
+    ENDS_GROUP,
     FPR_BEFORE,
     FPR_GAP,
     FPR_OR_ZERO,
@@ -50,7 +51,7 @@ from polars_prcurve.column_names import (
     SQUARE_RUN,
 )
 from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
-from polars_prcurve.curves.segment_sums import IS_LAST, CurveSegments
+from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
@@ -100,7 +101,7 @@ def build_influences(
     in_group = pl.col(GROUP) == pl.col(GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
-    segments = curves.segments[False].filter((pl.col(RISE) > 0) | IS_LAST)
+    segments = curves.segments[False].filter((pl.col(RISE) > 0) | pl.col(ENDS_GROUP))
     place = pl.int_range(pl.len()).over(GROUP)
     segments = segments.with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP), place.alias(PLACE))
     if curves.design:
