@@ -114,59 +114,69 @@ def add_pair_variances(
 
     The `cells` are those of `count_cells`. Of rows that are `clustered` there is `<name>_of_clusters`.
     """
-    sums = ("of_clusters",) if clustered else ("pos", "neg")
+    sums = {"of_clusters": "pos"} if clustered else {"pos": "pos", "neg": "neg"}
     add_up = _add_up_clusters if clustered else _add_up_examples
     group_b = side_name(GROUP, "b")
     for influences in build_influences(
         curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group
     ):
-        step = [ETA_NUMBER] if influences.key == PAIR else []
-        listed = _list_influences(influences, [*by, *step], clustered=clustered)
-        key_a = side_name(influences.key, "a")
-        joined = _join_influences(cells, listed, influences, step)
-        totals = add_up(joined, [key_a, group_b], influences.all_names)
-        names = [f"{name}_{kind}" for name in influences.names for kind in sums]
-        variances = influences.lanes.unpack(totals, names, pair=key_a, also=[group_b])
+        key, names = influences.key, influences.all_names
+        step = [ETA_NUMBER] if key == PAIR else []
+        sizes = _find_common_sizes(influences, [*by, *step], clustered=clustered)
+        joined = _join_influences(cells, _list_influences(influences, sizes), key, step, names)
+        key_a = side_name(key, "a")
+        totals = add_up(joined, [key_a, group_b], names).join(sizes, left_on=key_a, right_on=key)
+        totals = totals.with_columns(
+            pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** 2
+            for name in names
+            for kind, side in sums.items()
+        )
+        columns = [f"{name}_{kind}" for name in influences.names for kind in sums]
+        variances = influences.lanes.unpack(totals, columns, pair=key_a, also=[group_b])
         differences = differences.join(variances, on=[key_a, group_b], how="left")
     return differences
 
 
-def _list_influences(
+def _find_common_sizes(
     influences: InfluenceTable, alike: Sequence[str], *, clustered: bool
 ) -> pl.LazyFrame:
-    """Return one row per influence, with `<name>` and `<name>_size`.
+    """Return one row per key, with `<name>_pos_size` and `<name>_neg_size`.
 
     The size is a power of two that the influences of a class reach in no model of rows `alike`; of rows
     that are `clustered`, those of neither class.
     """
-    names, sizes = influences.all_names, {}
-    for name in names:
+    sizes = {}
+    for name in influences.all_names:
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
             most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
             sizes[size] = most.over(alike) if alike else most
-    kinds = {name: [pl.col(f"{name}_{kind}") for kind in _KINDS] for name in names}
-    kinds |= {
-        f"{name}_size": [pl.col(f"{name}_{side}_size") for side in _KINDS.values()] for name in names
+    of_key = influences.frame.group_by(influences.key, *alike).agg(pl.col(*sizes).first())
+    return of_key.select(influences.key, **sizes)
+
+
+def _list_influences(influences: InfluenceTable, sizes: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row per influence, with `<name>`: the influence over the size of its class."""
+    listed = {
+        name: [pl.col(f"{name}_{kind}") / pl.col(f"{name}_{side}_size") for kind, side in _KINDS.items()]
+        for name in influences.all_names
     }
-    keys = dict.fromkeys((GROUP, influences.key, *alike))
-    frame = influences.frame.with_columns(**sizes)
+    frame = influences.frame.drop(set(sizes.collect_schema()) - {influences.key})
+    frame = frame.join(sizes, on=influences.key)
     return frame.join(pl.LazyFrame({COPY: range(len(_KINDS))}), how="cross").select(
-        *keys,
+        *dict.fromkeys((GROUP, influences.key)),
+        *((ETA_NUMBER,) if influences.key == PAIR else ()),
         (pl.col(PLACE) * len(_KINDS) + pl.col(COPY)).alias(_INFLUENCE),
-        *(pick_by_number(COPY, values, pl.lit(None)).alias(n) for n, values in kinds.items()),
+        *(pick_by_number(COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
     )
 
 
 def _join_influences(
-    cells: pl.LazyFrame, listed: pl.LazyFrame, influences: InfluenceTable, step: Sequence[str]
+    cells: pl.LazyFrame, listed: pl.LazyFrame, key: str, step: Sequence[str], names: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return the cells with the influences of both models, and their sizes beside those of model a."""
-    names = influences.all_names
-    sizes = [f"{name}_size" for name in names]
-    of_a, of_b = [influences.key, *names, *sizes], names
+    """Return the cells with the influences of both models."""
     # Model a brings a row for some prevalences; model b is joined at the same ones.
-    for side, own, shared in (("a", of_a, []), ("b", of_b, step)):
+    for side, own, shared in (("a", [key, *names], []), ("b", names, step)):
         on = [side_name(name, side) for name in (GROUP, _INFLUENCE)]
         columns = dict.fromkeys((GROUP, _INFLUENCE, *own))
         named = listed.select(*step, *(pl.col(name).alias(side_name(name, side)) for name in columns))
@@ -176,17 +186,16 @@ def _join_influences(
 
 def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the variances of differences of influences among examples."""
-    squares: dict[str, pl.Expr] = {}
-    variances: dict[str, pl.Expr] = {}
-    of_class: dict[str, pl.Expr] = {}
-    for name in names:
-        size = read_side("a", f"{name}_size")
-        # Less their means, influences are at most twice the size, and differences four times.
-        share_of_square = (_subtract_influences(name) / size) ** 2 / 16 * pl.col(_SHARE)
-        squares |= {name: to_whole_shares(share_of_square), f"{name}_size": size}
-        variances[name] = sum_shares(pl.col(name)) * 16 * pl.col(f"{name}_size").first() ** 2
-        of_class[f"{name}_pos"] = pl.col(name).filter(_IS_POS).sum()
-        of_class[f"{name}_neg"] = pl.col(name).filter(~pl.col(_IS_POS)).sum()
+    # Less their means, influences over their size are at most 2, and differences 4.
+    squares = {
+        name: to_whole_shares(_subtract_influences(name) ** 2 / 16 * pl.col(_SHARE)) for name in names
+    }
+    variances = {name: sum_shares(pl.col(name)) * 16 for name in names}
+    of_class = {
+        f"{name}_{side}": pl.col(name).filter(members).sum()
+        for name in names
+        for side, members in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+    }
     both = joined.select(*keys, _IS_POS, **squares).group_by(*keys, _IS_POS).agg(**variances)
     return both.group_by(keys).agg(**of_class)
 
@@ -194,16 +203,14 @@ def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[
 def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the sums of squares of what clusters add to a difference."""
     terms = {
-        name: ClusterTerm(
-            _subtract_influences(name) * pl.col(_SHARE), most=8 * read_side("a", f"{name}_size")
-        )
+        name: ClusterTerm(_subtract_influences(name) * pl.col(_SHARE), most=pl.lit(8.0))
         for name in names
     }
     return add_up_clusters(joined, keys, terms)
 
 
 def _subtract_influences(name: str) -> pl.Expr:
-    """Return the influence of the examples of a cell on the difference."""
+    """Return the influence of the examples of a cell on the difference, over the common size."""
     return read_side("a", name) - read_side("b", name)
 
 

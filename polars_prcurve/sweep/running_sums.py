@@ -169,9 +169,7 @@ def _sum_at_scores(ordered: SortedRows, kept: pl.Expr, also: Sequence[str] = ())
     squares = (pl.col(name).cum_sum().alias(_CUM_SQUARES[name][0]) for name in ordered.more)
     ends = ordered.ends_group.alias(ENDS_GROUP)
     running = ordered.frame.select(*ordered.columns, *sums, *squares, *also, ends, kept.alias(_IS_KEPT))
-    return _decode_rows(
-        ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), (*also, ENDS_GROUP)
-    )
+    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), (*also, ENDS_GROUP))
 
 
 def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
