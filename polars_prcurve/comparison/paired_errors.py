@@ -142,15 +142,16 @@ def _find_common_sizes(
 ) -> pl.LazyFrame:
     """Return one row per key, with `<name>_pos_size` and `<name>_neg_size`.
 
-    The size is a power of two that the influences of a class reach in no model of rows `alike`; of rows
-    that are `clustered`, those of neither class.
+    The size is a power of two that no difference of influences of a class exceeds, between models of
+    rows `alike`; of rows that are `clustered`, none of either class.
     """
     sizes = {}
     for name in influences.all_names:
         of_class = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
         for size in of_class.values():
             most = (pl.max_horizontal(*of_class.values()) if clustered else pl.col(size)).max()
-            sizes[size] = most.over(alike) if alike else most
+            # Less their means, influences are at most twice as large, and differences four times.
+            sizes[size] = 4 * (most.over(alike) if alike else most)
     of_key = influences.frame.group_by(influences.key, *alike).agg(pl.col(*sizes).first())
     return of_key.select(influences.key, **sizes)
 
@@ -186,11 +187,8 @@ def _join_influences(
 
 def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the variances of differences of influences among examples."""
-    # Less their means, influences over their size are at most 2, and differences 4.
-    squares = {
-        name: to_whole_shares(_subtract_influences(name) ** 2 / 16 * pl.col(_SHARE)) for name in names
-    }
-    variances = {name: sum_shares(pl.col(name)) * 16 for name in names}
+    squares = {name: to_whole_shares(_subtract_influences(name) ** 2 * pl.col(_SHARE)) for name in names}
+    variances = {name: sum_shares(pl.col(name)) for name in names}
     of_class = {
         f"{name}_{side}": pl.col(name).filter(members).sum()
         for name in names
@@ -202,8 +200,8 @@ def _add_up_examples(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[
 
 def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
     """Return one row per value of `keys`: the sums of squares of what clusters add to a difference."""
-    terms = {
-        name: ClusterTerm(_subtract_influences(name) * pl.col(_SHARE), most=pl.lit(8.0))
+    terms = {  # the shares of both classes add up to 2
+        name: ClusterTerm(_subtract_influences(name) * pl.col(_SHARE), most=pl.lit(2.0))
         for name in names
     }
     return add_up_clusters(joined, keys, terms)
