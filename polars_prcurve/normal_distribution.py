@@ -6,6 +6,10 @@ import math
 
 import polars as pl
 
+from polars_prcurve.column_names import RESERVED
+
+_SHARE, _T, _OFF = (f"{RESERVED}quantile_{name}" for name in ("share", "t", "off"))
+
 
 def normal_cdf(x: pl.Expr) -> pl.Expr:
     """Return the share of a standard normal distribution below x."""
@@ -13,19 +17,23 @@ def normal_cdf(x: pl.Expr) -> pl.Expr:
     return (x * -math.sqrt(0.5)).erfc() * 0.5
 
 
-def normal_quantile(share: pl.Expr) -> pl.Expr:
-    """Return the x below which a share of a standard normal distribution lies, for a share below 1/2.
+def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, name: str) -> pl.LazyFrame:
+    """Add, as `name`, the x below which a `share` of a standard normal distribution lies, below 1/2.
 
-    The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error.
+    The start is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each is a
+    column of its own, because one expression of all would hold the start hundreds of times.
     """
-    t = (share.log() * -2).sqrt()
+    t, x, off = pl.col(_T), pl.col(name), pl.col(_OFF)
+    frame = frame.with_columns(share.alias(_SHARE))
+    frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_T))
     above = 2.515517 + t * (0.802853 + t * 0.010328)
-    x = above / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    start = above / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    frame = frame.with_columns(start.alias(name))
     for _ in range(2):
         density = (x * x / -2).exp() * (1 / math.sqrt(2 * math.pi))
-        off = (normal_cdf(x) - share) / density
-        x = x - off / (1 + x * off / 2)
-    return x
+        frame = frame.with_columns(((normal_cdf(x) - pl.col(_SHARE)) / density).alias(_OFF))
+        frame = frame.with_columns((x - off / (1 + x * off / 2)).alias(name))
+    return frame.drop(_SHARE, _T, _OFF)
 
 
 def student_quantile(z: float | pl.Expr, freedom: pl.Expr) -> pl.Expr:

@@ -133,7 +133,7 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
     """
     level = Level(comparison.confidence, comparison.adjust, [BASE_GROUP, _PLACE])
     rows = _number_points(comparison)
-    pairs = _join_points(comparison, rows)
+    pairs = level.add_quantile(_join_points(comparison, rows))
     if comparison.examples == "apart":
         differences = _add_limits(pairs, level)
     else:

@@ -24,9 +24,9 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import (
+    add_normal_quantile,
     normal_cdf,
     normal_from_student,
-    normal_quantile,
     student_quantile,
 )
 
@@ -35,6 +35,7 @@ P_VALUE = f"{RESERVED}p_value"
 """The p-value of a difference by which models are ruled out, which is cautious; see `add_flags`."""
 LEAST_SIZE = f"{RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
+_QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _FEW = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
 to 13 % of test sets, with five in 0.7 %, and with ten or more in at most 0.3 %."""
@@ -53,15 +54,16 @@ class Level(NamedTuple):
 
     @property
     def deviations(self) -> pl.Expr:
-        """How many standard errors an interval reaches to either side.
-
-        Adjusted for m pairs, its level is 1 - (1 - confidence) / m.
-        """
-        if self.adjust is None:
-            z = pl.lit(z_value(self.confidence))
-        else:
-            z = -normal_quantile((1 - self.confidence) / 2 / pl.len().over(self.family))
+        """How many standard errors an interval reaches to either side, of rows with `add_quantile`."""
+        z = pl.lit(z_value(self.confidence)) if self.adjust is None else -pl.col(_QUANTILE)
         return z if self.freedom is None else student_quantile(z, self.freedom)
+
+    def add_quantile(self, differences: pl.LazyFrame) -> pl.LazyFrame:
+        """Add what `deviations` reads: adjusted for m pairs, the level is 1 - (1 - confidence) / m."""
+        if self.adjust is None:
+            return differences
+        beyond = (1 - self.confidence) / 2 / pl.len().over(self.family)
+        return add_normal_quantile(differences, beyond, _QUANTILE)
 
     def compute_p_value(self, deviations: pl.Expr) -> pl.Expr:
         """Return how often chance alone takes a difference that many standard errors from 0, or more."""
@@ -102,6 +104,7 @@ def add_limits(
 
     The interval leaves out 0 just where the p-value is small.
     """
+    differences = level.add_quantile(differences)
     for name, metric in metrics.items():
         difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
         least = most = difference
@@ -141,7 +144,8 @@ def add_flags(
         limits = pl.col(f"{name}_low"), pl.col(f"{name}_high")
         flags[f"{name}_resolved"] = pl.when(known).then(is_resolved(*limits, reliable, decisive))
         p_value = pl.col(f"{name}_p_value")
-        halved = normal_cdf(normal_quantile(p_value * 0.5) * 0.5) * 2
+        differences = add_normal_quantile(differences, p_value * 0.5, f"{name}_deviation")
+        halved = normal_cdf(pl.col(f"{name}_deviation") * 0.5) * 2
         # A p-value of 0 has no quantile.
         cautious = pl.when(has_few & p_value.is_not_null()).then(1.0).otherwise(halved.fill_nan(0.0))
         flags[f"{name}_{P_VALUE}"] = pl.when(reliable).then(p_value).otherwise(cautious)

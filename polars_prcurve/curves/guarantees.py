@@ -58,7 +58,7 @@ from polars_prcurve.intervals.binomial_tails import (
 )
 from polars_prcurve.intervals.rates import compute_beta_limits
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.normal_distribution import normal_quantile
+from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.query_checks import Check, compose_sentence
 
 RECALL_HIGH = f"{RESERVED}recall_high"
@@ -265,10 +265,11 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     spent = ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
     ends = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
     room = alpha - spent
-    return pairs.with_columns(
+    pairs = pairs.with_columns(
         *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
         pl.when(room > _NO_ROOM).then(room).alias(_ALPHA),
-    ).with_columns(normal_quantile(pl.col(_ALPHA)).alias(_ALPHA_QUANTILE))
+    )
+    return add_normal_quantile(pairs, pl.col(_ALPHA), _ALPHA_QUANTILE)
 
 
 def eta_level_checks(level: float, alpha: float) -> list[Check]:
