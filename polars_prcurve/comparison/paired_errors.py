@@ -117,9 +117,9 @@ def add_pair_variances(
     sums = {"of_clusters": "pos"} if clustered else {"pos": "pos", "neg": "neg"}
     add_up = _add_up_clusters if clustered else _add_up_examples
     group_b = side_name(GROUP, "b")
-    for influences in build_influences(
-        curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group
-    ):
+    for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
+        # Read for the sizes and for the list, and Polars would compute it anew for each.
+        influences = found._replace(frame=found.frame.cache())
         key, names = influences.key, influences.all_names
         step = [ETA_NUMBER] if key == PAIR else []
         sizes = _find_common_sizes(influences, [*by, *step], clustered=clustered)

@@ -49,7 +49,7 @@ def pair_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tu
     others = _find_other_columns(schema, scores, [MODEL, score, EXAMPLE])
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     rows, names = _number_rows(frame, EXAMPLE), pl.Enum(scores)
-    kept = [EXAMPLE, *map(select_column, others)]
+    kept = [pl.col(EXAMPLE), *map(select_column, others)]
     models = (
         rows.select(*kept, pl.lit(name, dtype=names).alias(MODEL), select_column(name).alias(score))
         for name in scores
