@@ -112,6 +112,7 @@ ENVELOPE = "_prc_envelope"  # least fpr / recall of this row and the rows of low
 # A segment of the ROC curve ends at each row
 RECALL_BEFORE = "_prc_recall_before"  # recall at the start of the segment
 FPR_BEFORE = "_prc_fpr_before"  # fpr at the start of the segment
+RISES = "_prc_rises"  # Boolean, true if a positive is on the row, though too light for a RISE above 0
 RISE = "_prc_rise"  # growth of recall along the segment
 RUN = "_prc_run"  # growth of fpr along the segment
 FPR_GAP = "_prc_fpr_gap"  # growth of fpr over the rows that were left out before the segment

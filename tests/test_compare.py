@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.uncertainty import bootstrap
@@ -218,6 +219,23 @@ def test_prevalences_per_group() -> None:
     for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
         alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(["a", "b"], eta=eta)
         assert_same(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
+
+
+@pytest.mark.parametrize("cluster", [None, "row"])
+def test_a_positive_of_next_to_no_weight_changes_nothing(cluster: str | None) -> None:
+    df = pairs(300, 1).drop("g").with_columns(w=pl.lit(1.0))
+    light = pl.DataFrame({"label": [True, True], "a": [0.5, 0.7], "b": [0.1, 1.2], "w": [1e-21, 1e-22]})
+    how: dict[str, Any] = {"eta": 0.05, "weight": "w", "cluster": cluster}
+    alone, beside = (
+        rows.with_row_index("row").prc.compare(["a", "b"], **how)
+        for rows in (df, pl.concat([df, light]))
+    )
+    known = ["eta", "metric", "difference", "standard_error"]
+    assert alone["standard_error"].null_count() == 0
+    if cluster is None:
+        assert_nearly(beside.select(known), alone.select(known))
+    else:  # two clusters more
+        assert_frame_equal(beside.select(known), alone.select(known), rel_tol=1e-4)
 
 
 def test_own_prevalence_only_if_all_share_it() -> None:

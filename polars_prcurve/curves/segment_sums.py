@@ -41,6 +41,7 @@ from polars_prcurve.column_names import (
     RECALL_BEFORE,
     RESERVED,
     RISE,
+    RISES,
     RUN,
     SQUARE_FPR,
     SQUARE_FPR_BEFORE,
@@ -328,6 +329,7 @@ def build_segments(
         if with_last:
             kept |= pl.col(ENDS_GROUP)
         frame = frame.filter(kept)
+    frame = frame.with_columns(rises.alias(RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
         counted = isinstance(table, ScoreTable) and not _has_weights(table)
         half = 0.5 / pl.col(N_POS) if counted else pl.lit(0.0)

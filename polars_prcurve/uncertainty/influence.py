@@ -42,6 +42,7 @@ from polars_prcurve.column_names import (
     POS,
     RESERVED,
     RISE,
+    RISES,
     RUN,
     SCORE,
     SQUARE_FPR,
@@ -101,7 +102,7 @@ def build_influences(
     in_group = pl.col(GROUP) == pl.col(GROUP).shift(1)
     fpr_above = pl.when(in_group).then(pl.col(FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
-    segments = curves.segments[False].filter((pl.col(RISE) > 0) | pl.col(ENDS_GROUP))
+    segments = curves.segments[False].filter(pl.col(RISES) | pl.col(ENDS_GROUP))
     place = pl.int_range(pl.len()).over(GROUP)
     segments = segments.with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP), place.alias(PLACE))
     if curves.design:
