@@ -1,5 +1,7 @@
 """What each method costs at several prevalences beside what it costs at one, and on small tables.
 
+All times are CPU seconds: what else the machine does matters less to them than to elapsed time.
+
 python benchmarks/costs.py
 """
 
@@ -56,6 +58,7 @@ JOBS: dict[str, Job] = {
     "summary": Job(lambda t, eta: t.one.prc.summary(eta, **AP), 2),
     "summary, confidence=": Job(lambda t, eta: t.one.prc.summary(eta, **AP, confidence=0.95), 4),
     "compare": Job(lambda t, eta: t.wide.prc.compare(["a", "b"], eta, **AP), 4),
+    "compare, id=": Job(lambda t, eta: t.long.prc.compare(eta=eta, model="model", id="id", **AP), 4),
     "ranking, id=, confidence=": Job(
         lambda t, eta: t.long.prc.ranking(eta, model="model", id="id", confidence=0.95), 4
     ),
@@ -73,14 +76,42 @@ JOBS: dict[str, Job] = {
 }
 
 
+def list_least_steps(wide: pl.DataFrame) -> dict[str, pl.LazyFrame]:
+    """Return bare queries for what a comparison of the models a and b cannot do without, each alone."""
+    scores = wide.with_row_index("id").lazy()
+    above = (
+        pl.col(name).filter("label").unique().sort().search_sorted(pl.col(name)).cast(pl.Int64)
+        for name in ("a", "b")
+    )
+    search = scores.select("id", "label", *above)
+    places = search.collect().lazy()
+    squares = (pl.col("a") - pl.col("b")).cast(pl.Float64) ** 2
+    return {
+        "sort of the scores of one model": scores.select(pl.col("a").sort()),
+        "sort of those of both": scores.select(pl.col("a").sort(), pl.col("b").sort()),
+        "search of both among those of positives": search,
+        "join of both by id": places.select("id", "label", "a").join(places.select("id", "b"), on="id"),
+        "count of equal pairs of places": places.group_by("a", "b", "label").len(),
+        "exact sum of squared differences": places.select((squares * 2.0**60).cast(pl.Int128).sum()),
+    }
+
+
+def print_floor_of_comparison(tables: Tables, repeats: int, compare: float) -> None:
+    """Print what each step costs alone, and which share of `compare` that is."""
+    print("\nwhat a comparison at one prevalence cannot do without: CPU seconds, and the share of it")
+    for name, query in list_least_steps(tables.wide).items():
+        seconds = measure(query.collect, 3 * repeats)
+        print(f"{name:40s} {seconds:7.4f}  {seconds / compare:5.0%}")
+
+
 def measure(call: Callable[[], Any], repeats: int) -> float:
-    """Return the median of the seconds that calls take, after one that warms up."""
+    """Return the median of the CPU seconds that calls take, after one that warms up."""
     call()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times)
 
 
@@ -94,15 +125,26 @@ def check_each_prevalence(name: str, job: Job, tables: Tables, etas: list[float]
 
 def print_costs_by_prevalences(rows: int, repeats: int) -> None:
     tables = make_tables(rows)
-    print(f"{rows} examples, 1 in 100 positive: seconds at {NUMBERS} prevalences, and last / first")
+    print(f"{rows} examples, 1 in 100 positive: CPU seconds at {NUMBERS} prevalences, and last / first")
     at_one = {}
     for name, job in JOBS.items():
         check_each_prevalence(name, job, tables, list_etas(4))
         times = [measure(partial(job.run, tables, list_etas(n)), repeats) for n in NUMBERS]
         print_line(name, times, times[-1] / times[0], job.aim)
         at_one[name] = times[0]
-    one, both = at_one["summary"], at_one["compare"]
-    print_line("compare / summary of one model, at one", [one, both], both / one, 5)
+    print_comparison_beside_summaries(tables, at_one["compare"], repeats)
+    print_floor_of_comparison(tables, repeats, at_one["compare"])
+
+
+def print_comparison_beside_summaries(tables: Tables, compare: float, repeats: int) -> None:
+    """Print how many summaries a comparison of two models costs at one prevalence."""
+    print("\ncompare of two models at one prevalence, beside a summary: CPU seconds, and their ratio")
+    models = {"one model": (tables.one, None), "both models": (tables.long, "model")}
+    for of, (table, by) in models.items():
+        for what, how in (("", {}), (", confidence=", {"confidence": 0.95})):
+            call = partial(table.prc.summary, list_etas(1), by=by, **AP, **how)
+            own = measure(call, 3 * repeats)
+            print_line(f"summary of {of}{what}", [own, compare], compare / own, 5)
 
 
 def list_etas(n: int) -> list[float]:
