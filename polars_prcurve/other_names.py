@@ -76,7 +76,8 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
     `weight` is how users write the argument for weights, which must be `known`.
     """
     if name == "within" and weight.strip("-=") in known:
+        what = "command" if weight.startswith("-") else "method"
         return (
-            f"the method reweight weighs the parts of a field: pass the column that it adds as {weight}"
+            f"the {what} reweight weighs the parts of a field: pass the column that it adds as {weight}"
         )
     return ""

@@ -27,9 +27,10 @@ from polars_prcurve.cli.commands import build_parser, describe_metrics
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
-from polars_prcurve.cli.option_values import parse_metrics
+from polars_prcurve.cli.option_values import parse_metrics, parse_threshold_column
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from polars_prcurve.cli.terminal_words import cut_text, measure_width
+from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import parse_metric, refuse_repeats
 from tests.support.tiers import slow_unless
 
@@ -117,6 +118,14 @@ def test_a_pipe_gets_csv(here: Path, capsys: pytest.CaptureFixture[str], output:
     assert error == ""
 
 
+PARTS = pl.DataFrame(
+    {
+        "patient": [1, 2, 3, 4, 5, 6],
+        "eta": [*[None] * 5, 0.5],
+        "share": [1, 2, 3, 4, 5, 0],
+        "n": [1, 1, 1, 1, 1, 0],
+    }
+)
 OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --weight weight", lambda p: p.curve(weight="weight")),
     ("curve --score weight --label label", lambda p: p.curve(score="weight")),
@@ -290,6 +299,23 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         "sampling-plan --threshold 0.5 --budget 3 --strata 4",
         lambda p: p.sampling_plan(0.5, budget=3, strata=4),
     ),
+    (
+        "reweight --within patient --eta parts.csv --missing drop --name w",
+        lambda p: p.reweight("patient", PARTS, missing="drop", name="w"),
+    ),
+    (
+        "reweight --within patient --eta parts.csv --share n --name w --score score,weight "
+        "--weight weight --label label --pos-label 0",
+        lambda p: p.reweight(
+            "patient",
+            PARTS,
+            share="n",
+            name="w",
+            score=["score", "weight"],
+            weight="weight",
+            pos_label=0,
+        ),
+    ),
     ("counts --by model", lambda p: p.counts(by="model")),
     ("counts --unlabelled --model model", lambda p: p.counts(by="model", label=None)),
     (
@@ -306,6 +332,7 @@ def test_every_option_reaches_the_library(
     here: Path, asked: tuple[str, Callable[[Any], pl.DataFrame]]
 ) -> None:
     command, expected = asked
+    PARTS.write_csv("parts.csv")
     name, _, options = command.partition(" ")
     written = table(f"{name} scores.csv {options}")
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order
@@ -407,6 +434,158 @@ def test_a_file_of_samples(here: Path) -> None:
         found = table(f"points scores.csv --model model --eta etas.parquet --recall 0.5 {options}")
         assert_frame_equal(found, expected, rel_tol=1e-12)
         assert found["eta_low"].null_count() == 0
+
+
+# Thresholds that were chosen on one file, for another --------------------------------------------
+
+SCORE_DTYPES = [pl.Float64(), pl.Float32(), pl.Int64(), pl.Decimal(9, 3)]
+
+
+def chosen_and_new(dtype: pl.DataType) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two tables of two models at two sites, whose names look like numbers."""
+    n = pl.int_range(240)
+    scale = 1000 if dtype.is_integer() else 1
+    return tuple(
+        pl.select(
+            (n % 2).cast(pl.String).str.zfill(2).alias("site"),
+            pl.when(n // 2 % 2 == 0).then(pl.lit("forest")).otherwise(pl.lit("trees")).alias("model"),
+            ((n * step % 997) / 997 * scale).cast(dtype).alias("score"),
+            (n * step % 997 + n * 17 % 400 > 700).alias("label"),
+        )
+        for step in (331, 547)
+    )  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("extension", [".csv", ".parquet", ".ndjson"])
+@pytest.mark.parametrize("dtype", SCORE_DTYPES, ids=str)
+def test_thresholds_of_one_file_are_applied_to_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: pl.DataType, extension: str
+) -> None:
+    """Each score that was written is the one that is read: not its neighbour, in no format."""
+    monkeypatch.chdir(tmp_path)
+    old, new = chosen_and_new(dtype)
+    old.write_parquet("old.parquet")
+    new.write_parquet("new.parquet")
+    groups, etas = ["site", "model"], [0.01, 0.3]
+    chosen = prc(old).operating_points(etas, by=groups, recall=0.5, maximize="f1")
+    assert chosen["threshold"].dtype == dtype
+    how = "--by site model --eta 0.01 0.3"
+    file = f"chosen{extension}"
+    assert main(shlex.split(f"points old.parquet {how} --recall 0.5 --maximize f1 -o {file}")) == 0
+    expected = prc(new).operating_points(etas, by=groups, threshold=chosen, confidence=0.9)
+    assert expected.height == 16
+    found = table(f"points new.parquet {how} --threshold {file} --confidence 0.9")
+    assert_frame_equal(found, expected, check_exact=True)
+    same = table(f"points old.parquet {how} --threshold {file}")
+    assert_frame_equal(same.select("tp", "fp"), chosen.select("tp", "fp"), check_exact=True)
+
+
+def test_a_file_of_thresholds_serves_each_command_that_takes_them(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model has its own threshold, also where models are columns of scores."""
+    old, new = chosen_and_new(pl.Float64())
+    for name, df in (("old", old), ("new", new)):
+        df.write_parquet(f"{name}.parquet")
+    how = "--model model --eta 0.1 --recall 0.5"
+    chosen = table(f"points old.parquet {how}", "chosen.csv").drop("eta")
+    ranks = prc(new).ranking(0.1, metric="precision", threshold=chosen, confidence=0.9)
+    asked = "--eta 0.1 --threshold chosen.csv"
+    found = table(f"ranking new.parquet {asked} --metric precision --confidence 0.9")
+    assert_frame_equal(found, ranks, check_exact=True)
+    places = prc(new).crossings(metric="precision", threshold=chosen)
+    found = table("crossings new.parquet --metric precision --threshold chosen.csv")
+    assert_frame_equal(found, places, rel_tol=1e-12)
+    sizes = prc(new).sample_size(by="model", threshold=chosen)
+    found = table("sample-size new.parquet --by model --threshold chosen.csv")
+    assert_frame_equal(found, sizes, check_exact=True)
+    sure = prc(new).operating_points(0.5, by="model", precision=0.5, guarantee=0.8, start=chosen)
+    at = "--model model --eta 0.5 --precision 0.5 --guarantee 0.8 --start all.csv"
+    chosen.write_csv("all.csv")
+    assert_frame_equal(table(f"points new.parquet {at}"), sure, check_exact=True)
+    wide = WIDE.select("label", pl.col("a", "b").cast(pl.Float64))
+    wide.write_parquet("wide.parquet")
+    pl.DataFrame({"model": ["b", "a", "c"], "threshold": [20.0, 40.0, 1.0]}).write_csv("two.csv")
+    apart = {"model": ["a", "b"], "threshold": [40.0, 20.0]}
+    pairs = prc(wide).compare(["a", "b"], 0.1, metrics="recall", threshold=pl.DataFrame(apart))
+    command = "compare wide.parquet --scores a,b --eta 0.1 --metrics recall --threshold"
+    assert_frame_equal(table(f"{command} two.csv"), pairs, rel_tol=1e-12)
+    one = prc(wide).compare(["a", "b"], 0.1, metrics="recall", threshold=25.5)
+    assert_frame_equal(table(f"{command} 25.5"), one, rel_tol=1e-12)
+    os.remove("out.parquet")
+    for line, words in {
+        "points new.parquet --threshold chosen.csv": "the --threshold file and the table both have",
+        "points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
+        "points new.parquet --threshold chosen.csv 0.5": "or one file; got chosen.csv 0.5",
+        "points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
+        "sampling-plan new.parquet --threshold chosen.csv --budget 9": "got 'chosen.csv'",
+        "points new.parquet --by site,model --threshold chosen.csv --rates score score": "no thresholds",
+        "points new.parquet --by model --threshold chosen.csv -o chosen.csv": "is also an input",
+        "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out a column by which",
+    }.items():
+        assert words in refusal(line, capsys), line
+
+
+@pytest.mark.parametrize(
+    ("dtype", "texts", "expected"),
+    [
+        (pl.Int64(), ["7", None], pl.Series([7, None])),
+        (pl.Int8(), ["6.5", "7"], pl.Series([Decimal("6.5"), Decimal(7)])),
+        (pl.UInt64(), [str(2**64 - 1)], pl.Series([2**64 - 1], dtype=pl.UInt64)),
+        (pl.Decimal(9, 2), ["0.07", "0.5"], pl.Series([Decimal("0.07"), Decimal("0.50")])),
+        (pl.Decimal(9, 2), ["0.07", "1e-3"], pl.Series([Decimal("0.07"), Decimal("0.001")])),
+        (pl.Float32(), ["0.33333334", "inf"], pl.Series([1 / 3, float("inf")], dtype=pl.Float32)),
+        (pl.Boolean(), ["true", "0.5"], pl.Series([Decimal(1), Decimal("0.5")])),
+        (pl.Boolean(), ["true", "False"], pl.Series([True, False])),
+    ],
+    ids=str,
+)
+def test_thresholds_in_text_keep_all_their_digits(
+    dtype: pl.DataType, texts: list[str | None], expected: pl.Series
+) -> None:
+    found = parse_threshold_column("--threshold", pl.Series(texts, dtype=pl.String), dtype)
+    assert found.to_list() == expected.to_list()
+    assert found.dtype.base_type() == expected.dtype.base_type()
+
+
+@pytest.mark.parametrize("text", ["inf", "1e39", "x", "nan"])
+def test_a_threshold_in_text_that_is_no_score_is_refused(text: str) -> None:
+    with pytest.raises(PrcError, match="threshold"):
+        parse_threshold_column("--threshold", pl.Series([text]), pl.Int64())
+
+
+def test_weights_of_a_field_go_into_the_next_command(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names of parts look like numbers, and rows without a score are told of."""
+    old, _ = chosen_and_new(pl.Float64())
+    old.with_columns(pl.col("score").replace(0.0, None)).write_parquet("old.parquet")
+    pl.DataFrame({"site": ["00", "01"], "eta": [0.1, 0.01], "share": [1, 3]}).write_csv("field.csv")
+    how = "reweight old.parquet --within site --eta field.csv"
+    weighed = table(f"{how} --score score --missing drop", "weighed.parquet")
+    assert weighed.height == 239
+    assert "1 of 240 rows are left out" in capsys.readouterr().err
+    found = table("points weighed.parquet --weight weight --recall 0.5 --metrics precision")
+    assert found["eta"].to_list() == pytest.approx([0.25 * 0.1 + 0.75 * 0.01])
+    field = "--within site --eta field.csv --missing drop"
+    parts = pl.read_csv("field.csv", schema_overrides={"site": pl.String})
+    for by in ("--by model", "--model model"):
+        each = prc(pl.read_parquet("old.parquet")).reweight("site", parts, by="model")
+        assert_frame_equal(table(f"{how} {by}"), each, check_exact=True)
+    same = table(f"points old.parquet {field} --recall 0.5 --metrics precision")
+    assert_frame_equal(found.select(same.columns[1:7]), same.select(same.columns[1:7]), rel_tol=1e-9)
+    capsys.readouterr()
+    for name in ("out.parquet", "weighed.parquet"):
+        os.remove(name)
+    pl.DataFrame({"site": ["00", "01"], "k": [1, 2], "n": [9, 9], "share": [1, 3]}).write_csv("k.csv")
+    for line, words in {
+        f"{how} --name score": "--name is 'score', which the table has already",
+        f"{how} --share part": "the --eta file has no column 'part'",
+        "reweight old.parquet --within site --eta 0.1": "--eta",
+        "reweight old.parquet --within site --eta k.csv": "k positives among n examples",
+        "reweight old.parquet --eta field.csv": "--within",
+    }.items():
+        assert words in refusal(line, capsys), line
 
 
 # Tables with a column of scores per model ------------------------------------------------------
@@ -1160,7 +1339,7 @@ MISSPELT = {
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
     "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
-    "compare scores.csv --within country": "the method reweight weighs the parts of a field: pass the",
+    "compare scores.csv --within country": "the command reweight weighs the parts of a field: pass the",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "report scores.csv --tilte x": "did you mean '--title' or '--date'?",

@@ -18,6 +18,7 @@ from polars_prcurve.cli import options as o
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.messages import RaisingParser
 from polars_prcurve.cli.notes import PROGRAM
+from polars_prcurve.cli.option_values import split_words
 from polars_prcurve.cli.report_commands import write_demo, write_report
 from polars_prcurve.cli.table_command import write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -74,7 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
         *(_add_curve, _add_summary, _add_points, _add_decision_curve),
         *(_add_compare, _add_ranking, _add_crossings, _add_leaders),
         *(_add_sample_size, _add_resolution, _add_sampling_plan),
-        *(_add_estimate, _add_counts),
+        *(_add_estimate, _add_reweight, _add_counts),
         *(_add_report, _add_demo),
     ):
         add(commands)
@@ -275,7 +276,8 @@ def _add_resolution(commands: Any) -> None:
 
 
 def _add_sampling_plan(commands: Any) -> None:
-    threshold = o.THRESHOLD.take_one("the threshold at which precision is asked for")
+    about = "the threshold at which precision is asked for"
+    threshold = o.THRESHOLD.describe(about, is_list=False, parse=split_words)
     label = o.LABEL.describe("empty where a row has no label yet (default: label)")
     _add_table_command(
         commands,
@@ -310,6 +312,28 @@ def _add_estimate(commands: Any) -> None:
             o.MISSING,
         ],
         columns=("eta", "n", "shift_p_value", "converged"),
+    )
+
+
+def _add_reweight(commands: Any) -> None:
+    scores = o.SCORE.describe(
+        "columns of scores that the weights are for, of which no value may be missing (default: none)",
+        parse=split_words,
+        is_list=True,
+        find_need=None,
+    )
+    eta = o.ETA.describe("a file with a row per part: the columns of --within, eta and share")
+    _add_table_command(
+        commands,
+        "reweight",
+        FilePrc.reweight,
+        "weights that give each part of a field its prevalence and its share",
+        [
+            *(o.BY, o.MODEL, scores, o.LABEL, o.POS_LABEL, o.WEIGHT, o.MISSING),
+            *(o.WITHIN.describe("the columns that tell the parts apart").require(), eta.require()),
+            *(o.SHARE, o.NAME),
+        ],
+        columns=("weight",),
     )
 
 
@@ -370,7 +394,7 @@ def _add_demo(commands: Any) -> None:
 
 
 _ONE_TARGET = [
-    o.THRESHOLD.take_one("for a point metric: at this threshold"),
+    o.THRESHOLD.take_one("for a point metric: at this threshold, or at that of each model in a file"),
     o.RECALL.take_one("for a point metric: at the highest threshold with at least this recall"),
     o.FPR.take_one("for a point metric: at the lowest threshold with at most this rate"),
 ]

@@ -19,10 +19,11 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.cli import table_files
 from polars_prcurve.cli.commands import build_parser
 from polars_prcurve.cli.messages import name_options, translate_message
 from polars_prcurve.cli.notes import PROGRAM, print_note
+from polars_prcurve.cli.option_values import find_file
+from polars_prcurve.cli.read_command import FILE_OPTIONS, list_words
 from polars_prcurve.cli.stop_signals import catch_stop_signals
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError
@@ -67,10 +68,9 @@ def _list_inputs(args: argparse.Namespace) -> Iterator[str]:
     given = vars(args)
     if given.get("input"):
         yield args.input
-    if len(etas := given.get("eta") or []) == 1 and table_files.find_format(etas[0]):
-        yield etas[0]
-    if given.get("reference"):
-        yield args.reference
+    for name in FILE_OPTIONS:
+        if path := find_file(list_words(given.get(name))):
+            yield path
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.cli import table_files
+from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence.eta_values import read_fraction, read_share_text
 
 
@@ -39,10 +41,15 @@ def _parse_number(word: str, expected: str) -> float:
         raise PrcError(f"expected {expected}; got {word!r}") from None
 
 
-def parse_etas(words: Sequence[str]) -> list[float | None] | pl.LazyFrame:
+def find_file(words: Sequence[str]) -> str | None:
+    """Return the one file that an option names in place of values, or None if it names none."""
+    return words[0] if len(words) == 1 and table_files.find_format(words[0]) else None
+
+
+def parse_etas(words: Sequence[str]) -> list[float | None] | TableFile:
     """Return prevalences, None for the own one, or the table in a file."""
-    if len(words) == 1 and table_files.find_format(words[0]):
-        return table_files.scan_files(words[0], ["eta", "k", "n"])
+    if path := find_file(words):
+        return TableFile(path, ("eta", "k", "n"))
     return [_parse_eta(word) for word in _split_etas(words)]
 
 
@@ -64,6 +71,15 @@ def _split_etas(words: Sequence[str]) -> list[str]:
 
 
 _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
+
+
+def parse_thresholds(words: Sequence[str]) -> list[str] | TableFile:
+    """Return thresholds as they are written, or the table in a file."""
+    if path := find_file(words):
+        return TableFile(path, ("eta", "threshold"))
+    if any(map(table_files.find_format, numbers := split_words(words))):
+        raise PrcError(f"expected numbers, or one file; got {' '.join(words)}")
+    return numbers
 
 
 def parse_range(words: Sequence[str]) -> tuple[float | None, ...]:
@@ -126,6 +142,35 @@ def parse_threshold(option: str, text: str, dtype: pl.DataType) -> Any:
         return Decimal(text)
     except InvalidOperation:
         raise PrcError(f"{option} takes a number; got {text!r}") from None
+
+
+def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return the thresholds in a column of a text file, each as `parse_threshold` reads it."""
+    texts = [None if value is None else str(value) for value in column]
+    numbers = [None if text is None else parse_threshold(option, text, dtype) for text in texts]
+    if dtype.is_float():
+        return pl.Series(column.name, numbers, dtype=dtype)
+    exact = [n if n is None else read_threshold_list("threshold", [n], dtype)[0] for n in numbers]
+    scores = to_least_scores(exact, dtype)
+    if all(number is None or number == score for number, score in zip(exact, scores, strict=True)):
+        return scores.alias(column.name)
+    # Numbers that are no scores keep all their digits.
+    decimals = [Decimal(n) for n in numbers if n is not None]
+    finite = [n for n in decimals if n.is_finite()]
+    places = max((-int(n.as_tuple().exponent) for n in finite), default=0)
+    places, whole = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
+    if len(finite) < len(decimals) or places + whole > _DIGITS:
+        raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
+    known = iter(decimals)
+    return pl.Series(
+        column.name,
+        [n if n is None else next(known) for n in numbers],
+        dtype=pl.Decimal(_DIGITS, places),
+    )
+
+
+_DIGITS = 38
+"""The most digits that a Decimal column holds."""
 
 
 def parse_value(option: str, text: str, dtype: pl.DataType) -> Any:

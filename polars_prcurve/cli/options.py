@@ -20,10 +20,11 @@ from polars_prcurve.cli.option_values import (
     parse_shares,
     parse_sizes,
     parse_threshold,
+    parse_thresholds,
     parse_value,
     split_words,
 )
-from polars_prcurve.cli.table_files import scan_files
+from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.intervals.bands import BandKind
 from polars_prcurve.intervals.rates import RateMethod
 from polars_prcurve.prevalence.estimate import EstimateMethod
@@ -224,6 +225,8 @@ ETA = Option(
     parse=parse_etas,
     is_list=True,
 )
+SHARE = Option("--share", "COLUMN", "the column of the --eta file with shares (default: share)")
+NAME = Option("--name", "COLUMN", "the name of the new column (default: weight)")
 UNLABELLED = Option("--unlabelled", None, "count rows without labels", find_need=_need_no_labels)
 
 # Metrics, targets and thresholds -----------------------------------------------------------------
@@ -233,8 +236,9 @@ METRIC = Option("--metric", "METRIC", "the metric that ranks models; see below",
 THRESHOLD = Option(
     "--threshold",
     "SCORE",
-    "target: this threshold",
-    parse=split_words,
+    "target: this threshold; or a file with a column threshold, any of the group columns, and eta if "
+    "thresholds differ by prevalence, such as the --output of points",
+    parse=parse_thresholds,
     is_list=True,
     column="score",
     parse_by_dtype=parse_threshold,
@@ -278,7 +282,9 @@ GUARANTEE = Option(
 START = Option(
     "--start",
     "SCORE",
-    "where the tests of --guarantee start, fixed before the labels were seen (default: by counts)",
+    "where the tests of --guarantee start, fixed before the labels were seen (default: by counts); or "
+    "a file, as in --threshold",
+    parse=parse_thresholds,
     column="score",
     parse_by_dtype=parse_threshold,
     find_need=_need_guarantee,
@@ -419,7 +425,7 @@ REFERENCE = Option(
     "--reference",
     "FILE",
     "a file or a pattern of examples with scores and labels",
-    parse=lambda words: scan_files(words[0]),
+    parse=lambda words: TableFile(words[0]),
 )
 REFERENCE_COUNTS = Option(
     "--reference-counts", ("N_POS", "N_NEG"), "columns of counts in --reference, in place of labels"

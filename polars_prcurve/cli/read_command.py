@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,15 +14,18 @@ from polars_prcurve.cli import table_files
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.messages import name_options
 from polars_prcurve.cli.notes import print_note
-from polars_prcurve.cli.option_values import Budget, count_alerts
+from polars_prcurve.cli.option_values import Budget, count_alerts, parse_threshold_column
 from polars_prcurve.cli.options import TARGETS, Option
+from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.column_names import EXAMPLE, MODEL, SCORE
-from polars_prcurve.errors import PrcError, suggest_names
+from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 _NUMBERS = ("score", "scores", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
+FILE_OPTIONS = ("eta", "reference", "threshold", "start")
+"""Options that may name a file of a table."""
 
 
 class AskedMethod(NamedTuple):
@@ -35,6 +38,8 @@ class AskedMethod(NamedTuple):
     is_wide: bool = False
     """Whether the table was made from one with a column of scores per model."""
     is_unlabelled: bool = False
+    is_weighing: bool = False
+    """Whether the method makes weights, for which a table needs no scores."""
 
 
 def read_command(args: argparse.Namespace) -> AskedMethod:
@@ -61,14 +66,15 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
         _read_groups(given, takes_model="model" in parameters)
     level = given.get("confidence", defaults.get("confidence"))
     _read_budgets(given)
-    _read_frames(given, schema, level)
+    _read_frames(options, given, schema, level)
     _read_column_values(options, given, schema)
     if given.pop("unlabelled", False):
         given["label"] = None
     # Not yet, in part: a missing label is no reason to drop a row then.
     is_unlabelled = bool({"reference", "budget"} & set(parameters))
     is_unlabelled |= "label" in given and given["label"] is None
-    return AskedMethod(table, given, level, "scores" in words and "scores" not in given, is_unlabelled)
+    is_wide = "scores" in words and "scores" not in given
+    return AskedMethod(table, given, level, is_wide, is_unlabelled, args.ask is FilePrc.reweight)
 
 
 def _check_effects(args: argparse.Namespace, given: Mapping[str, Any], words: Mapping[str, Any]) -> None:
@@ -82,9 +88,14 @@ def _check_effects(args: argparse.Namespace, given: Mapping[str, Any], words: Ma
 def check_output_path(args: argparse.Namespace) -> None:
     """Raise if the output would be written over one of the inputs."""
     given = vars(args)
-    inputs = [args.input, *(given.get("eta") or []), *filter(None, [given.get("reference")])]
+    inputs = [args.input, *(word for name in FILE_OPTIONS for word in list_words(given.get(name)))]
     if args.output and os.path.realpath(args.output) in table_files.find_files(inputs):
         raise PrcError(f"--output {args.output!r} is also an input; choose another file")
+
+
+def list_words(words: Any) -> list[str]:
+    """Return the words of an option in a list, whether it takes one, several or was not given."""
+    return [words] if isinstance(words, str) else words or []
 
 
 def _scan_table(path: str, given: Mapping[str, Any]) -> pl.LazyFrame:
@@ -143,41 +154,83 @@ def _read_budgets(given: dict[str, Any]) -> None:
         given["alerts"] = alerts[0] if is_single else alerts
 
 
-def _read_frames(given: dict[str, Any], schema: pl.Schema, level: float | None) -> None:
-    """Make the tables in further files fit the input: groups of equal dtypes, and eta from k of n."""
-    groups = [
-        *given.get("by", []),
-        *given.get("within", []),
-        *([given["model"]] if "model" in given else []),
-    ]
-    for name in ("eta", "reference"):
-        frame = given.get(name)
-        if isinstance(frame, pl.LazyFrame):
+def _read_frames(
+    options: Mapping[str, Option], given: dict[str, Any], schema: pl.Schema, level: float | None
+) -> None:
+    """Replace further files by their tables, fitted to the input."""
+    names = [*given.get("by", []), *given.get("within", []), *filter(None, [given.get("model")])]
+    groups = {name: schema[name] for name in names if name in schema}
+    if "scores" in given and "model" not in groups:
+        groups["model"] = pl.String()  # the names of score columns that are compared
+    for option in options.values():
+        file = given.get(option.name)
+        if not isinstance(file, TableFile):
+            continue
+        if option.parse_by_dtype is not None:
+            dtype = _find_dtype(option, given, schema)
+            given[option.name] = _read_thresholds(option, file, groups, dtype)
+        else:
+            frame = _scan_groups(file, groups)
             known = frame.collect_schema()
-            # 7 in a CSV may be text in the table.
-            frame = frame.with_columns(
-                pl.col(n).cast(schema[n]) for n in groups if n in known and n in schema
-            )
-            if name == "eta" and "eta" not in known and {"k", "n"} <= set(known):
+            if option.name == "eta" and "eta" not in known and {"k", "n"} <= set(known):
+                if "confidence" not in {o.name for o in options.values()}:
+                    raise PrcError(
+                        "a weight cannot carry the error of k positives among n examples: pass this "
+                        "file with --within to the command curve, points or summary, or one with eta"
+                    )
                 frame = eta_from_sample(frame, confidence=0.95 if level is None else level)
-            given[name] = frame
+            given[option.name] = frame
+
+
+def _scan_groups(
+    file: TableFile, groups: Mapping[str, pl.DataType], texts: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Return the table of a further file with group columns of the dtypes that the input has.
+
+    7 in a CSV may be text in the input, and so may 007.
+    """
+    text_dtypes = (pl.String, pl.Enum, pl.Categorical)
+    frame = file.scan([*texts, *(name for name, dtype in groups.items() if dtype in text_dtypes)])
+    known = frame.collect_schema()
+    return frame.with_columns(
+        pl.col(name).cast(dtype) for name, dtype in groups.items() if name in known
+    )
+
+
+def _read_thresholds(
+    option: Option, file: TableFile, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
+) -> pl.DataFrame:
+    """Return the thresholds of each group; in a text file a number is the score that is printed so."""
+    frame = _scan_groups(file, groups, ["threshold"]).collect()
+    if "threshold" not in frame.columns:
+        raise PrcError(
+            f"{option.flag} takes a file with a column 'threshold'; {file.path!r} has the columns "
+            f"{list_names(frame.columns)}"
+        )
+    if dtype is None or not file.is_text:
+        return frame
+    return frame.with_columns(parse_threshold_column(option.flag, frame["threshold"], dtype))
+
+
+def _find_dtype(option: Option, given: Mapping[str, Any], schema: pl.Schema) -> pl.DataType | None:
+    """Return the dtype of the column whose values an option holds, or None if there is none."""
+    if option.column == "label" and isinstance(given.get("reference"), pl.LazyFrame):
+        schema = given["reference"].collect_schema()  # the table has no labels
+    if option.column == "score" and "scores" in given:
+        scores = pl.LazyFrame(schema={n: schema[n] for n in given["scores"] if n in schema})
+        return scores.unpivot().collect_schema().get("value")
+    return schema.get(given.get(option.column, option.column))
 
 
 def _read_column_values(options: Mapping[str, Option], given: dict[str, Any], schema: pl.Schema) -> None:
     """Read values of columns, such as thresholds, as the dtype of the column tells."""
     for option in options.values():
-        if option.parse_by_dtype is None or option.name not in given:
+        words = given.get(option.name)
+        if option.parse_by_dtype is None or words is None or isinstance(words, pl.DataFrame):
             continue
-        columns = schema
-        if option.column == "label" and isinstance(given.get("reference"), pl.LazyFrame):
-            columns = given["reference"].collect_schema()  # the table has no labels
-        dtype = columns.get(given.get(option.column, option.column))
+        dtype = _find_dtype(option, given, schema)
         if dtype is not None:
-            words = given[option.name]
-            values = [
-                option.parse_by_dtype(option.flag, word, dtype)
-                for word in ([words] if isinstance(words, str) else words)
-            ]
+            values = [option.parse_by_dtype(option.flag, word, dtype) for word in list_words(words)]
             given[option.name] = values if option.is_list else values[0]
 
 
@@ -204,7 +257,12 @@ def report_dropped_rows(asked: AskedMethod) -> None:
 
 
 def _count_dropped_rows(asked: AskedMethod) -> DroppedRows:
-    dropped = count_dropped_rows(asked.table, unlabelled=asked.is_unlabelled, **asked.arguments)
+    dropped = count_dropped_rows(
+        asked.table,
+        unlabelled=asked.is_unlabelled,
+        weighing=asked.is_weighing,
+        **asked.arguments,
+    )
     return dropped._replace(what="pairs of row and model") if asked.is_wide else dropped
 
 

@@ -32,20 +32,25 @@ class FileFormat(NamedTuple):
     """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
     separator: str = ""
     """What stands between values, in a text with a header."""
+    is_text: bool = False
+    """Whether numbers are written as text, which tells no dtype."""
 
 
 _CSV = FileFormat(
-    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv, separator=","
+    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER),
+    pl.LazyFrame.sink_csv,
+    separator=",",
+    is_text=True,
 )
 _NDJSON = FileFormat(
-    partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson
+    partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson, is_text=True
 )
 _IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)
 _FORMATS = {
     ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),
     ".csv": _CSV,
     ".tsv": FileFormat(
-        partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), separator="\t"
+        partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
     ),
     ".ndjson": _NDJSON,
     ".jsonl": _NDJSON,
@@ -68,21 +73,40 @@ def _require_format(path: str) -> FileFormat:
     return file_format
 
 
-def scan_files(path: str, numbers: Collection[str] = ()) -> pl.LazyFrame:
+class TableFile(NamedTuple):
+    """A table in files that an option names, beside the input."""
+
+    path: str
+    numbers: tuple[str, ...] = ()
+    """Columns of numbers, as `scan_files` takes them."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether numbers in the files are text, which tells no dtype."""
+        return _require_format(self.path).is_text
+
+    def scan(self, texts: Collection[str] = ()) -> pl.LazyFrame:
+        """Return the table, as `scan_files` does."""
+        return scan_files(self.path, self.numbers, texts)
+
+
+def scan_files(path: str, numbers: Collection[str] = (), texts: Collection[str] = ()) -> pl.LazyFrame:
     """Return the table in a file, in all files that match a pattern, or on standard input.
 
     A text file that holds a header and no rows does not tell dtypes. If all files are so, the columns
-    of these `numbers` are Float64.
+    of these `numbers` are Float64. In a CSV the columns of these `texts` stay as they are written, so
+    that 007 is no number.
     """
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
     if file_format.separator:
         sources = [s for s in sources if not _lacks_rows(s)] or sources
     # Polars takes patterns, too, and would read a name with brackets as one.
-    table = file_format.scan([glob.escape(s) if isinstance(s, str) else s for s in sources])
+    options = {"schema_overrides": dict.fromkeys(texts, pl.String)} if file_format.separator else {}
+    table = file_format.scan([glob.escape(s) if isinstance(s, str) else s for s in sources], **options)
     if file_format.separator and _lacks_rows(sources[0]):
         table = table.with_columns(
-            pl.col(n).cast(pl.Float64) for n in table.collect_schema() if n in numbers
+            pl.col(n).cast(pl.Float64) for n in table.collect_schema() if n in numbers and n not in texts
         )
     return table
 

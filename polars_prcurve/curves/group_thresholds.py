@@ -91,7 +91,10 @@ def read_group_thresholds(
         schema["threshold"].is_numeric() or schema["threshold"] in (pl.Boolean, pl.Null)
     ):
         raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {dict(schema)}")
-    by = {shown: table.by[name] for name, shown in _name_keys(table).items()}
+    by = {
+        shown: schema.get(shown, pl.Null()) if _names_score_columns(table, name) else table.by[name]
+        for name, shown in _name_keys(table).items()
+    }
     shown_keys = read_group_keys(argument, schema, by)
     others = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
     check_forgotten_groups(argument, others, table.schema)
@@ -99,7 +102,8 @@ def read_group_thresholds(
     keys = {name: table.by[name] for name in names}
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
-    renamed = [pl.col(shown).cast(keys[name]).alias(name) for name, shown in names.items()]
+    # A row of a score column that is not compared is one of a group that the table lacks.
+    renamed = [pl.col(shown).cast(keys[n], strict=n != MODEL).alias(n) for n, shown in names.items()]
     frame = _add_least_scores(given, table.score_dtype, argument).select(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
@@ -115,8 +119,16 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 
 
 def _name_keys(table: InputTable) -> dict[str, str]:
-    """Return what users call the group columns."""
-    return {name: table.model_name if name == MODEL else name for name in table.by}
+    """Return what users call the group columns; names of score columns go by `model`."""
+    shown = table.model_name
+    if shown == MODEL and "model" not in table.by:
+        shown = "model"
+    return {name: shown if name == MODEL else name for name in table.by}
+
+
+def _names_score_columns(table: InputTable, name: str) -> bool:
+    """Return whether a group column holds names of score columns, which frames may have as any text."""
+    return name == MODEL == table.model_name
 
 
 def _add_least_scores(

@@ -149,13 +149,18 @@ def count_dropped_rows(
     model: Column | None = None,
     id: Any = None,
     unlabelled: bool = False,
+    weighing: bool = False,
     **given: Any,
 ) -> DroppedRows:
     """Return how many rows missing="drop" leaves out, from the arguments of a method on the table.
 
     Arguments that do not say what the table holds are ignored. With `id=` models are compared, and
-    an example is left out as a whole.
+    an example is left out as a whole. What makes weights (`weighing`) needs no scores.
     """
+    if weighing:
+        names = ("within", "by", "score", "pos_label", "weight")
+        columns = {"label": given.get("label", "label"), **{name: given.get(name) for name in names}}
+        return _subtract_kept(read_parts(frame, **columns, missing="drop", may_collect=True)[0])
     if unlabelled:
         columns = {
             name: given[name] for name in ("by", "score", "counts") if given.get(name) is not None
@@ -267,12 +272,13 @@ def read_parts(
     pos_label: Any,
     weight: Column | None,
     missing: Missing,
+    may_collect: bool = False,
 ) -> tuple[InputTable, list[str]]:
     """Return a table whose groups are the parts of each `by` group, and the names of `within=`.
 
     Only whether they are missing is read of the columns of `score`.
     """
-    reader = ColumnReader(frame, missing, may_collect=False)
+    reader = ColumnReader(frame, missing, may_collect=may_collect)
     groups, by_dtypes = reader.read_by(by, ())
     parts = _read_within(reader, within, groups, by_dtypes)
     for column in list_columns("score=", score):

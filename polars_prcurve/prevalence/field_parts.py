@@ -257,8 +257,8 @@ def _read_frame(
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
-            "a weight cannot carry the error of eta: use within=, or drop eta_low and eta_high from the "
-            "eta= frame"
+            "a weight cannot carry the error of eta: pass within= and the eta= frame to curve, "
+            "operating_points or summary in place of weights, or drop eta_low and eta_high from it"
         )
     dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
     held = read_group_keys("eta", schema, dtypes)
