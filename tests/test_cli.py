@@ -1654,6 +1654,16 @@ def test_a_report_is_that_of_the_library(tmp_path: Path) -> None:
 
 
 @pytest.mark.extras
+def test_a_report_of_published_points(tmp_path: Path) -> None:
+    df = pl.DataFrame({"tp": [3, 6], "fp": [1, 10], "fn": [7, 4], "tn": [999, 990]})
+    df.write_csv(tmp_path / "points.csv")
+    command = f"report {tmp_path}/points.csv --recall 0.5 --cells tp fp fn tn -o {tmp_path}/a.html"
+    assert main(shlex.split(command)) == 0
+    prc(df).report(tmp_path / "b.html", recall=0.5, cells=("tp", "fp", "fn", "tn"))
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+@pytest.mark.extras
 def test_a_report_takes_several_columns_as_id(tmp_path: Path) -> None:
     row = pl.int_range(pl.len()) // 2
     df = DF.head(14).with_columns(

@@ -456,6 +456,58 @@ def test_rates_have_no_thresholds_and_no_intervals(tmp_path: Path) -> None:
     assert "alert at" not in find_box(seen)
 
 
+POINTS = pl.DataFrame(
+    {
+        "model": ["a", "a", "a", "b", "b", "b"],
+        "t": [0.9, 0.5, 0.1, 0.8, 0.5, 0.2],
+        "tp": [60, 120, 180, 50, 130, 160],
+        "fp": [6, 60, 600, 3, 120, 900],
+        "tpr": [0.3, 0.6, 0.9, 0.25, 0.65, 0.8],
+        "fpr": [0.001, 0.01, 0.1, 0.0005, 0.02, 0.15],
+    }
+).with_columns(fn=200 - pl.col("tp"), tn=6000 - pl.col("fp"))
+
+
+@pytest.mark.parametrize("kind", ["sizes", "cells"])
+def test_published_points_with_numbers_of_examples(kind: str, tmp_path: Path) -> None:
+    """Points have intervals, which decide; areas have none, and the page says why."""
+    published: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": (200, 6000)}
+    if kind == "cells":
+        published = {"cells": ("tp", "fp", "fn", "tn"), "score": "t"}
+    how: dict[str, Any] = {"model": "model", "recall": 0.5, **published}
+    etas = eta_from_sample(30, 3000).drop("eta_confidence").with_columns(eta_confidence=0.95)
+    seen = reported(POINTS, tmp_path, etas, **how)
+    box, cells = find_box(seen), " ".join(seen.within("span") + seen.within("b") + seen.within("td"))
+    points = POINTS.prc.operating_points(etas, by="model", recall=0.5, confidence=0.95, **published)
+    for row in points.iter_rows(named=True):
+        assert f"{say_share(row['precision_low'])} to {say_share(row['precision_high'])}" in cells
+    assert "The intervals of a and b overlap" in box  # since they carry the error of the prevalence
+    assert ("alert at 0.5" in box) == (kind == "cells")
+    assert "2 models, each tested on 6\u00a0200 cases, 200 of them positive (1\u00a0in\u00a031)" in box
+    doubt = "What lies between two points is not known, so the area has no interval, and no lead in it"
+    assert any(doubt in line for line in seen.within("li"))
+    needed = POINTS.prc.sample_size(by="model", recall=0.5, **published)
+    for n in [*needed["n_pos_needed"], *needed["n_neg_needed"]]:
+        assert say_number(n) in cells
+    with pytest.raises(PrcError, match="guarantee= needs every distinct score"):
+        POINTS.prc.report(tmp_path / "report.html", 0.1, guarantee=0.9, **how)
+
+
+def test_a_report_of_points_at_their_own_prevalence(tmp_path: Path) -> None:
+    """A single curve, a budget that no point meets, and no target at all."""
+    one = POINTS.filter(model="a").drop("t")
+    published: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": (200, 6000)}
+    seen = reported(one, tmp_path, alerts=1, per=1000, precision=0.999, **published)
+    assert "1\u00a0in\u00a031" in find_box(seen)
+    assert not any("needed" in line for line in seen.within("th"))
+    folder = tmp_path / "areas"
+    folder.mkdir()
+    points = POINTS.drop("t", "tpr", "fpr")
+    seen = reported(points, folder, model="model", cells=("tp", "fp", "fn", "tn"))
+    ranks = POINTS.prc.ranking(200 / 6200, **published)
+    assert f"In the test a leads with {ranks['value'][0]:.3f}" in find_box(seen)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_a_paired_report_is_of_complete_examples(weight: str | None, tmp_path: Path) -> None:
@@ -675,6 +727,9 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"eta": 0.1, "guarantee": 0.9}, "guarantee= promises that a target is met; pass recall="),
         ({"eta": 0.1, "guarantee": 95, "recall": 0.5}, "a level such as 0.95; got 95"),
         ({"eta": 0.1, "id": "row", "rates": ("label", "score")}, "id= pairs the examples of models"),
+        ({"eta": 0.1, "id": "row", "cells": ("a", "b", "c", "d")}, "id= pairs the examples of models"),
+        ({"eta": 0.1, "sizes": (3, 4)}, "sizes= are the numbers of examples behind rates="),
+        ({"eta": 0.1, "within": "row", "cells": ("a", "b", "c", "d")}, "leave out cells="),
         ({"eta": 0.1, "parts": ["x"]}, "parts= replaces the report's own content; leave out eta="),
         ({"eta": 0.1, "path": "."}, "is a folder; give the name of a file"),
         ({"parts": [3], "model": None}, "text, a DataFrame or an Altair chart; got int"),

@@ -355,7 +355,7 @@ def _add_report(commands: Any) -> None:
         "one HTML file on what to expect in the field, to send and to print",
         [
             *o.INPUT_OPTIONS,
-            o.RATES,
+            *(o.RATES, o.SIZES, o.CELLS),
             o.MISSING,
             o.WITHIN,
             o.ETA,

@@ -1892,6 +1892,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         weight: Column | None = None,
         counts: Counts | None = None,
         rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> Path:
         """Write one HTML file for those who decide; a LazyFrame is collected at the call.
@@ -1930,7 +1932,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             A level, such as 0.95: the report promises true values, as `operating_points` does. Where no
             threshold keeps the promise, it says so, and how many examples it takes.
         confidence
-            The level of all intervals, or None for no intervals. `rates` have no intervals.
+            The level of all intervals, or None for no intervals. `rates` without `sizes` have none; with
+            `sizes`, and of `cells`, operating points and bands have them, and areas have none.
         title, date, notes
             The heading of the page, a date to print below it, and a text of your own. The page itself
             looks at no clock.
@@ -1985,6 +1988,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
                 "weight": weight,
                 "counts": counts,
                 "rates": rates,
+                "sizes": sizes,
+                "cells": cells,
                 "missing": missing,
             },
         )

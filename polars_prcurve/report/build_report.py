@@ -171,7 +171,7 @@ def _choose_title(source: ReportSource, request: ReportRequest, title: str | Non
     """Return the heading of the page: the question that it answers."""
     if title is not None:
         return title
-    if not request.goals or not source.has_counts:
+    if not request.goals or not source.has_scores:
         return "What to expect in the field" if source.model is None else "Which model for the field?"
     return "Alert from which score?" if source.model is None else "Which model, and from which score?"
 
@@ -190,7 +190,10 @@ def build_report_parts(
     """Return the parts of the page in order: the decision first, raw tables last."""
     digest = hashlib.sha256(source.hashed_table.write_csv().encode()).hexdigest()
     areas = source.merged.summary(
-        request.eta.given, confidence=request.confidence, **source.group_arguments
+        request.eta.given,
+        metrics=[source.metric, "roc_auc"] if source.is_published else None,
+        confidence=request.confidence,
+        **source.group_arguments,
     )
     ranks = None
     if source.model is not None and not source.within:
@@ -323,7 +326,7 @@ def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTa
     if len(leads) == 1 and len(leads[0].met) == 1:
         [best] = leads[0].met
         return say_point(best.threshold, best.read("precision"), best.read("recall"))
-    is_not_known = source.by_columns or source.within or not source.has_counts
+    is_not_known = source.by_columns or source.within or source.is_published
     if not leads or len(leads[0].met) != 2 or is_not_known:
         return ""
     [lead] = leads
@@ -368,7 +371,7 @@ def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTab
 def _draw_areas(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Markup:
     """Return the chart of average precision by prevalence, with trades of places."""
     low, high = _choose_eta_range(list_etas(tables.areas))
-    grid, level = eta_grid(low, high, 40), request.confidence
+    grid, level = eta_grid(low, high, 40), source.find_area_level(request.confidence)
     by = source.by_columns if source.model is None else [source.model, *source.by_columns]
     arguments = {**source.group_arguments, "by": by}
     table = source.merged.summary(grid, metrics=source.metric, confidence=level, **arguments)
@@ -402,6 +405,10 @@ precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donn
 the threshold as it stands, and not for its choice. Numbers of examples needed: Brabec et al. 2020,
 section 5."""
 
+_POINTS_TEXT = """\
+The table holds points of each curve, such as a paper publishes. Areas follow straight lines of the ROC
+curve between points. A score that meets a target is one of the points."""
+
 _INDEPENDENT_TEXT = """\
 Rows are taken as independent. With many rows per patient, card or other cluster, intervals are too
 narrow, and promises too bold: summary, compare and operating_points take cluster=."""
@@ -428,10 +435,12 @@ def _describe_methods(
     source: ReportSource, request: ReportRequest, digest: str, decisions: Sequence[Decision]
 ) -> Iterator[str]:
     """Yield how the numbers were made, from which table and by which versions."""
-    what = "counts of positives and negatives by score" if source.has_counts else "rates"
+    what = "points" if source.is_published else "counts of positives and negatives by score"
     packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     yield _METHODS_TEXT
+    if source.is_published:
+        yield _POINTS_TEXT
     if request.confidence is not None or request.guarantee is not None:
         yield _INDEPENDENT_TEXT
     if request.guarantee is not None:

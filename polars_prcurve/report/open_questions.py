@@ -77,6 +77,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
         _doubt_everything(source, request),
         _doubt_targets(source, tables),
         _doubt_orders(source, request, tables),
+        _doubt_points(source, request),
         _doubt_found(source, tables),
         _doubt_first_alerts(source, request, tables),
         _doubt_field(source),
@@ -168,6 +169,19 @@ def _doubt_everything(source: ReportSource, request: ReportRequest) -> Iterator[
         )
     elif request.confidence is None:
         yield Doubt("How sure any of this is.", "This report was made without intervals.")
+
+
+def _doubt_points(source: ReportSource, request: ReportRequest) -> Iterator[Doubt]:
+    """Yield why areas of published points have no interval, where the points have one."""
+    if not source.is_published or not source.has_counts or request.confidence is None:
+        return
+    leads = "" if source.model is None else ", and no lead in it is tested"
+    yield Doubt(
+        f"How sure the {source.metric_words} is.",
+        "The table holds points of each curve. What lies between two points is not known, so the area "
+        f"has no interval{leads}.",
+        f"For the {source.metric_words}: the score and the label of each example.",
+    )
 
 
 def _doubt_field(source: ReportSource) -> Iterator[Doubt]:
@@ -379,25 +393,52 @@ def _doubt_first_alerts(
 def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequence[Decision]) -> str:
     """Return a table of how many examples make precision known at the scores of the report."""
     first_decisions = [decision for decision in decisions if decision.is_headline]
-    rows = [
-        {
-            **decision.group,
-            **({} if source.model is None else {source.model: option.model}),
-            "threshold": option.row["threshold"],
-        }
-        for decision in first_decisions
-        for option in decision.options
-    ]
-    if source.within or request.confidence is None or all(row["threshold"] is None for row in rows):
+    chosen = [option.row for decision in first_decisions for option in decision.options]
+    if source.within or request.confidence is None or all(row["recall"] is None for row in chosen):
         return ""
+    find = _find_sizes_of_points if source.is_published else _find_sizes_of_scores
+    return _write_size_table(
+        source, find(source, request, chosen).drop_nulls("recall"), request.confidence
+    )
+
+
+def _find_sizes_of_scores(
+    source: ReportSource, request: ReportRequest, chosen: Sequence[Mapping[str, Any]]
+) -> pl.DataFrame:
+    """Return the numbers of examples needed at the thresholds of chosen operating points."""
     schema = source.hashed_table.schema
-    asked = {name: schema[name] for name in source.group_columns}
-    given = pl.DataFrame(rows, schema={**asked, "threshold": schema["score"]}, strict=False)
+    asked = {name: schema[name] for name in source.group_columns} | {"threshold": schema["score"]}
+    given = pl.DataFrame([{name: row[name] for name in asked} for row in chosen], asked, strict=False)
     given = given.unique(source.group_columns or None, keep="first", maintain_order=True)
-    sizes = source.methods.sample_size(
+    sizes: pl.DataFrame = source.methods.sample_size(
         0.1, threshold=given, confidence=request.confidence, **source.group_arguments
     )
-    return _write_size_table(source, sizes.drop_nulls("threshold"), request.confidence)
+    return sizes
+
+
+def _find_sizes_of_points(
+    source: ReportSource, request: ReportRequest, chosen: Sequence[Mapping[str, Any]]
+) -> pl.DataFrame:
+    """Return the numbers of examples needed at chosen points: a curve of one point each is asked."""
+    schema = source.hashed_table.schema
+    asked = {name: schema[name] for name in source.group_columns}
+    asked |= dict.fromkeys(("recall", "fpr", "n_pos", "n_neg"), pl.Float64())
+    rows = [
+        {**row, "n_pos": round(row["tp"] + row["fn"]), "n_neg": round(row["fp"] + row["tn"])}
+        for row in chosen
+        if row["recall"] is not None
+    ]
+    given = pl.DataFrame([{name: row[name] for name in asked} for row in rows], asked, strict=False)
+    given = given.unique(source.group_columns or None, keep="first", maintain_order=True)
+    sizes: pl.DataFrame = source.open_table(given).sample_size(
+        0.1,
+        recall=0.0,
+        by=source.group_columns,
+        rates=("recall", "fpr"),
+        sizes=("n_pos", "n_neg"),
+        confidence=request.confidence,
+    )
+    return sizes
 
 
 def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: float) -> str:

@@ -2,7 +2,7 @@
 
 score table -> counts   unless rows have weights
             -> merged   counts in which each run of negatives is one row: curves and areas stay
-            -> rates    if rates were published
+            -> points   if rates or cumulative counts were published
             -> rows     if rows have weights, or for a ranking of models that scored the same examples
 """
 
@@ -22,6 +22,7 @@ from polars_prcurve.inputs.table_arguments import drop_incomplete_examples
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.query_checks import run_query
 
+_CELLS = SWEEP_COLUMNS[1:5]
 ROW, RUN, NEXT = f"{RESERVED}row", f"{RESERVED}run", f"{RESERVED}next"
 
 
@@ -60,6 +61,8 @@ class ReportSource:
     """The table whose SHA-256 the report prints."""
     merged: ScoreMethods
     """The methods of a shorter table, of which curves and their areas are the same."""
+    open_table: OpenTable
+    """The function that gives another table its methods."""
     paired: tuple[ScoreMethods, dict[str, Any]] | None = None
     """The methods and arguments of the table of examples, if models scored the same examples."""
     n_paired_rows: int = 0
@@ -73,14 +76,24 @@ class ReportSource:
         return [name for name in self.group_columns if name != self.model]
 
     @property
+    def is_published(self) -> bool:
+        """Whether the table holds points of curves, and not every score."""
+        return "rates" in self.arguments or "cells" in self.arguments
+
+    @property
     def has_counts(self) -> bool:
         """Whether the numbers of examples behind the rates are known."""
-        return "rates" not in self.arguments
+        return "rates" not in self.arguments or "sizes" in self.arguments
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the thresholds of points are known."""
+        return not self.is_published or "score" in self.arguments
 
     @property
     def metric(self) -> str:
         """The curve metric that the report tells of in words, which its methods take by default."""
-        return default_curve_metric(self.arguments.get("rates"))
+        return default_curve_metric(self.arguments.get("rates"), self.arguments.get("cells"))
 
     @property
     def metric_words(self) -> str:
@@ -100,8 +113,13 @@ class ReportSource:
         """Arguments for a method that compares the models of a group."""
         return {"by": self.by_columns, "model": self.model, **self.arguments}
 
+    def find_area_level(self, confidence: float | None) -> float | None:
+        """Return the level of intervals of areas: None of points, whose areas have none."""
+        return None if self.is_published else confidence
+
     def rank_models(self, eta: Any, confidence: float | None) -> pl.DataFrame:
         """Return the ranking of models, with intervals from paired examples if these are known."""
+        confidence = self.find_area_level(confidence)
         methods, arguments = self.merged, self.model_arguments
         if self.paired is not None and confidence is not None:
             methods, row_arguments = self.paired
@@ -119,7 +137,7 @@ class ReportSource:
 
     def find_next_scores(self, points: pl.DataFrame) -> list[Any]:
         """Return the greatest score below the threshold of each row of operating points, or null."""
-        if not self.has_counts:
+        if not self.has_scores:
             return [None] * points.height
         groups, score = self.group_columns, COUNT_COLUMNS[0]
         wanted = points.select(*groups, "threshold").with_row_index(ROW)
@@ -150,30 +168,29 @@ def read_source(
         return _read_field(open_table, frame, by=by, model=model, within=within, id=id, given=given)
     if model in [name for name in by if isinstance(name, str)]:
         raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
-    if list_columns("id=", id) and (model is None or "rates" in given or "counts" in given):
+    has_points = bool({"rates", "sizes", "cells"} & given.keys())
+    if list_columns("id=", id) and (model is None or has_points or "counts" in given):
         raise PrcError(
-            "id= pairs the examples of models; pass model=, and labels in place of counts= or rates="
+            "id= pairs the examples of models; pass model=, and labels in place of counts=, rates= or "
+            "cells="
         )
     if list_columns("id=", id) and given.get("missing") == "drop":
         # So all tables of the report are of the examples that its paired leads are of.
         columns = {name: given[name] for name in ("score", "label", "weight") if name in given}
         frame = drop_incomplete_examples(frame, by=by, id=id, **columns)
     groups, query = [*by, *list_columns("model=", model)], open_table(frame.lazy())
-    if "rates" in given:
-        sweep = run_query(query.sweep(by=groups, **given))
-        points = sweep.select(*sweep.columns[: -len(SWEEP_COLUMNS)], tpr="recall", fpr="fpr")
-        arguments: dict[str, Any] = {"rates": ("tpr", "fpr")}
-        rates = open_table(points)
-        return ReportSource(rates, arguments, points.columns[:-2], model, points, rates)
+    if has_points:
+        return _read_points(open_table, run_query(query.sweep(by=groups, **given)), model, given)
     count_table = run_query(query.counts(by=groups, **given))
     if "weight" in given:
         count_table = count_table.drop(SQUARE_COLUMNS)  # intervals are of the rows themselves
-    names, arguments = count_table.columns[: -len(COUNT_COLUMNS)], {"counts": COUNT_COLUMNS[1:]}
+    names = count_table.columns[: -len(COUNT_COLUMNS)]
+    arguments: dict[str, Any] = {"counts": COUNT_COLUMNS[1:]}
     counts = open_table(count_table)
     # Weighted rows serve all charts and tables themselves, so no shorter table is made of them.
     merged = counts if "weight" in given else open_table(_merge_negatives(count_table))
     if "weight" not in given and not list_columns("id=", id):
-        return ReportSource(counts, arguments, names, model, count_table, merged)
+        return ReportSource(counts, arguments, names, model, count_table, merged, open_table)
     # From here on groups go by name, so expressions in by= become columns.
     named = frame.lazy().with_columns(column for column in by if isinstance(column, pl.Expr))
     examples = run_query(named)
@@ -181,8 +198,30 @@ def read_source(
     paired = (rows, {**given, "id": id}) if list_columns("id=", id) else None
     if "weight" in given:
         # Intervals of weighted rows need the weight of each row, which sums do not tell.
-        return ReportSource(rows, given, names, model, count_table, rows, paired, n)
-    return ReportSource(counts, arguments, names, model, count_table, merged, paired, n)
+        return ReportSource(rows, given, names, model, count_table, rows, open_table, paired, n)
+    return ReportSource(counts, arguments, names, model, count_table, merged, open_table, paired, n)
+
+
+def _read_points(
+    open_table: OpenTable, sweep: pl.DataFrame, model: str | None, given: Mapping[str, Any]
+) -> ReportSource:
+    """Return the source of a report on published points: their rates, and what is known beside these."""
+    groups = sweep.columns[: -len(SWEEP_COLUMNS)]
+    arguments: dict[str, Any] = {"rates": ("tpr", "fpr")}
+    columns = {"tpr": pl.col("recall"), "fpr": pl.col("fpr")}
+    if "cells" in given:
+        arguments = {"cells": _CELLS}
+        columns = {name: pl.col(name) for name in _CELLS}
+        if sweep["threshold"].null_count() < sweep.height:
+            arguments["score"] = COUNT_COLUMNS[0]
+            columns[COUNT_COLUMNS[0]] = pl.col("threshold")
+    elif "sizes" in given:
+        arguments["sizes"] = COUNT_COLUMNS[1:]
+        sums = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")  # of rates times sizes
+        columns |= {n: size.round() for n, size in zip(COUNT_COLUMNS[1:], sums, strict=True)}
+    table = sweep.select(*groups, **columns)
+    points = open_table(table)
+    return ReportSource(points, arguments, groups, model, table, points, open_table)
 
 
 def _read_field(
@@ -196,7 +235,7 @@ def _read_field(
     given: dict[str, Any],
 ) -> ReportSource:
     """Return the source of a report on fields of several parts: counts of each part."""
-    refused = {name: given.get(name) for name in ("weight", "rates")}
+    refused = {name: given.get(name) for name in ("weight", "rates", "sizes", "cells")}
     refuse_arguments(
         "within= takes examples, and weighs them itself", **refused, id=list_columns("id=", id) or None
     )
@@ -212,7 +251,10 @@ def _read_field(
     n = len(parts)
     # Between two negatives of a part there may be positives of another, so runs are not merged.
     methods = open_table(counts)
-    return ReportSource(methods, arguments, names[:-n], model, counts, methods, within=tuple(names[-n:]))
+    within_names = tuple(names[-n:])
+    return ReportSource(
+        methods, arguments, names[:-n], model, counts, methods, open_table, within=within_names
+    )
 
 
 def _merge_negatives(counts: pl.DataFrame) -> pl.DataFrame:
