@@ -38,6 +38,7 @@ from polars_prcurve.report.decisions import (
     Decision,
     collect_points,
     compare_leaders,
+    is_bootstrap_test,
     rank_options,
 )
 from polars_prcurve.report.drawings import draw_figure
@@ -421,10 +422,12 @@ _UNPAIRED_NOTE = """\
 Models count as tested on examples of their own. If all scored the same ones, leads are surer than said
 here: what is easy or hard for all of them cancels out of the difference."""
 
-_TEST_TEXT = f"""\
-Whether the first model is ahead at the first target was tested on the same examples, by
-{N_REPLICATES} bootstrap replicates (compare(method="bootstrap", seed=0)), at a level for all pairs of
-models (Bonferroni)."""
+_TEST_TEXT = """\
+Whether the first model is ahead at the first target was tested on the same examples, by {how}, at a
+level for all pairs of models (Bonferroni)."""
+_BOOTSTRAP_TEXT = f'{N_REPLICATES} bootstrap replicates (compare(method="bootstrap", seed=0))'
+_FIXED_TEXT = """\
+how often both models flag the same examples (compare at the target), with thresholds as they stand"""
 
 _PAIRED_NOTE = (
     "Leads in average precision are of differences on the same examples, which all models scored."
@@ -450,7 +453,8 @@ def _describe_methods(
     elif source.model is not None and source.has_counts:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
     if any(decision.lead_tests is not None for decision in decisions):
-        yield _TEST_TEXT
+        is_bootstrap = is_bootstrap_test(source, request)
+        yield _TEST_TEXT.format(how=_BOOTSTRAP_TEXT if is_bootstrap else _FIXED_TEXT)
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."
 

@@ -202,12 +202,15 @@ def _describe_decision(
         yield _say_clear_order(decision, request)
     elif verdict == "open":
         yield _say_open_order(decision)
+    if decision.untested_because and verdict in ("apart", "open"):
+        yield f"Each model is taken by itself, {decision.untested_because}."
     yield from describe_other_order(decision, ranks)
     row = decision.met[0].row
     if row.get("eta_low") is not None:
         yield (
             f"The share of positives is itself an estimate, {say_eta(row['eta_low'])} to "
-            f"{say_eta(row['eta_high'])}; intervals carry its error."
+            f"{say_eta(row['eta_high'])}; intervals carry its error"
+            f"{'' if decision.lead_tests is None else ', and the test takes the estimate as exact'}."
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.column_names import RESERVED
-from polars_prcurve.metrics import CurveMetric, precision_at_recall, recall_at_precision
+from polars_prcurve.metrics import precision_at_recall, recall_at_precision
 from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
@@ -26,7 +26,7 @@ Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
 _ROW = f"{RESERVED}row"
 _LEAST_DIGITS = 6
-MOST_TESTED_ROWS = 200_000
+MOST_REPLICATED_ROWS = 200_000
 """Rows, at most, of which a report makes bootstrap replicates, so that it takes seconds."""
 N_REPLICATES = 1000
 
@@ -72,6 +72,8 @@ class Decision:
     lead_tests: Mapping[Any, LeadTest] | None = None
     """What a test on the same examples says of the best model against each other one that meets the
     target; None if there is no such test."""
+    untested_because: str = ""
+    """Why models that scored the same examples are not tested on these, as the end of a sentence."""
 
     @property
     def best(self) -> ModelChoice | None:
@@ -154,31 +156,22 @@ def compare_leaders(
 ) -> list[Decision]:
     """Return the decisions; those that head the report with a test of the best against each other model.
 
-    Models that scored the same examples are compared on these, by a bootstrap that redraws examples.
-    Intervals have the level that all pairs of models take (Bonferroni).
+    Models that scored the same examples are compared on these. Intervals have the level that all pairs
+    of models take (Bonferroni).
     """
-    metric = _find_tested_metric(request)
     n_models = max((len(decision.met) for decision in decisions if decision.is_headline), default=0)
-    is_small = source.n_paired_rows <= MOST_TESTED_ROWS
-    if (
-        source.paired is None
-        or request.confidence is None
-        or metric is None
-        or n_models < 2
-        or not is_small
-    ):
+    if source.paired is None or request.confidence is None or n_models < 2:
         return list(decisions)
+    if obstacle := _find_obstacle(source, request):
+        return [replace(d, untested_because=obstacle) if d.is_headline else d for d in decisions]
     methods, arguments = source.paired
     n_all = len({option.model for decision in decisions for option in decision.options})
     pairs = methods.compare(
         eta=request.eta.exact_headline,
         model=source.model,
         by=source.by_columns,
-        metrics=metric,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
-        method="bootstrap",
-        n_resamples=N_REPLICATES,
-        seed=0,
+        **choose_test(source, request),
         **arguments,
     )
     return [
@@ -187,13 +180,40 @@ def compare_leaders(
     ]
 
 
-def _find_tested_metric(request: ReportRequest) -> CurveMetric | None:
-    """Return the curve metric by which models compete at the first target; None of a budget."""
-    if not request.goals:
-        return None
+_HAS_FEW = "since a test on the same examples rests on too few of them here"
+
+
+def _find_obstacle(source: ReportSource, request: ReportRequest) -> str:
+    """Return why models cannot be tested on the same examples, or an empty text."""
+    if is_bootstrap_test(source, request):
+        return ""
+    if request.goals[0].criterion == "precision":
+        # With thresholds as fixed, equal models were told apart in 1 of 9 test sets.
+        return "since a test on the same examples would take too long for so many of them"
+    if "weight" in source.arguments:
+        return "since a test on the same examples takes no weights here"
+    return ""
+
+
+def is_bootstrap_test(source: ReportSource, request: ReportRequest) -> bool:
+    """Return whether a bootstrap tests the first target: not of budgets, nor of large tables."""
+    has_metric = request.goals[0].criterion in ("recall", "precision")
+    return has_metric and source.n_paired_rows <= MOST_REPLICATED_ROWS
+
+
+def choose_test(source: ReportSource, request: ReportRequest) -> dict[str, Any]:
+    """Return the arguments of `compare` for the first target: what is compared, and how.
+
+    A bootstrap redraws examples, and finds the thresholds of each replicate anew. Otherwise thresholds
+    are taken as fixed.
+    """
     goal = request.goals[0]
-    metrics = {"recall": precision_at_recall, "precision": recall_at_precision}
-    return metrics[goal.criterion](goal.value) if goal.criterion in metrics else None
+    if is_bootstrap_test(source, request):
+        metric = precision_at_recall if goal.criterion == "recall" else recall_at_precision
+        how = {"method": "bootstrap", "n_resamples": N_REPLICATES, "seed": 0}
+        return {"metrics": metric(goal.value), **how}
+    per = {"per": goal.per} if goal.criterion == "alerts" else {}
+    return {"metrics": goal.merit, goal.criterion: goal.value, **per}
 
 
 def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> Decision:
@@ -210,7 +230,9 @@ def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> 
             if row[side] == best.model:
                 tests[row[other]] = "open" if not ahead else "certain" if row["resolved"] else "likely"
     known = {option.model: tests[option.model] for option in decision.met[1:] if option.model in tests}
-    return replace(decision, lead_tests=known) if len(known) == len(decision.met) - 1 else decision
+    if len(known) == len(decision.met) - 1:
+        return replace(decision, lead_tests=known)
+    return replace(decision, untested_because=_HAS_FEW)
 
 
 def _count_classes(
