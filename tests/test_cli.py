@@ -843,6 +843,7 @@ REFUSED = {
     "sample-size scores.csv": "--recall",
     "sample-size scores.csv --recall .5 --delta 0": "--delta",
     "estimate scores.csv": "--eta-train",
+    "estimate scores.csv --score patient --eta-train 0.1": "pass --method mixture and --reference",
     "estimate scores.csv --method mixture": "pass it as --reference",
     "estimate scores.csv --method mixture --reference none.csv": "there is no file 'none.csv'",
     "decision-curve scores.csv --eta .1": "--eta-train",

@@ -283,6 +283,15 @@ def test_the_interval_of_posteriors_is_where_their_likelihood_says() -> None:
         assert row["shift_p_value"] is None
 
 
+def test_scores_that_are_no_posteriors_lead_to_the_mixture() -> None:
+    df = pl.DataFrame({"score": [1.3, -2.0, 0.5]})
+    words = r'outside \[0, 1\].*; for scores that are none, pass method="mixture" and reference='
+    with pytest.raises(PrcError, match=words):
+        df.prc.estimate_prevalence(0.1)
+    with pytest.raises(PrcError, match=r"expected probabilities of the positive class$"):
+        df.with_columns(label=1).prc.decision_curve()
+
+
 def test_counts_of_posteriors_are_as_rows() -> None:
     parts = [part.prc.counts(label=None, by="x") for part in (POSTERIORS[:999], POSTERIORS[999:])]
     given: dict[str, Any] = {"eta_train": 0.5, "confidence": 0.95, "by": "x"}

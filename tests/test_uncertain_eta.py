@@ -239,7 +239,6 @@ def test_a_level_matters_only_to_intervals_and_may_be_rounded() -> None:
         lambda p, eta: p.compare(["score", "score_b"], eta=eta, recall=0.5, metrics="fpr"),
         lambda p, eta: p.compare(model="market", paired=False, eta=eta, method="bootstrap", seed=1),
         lambda p, eta: p.compare(model="market", paired=False, eta=eta, threshold=0.5),
-        lambda p, eta: p.ranking(eta, model="market"),
         lambda p, eta: p.ranking(eta, model="market", metric="f1", recall=0.5, confidence=0.95),
         lambda p, eta: p.ranking(eta, model="market", confidence=0.95, method="bootstrap", seed=1),
         lambda p, eta: p.curve(eta, smooth="binormal"),
@@ -255,6 +254,14 @@ def test_what_carries_no_error_of_eta_raises_at_the_call(call: Any) -> None:
         for eta in (eta_from_sample(1, 50), eta_from_sample(1, 50).lazy()):
             with pytest.raises(PrcError, match="works at an eta; pass its ends as two eta"):
                 call(door, eta)
+
+
+def test_a_ranking_says_what_carries_the_error_of_eta() -> None:
+    eta = eta_from_sample(1, 50)
+    for door in (DF.prc, DF.lazy().prc):
+        with pytest.raises(PrcError, match="pass confidence=, which carries the error of eta_low and"):
+            door.ranking(eta, model="market")
+    assert DF.prc.ranking(eta, model="market", confidence=0.95)["eta_low"].null_count() == 0
 
 
 def test_drawn_negatives_have_no_place_for_it_either() -> None:

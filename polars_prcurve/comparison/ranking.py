@@ -61,9 +61,10 @@ def build_ranking_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
-    if uncertainty is None or not isinstance(metric, CurveMetric):
-        what = "a ranking without confidence=" if uncertainty is None else "a ranking at a target"
-        grid = grid.require_exact(what)
+    if not isinstance(metric, CurveMetric):
+        grid = grid.require_exact("a ranking at a target")
+    elif uncertainty is None:
+        grid = grid.require_exact("a ranking without confidence=", carrier="confidence=")
     sign = direction_sign(metric)
     columns = list_ranking_columns(lead=uncertainty is not None)
     chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]

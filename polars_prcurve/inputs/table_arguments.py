@@ -237,7 +237,9 @@ def read_unlabelled(
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect)
     groups, by_dtypes = reader.read_by(by, makes)
-    scores = _read_score(reader, score, posteriors=posteriors)
+    advice = '; for scores that are none, pass method="mixture" and reference=, a labelled table with '
+    advice += "scores of the same model"
+    scores = _read_score(reader, score, posteriors=posteriors, advice=advice)
     value, dtype = scores.value, scores.dtype
     if posteriors:
         value, dtype = value.cast(pl.Float64), pl.Float64()
@@ -403,16 +405,24 @@ def _number_fields(values: Sequence[pl.Expr]) -> list[pl.Expr]:
 
 
 def _read_score(
-    reader: ColumnReader, score: Column, *, posteriors: bool, models: Sequence[str] = ()
+    reader: ColumnReader,
+    score: Column,
+    *,
+    posteriors: bool,
+    models: Sequence[str] = (),
+    advice: str = "",
 ) -> ReadColumn:
-    """Return the scores; `models` are the columns that they come from if the table was wide."""
+    """Return the scores; `models` are the columns that they come from if the table was wide.
+
+    `advice` ends the error of scores that should be `posteriors` and are not.
+    """
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
     reader.handle_missing(given, models)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         value = given.value.cast(pl.Float64)
-        reader.add_checks(value_checks.posterior_checks(reader.tallies.count, given.what, value))
+        reader.add_checks(value_checks.posterior_checks(reader.tallies.count, given.what, value, advice))
     return given
 
 

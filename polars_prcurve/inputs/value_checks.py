@@ -127,9 +127,9 @@ def rate_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]
     )
 
 
-def posterior_checks(count: RowCounter, what: str, value: pl.Expr) -> Iterator[Check]:
-    """Yield a check that posteriors lie in [0, 1] and are not NaN."""
-    todo = "expected probabilities of the positive class"
+def posterior_checks(count: RowCounter, what: str, value: pl.Expr, advice: str = "") -> Iterator[Check]:
+    """Yield a check that posteriors lie in [0, 1] and are not NaN; `advice` is for other scores."""
+    todo = f"expected probabilities of the positive class{advice}"
     outside = (value < 0) | (value > 1)  # true of NaN, which is above every number
     yield _row_check(count(outside), what, "outside [0, 1] or NaN", todo)
 

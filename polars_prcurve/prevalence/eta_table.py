@@ -69,9 +69,17 @@ class EtaTable:
         """Whether each group gets one row, because there is one prevalence and one copy."""
         return self.etas_per_group == 1 and self.copies == 1
 
-    def require_exact(self, what: str) -> EtaTable:
-        """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry."""
+    def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
+        """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
+
+        `carrier` is the argument with which it would.
+        """
         if self.uncertain or ETA_LOW in self.carried:  # fields carry what is known of their parts
+            if carrier:
+                raise PrcError(
+                    f"{what} works at an eta; pass {carrier}, which carries the error of eta_low and "
+                    "eta_high in the eta= frame, or pass these ends as two eta"
+                )
             raise PrcError(
                 f"{what} works at an eta; pass its ends as two eta (the eta= frame has eta_low and "
                 "eta_high, whose error it does not carry)"
