@@ -137,6 +137,24 @@ def test_every_method_with_targets_takes_a_frame(name: str) -> None:
     assert_same(found.drop(own, strict=False), expected.drop(own, strict=False))
 
 
+def test_score_columns_have_thresholds_by_name() -> None:
+    """A comparison of columns knows them by a column `model`; other names are not in the table."""
+    wide = pl.DataFrame(
+        {"label": [1, 1, 0, 0] * 9, "a": range(36), "b": [n * 7 % 36 for n in range(36)]}
+    )
+    rows = {"model": ["b", "c", "a"], "threshold": [10, 99, 20]}
+    long = wide.prc.unpivot_scores(["a", "b"], row="row")
+    how: dict[str, Any] = {"eta": 0.1, "metrics": ["recall", "fpr"]}
+    for dtype in (pl.String, pl.Categorical, pl.Enum(["a", "b", "c"])):
+        frame = pl.DataFrame(rows).with_columns(pl.col("model").cast(dtype))
+        found = wide.prc.compare(["a", "b"], threshold=frame, **how)
+        names = frame.with_columns(pl.col("model").cast(pl.String))
+        expected = long.prc.compare(model="model", id="row", threshold=names, **how)
+        assert_same(found, expected)
+    with pytest.raises(PrcError, match="no row for 1 group"):
+        wide.prc.compare(["a", "b"], threshold=pl.DataFrame(rows).head(2), **how)
+
+
 def test_a_chart_takes_a_frame() -> None:
     assert DF.prc.plot.p3_curve(threshold=ONE_EACH, by="m").to_dict()["title"]
 

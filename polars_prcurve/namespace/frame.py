@@ -1056,7 +1056,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
             often both flag the same examples; `net_benefit(...)`, `recall` and `fpr` have a standard
             error there (Agresti and Min 2005). Thresholds are taken as fixed. A `threshold` frame may
-            have the column of models.
+            have the column of models, which is `model` for the names in `scores`.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.
