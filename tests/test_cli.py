@@ -518,7 +518,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
         "points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
         "points new.parquet --threshold chosen.csv 0.5": "or one file; got chosen.csv 0.5",
         "points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
-        "sampling-plan new.parquet --threshold chosen.csv --budget 9": "got 'chosen.csv'",
+        "sampling-plan new.parquet --threshold chosen.csv --budget 9": "one number as --threshold",
         "points new.parquet --by site,model --threshold chosen.csv --rates score score": "no thresholds",
         "points new.parquet --by model --threshold chosen.csv -o chosen.csv": "is also an input",
         "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out a column by which",

@@ -18,7 +18,7 @@ from polars_prcurve.cli import options as o
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.messages import RaisingParser
 from polars_prcurve.cli.notes import PROGRAM
-from polars_prcurve.cli.option_values import split_words
+from polars_prcurve.cli.option_values import parse_number_word, split_words
 from polars_prcurve.cli.report_commands import write_demo, write_report
 from polars_prcurve.cli.table_command import write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -277,7 +277,7 @@ def _add_resolution(commands: Any) -> None:
 
 def _add_sampling_plan(commands: Any) -> None:
     about = "the threshold at which precision is asked for"
-    threshold = o.THRESHOLD.describe(about, is_list=False, parse=split_words)
+    threshold = o.THRESHOLD.describe(about, is_list=False, parse=parse_number_word)
     label = o.LABEL.describe("empty where a row has no label yet (default: label)")
     _add_table_command(
         commands,

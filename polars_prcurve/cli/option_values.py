@@ -82,6 +82,13 @@ def parse_thresholds(words: Sequence[str]) -> list[str] | TableFile:
     return numbers
 
 
+def parse_number_word(words: Sequence[str]) -> list[str]:
+    """Return the words of a threshold that is one number; raise for a file."""
+    if path := find_file(words):
+        raise PrcError(f"this command takes one number as --threshold, and no file; got {path!r}")
+    return split_words(words)
+
+
 def parse_range(words: Sequence[str]) -> tuple[float | None, ...]:
     """Return the ends of a range of prevalences, each written as an eta."""
     return tuple(map(_parse_eta, words))
