@@ -47,7 +47,8 @@ def say_eta(eta: float) -> str:
     """Return a prevalence as `1 in 1 000`, or in percent if it is 0 or above a half."""
     if not 0 < eta <= 0.5:
         return say_share(eta)
-    n = round(float(f"{1 / eta:.3g}")) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
+    # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider says 1 in 13.
+    n = math.floor(float(f"{1 / eta:.3g}") + 0.5) if 1 / eta >= 10 else float(f"{1 / eta:.2g}")
     return glue_numbers(f"1 in {format_count(n)}")
 
 

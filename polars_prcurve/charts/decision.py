@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -311,11 +311,32 @@ def _draw_alternatives(scale: _Scale, channels: Channels) -> tuple[list[dict[str
         records += draw_line([(x.low, 0.0), (x.high, 0.0)], (x, y), "none", place)
     if len(found) != 1 or channels.facet is not None or not records:
         return records, []
-    none = Word(text="treat none", x=x.high, y=0.0, dy=4, baseline="top", align="right", **QUIET)
-    line = [point for point in scale.list_treat_all(found[0][0]) if point[1] >= 0.3 * y.high]
-    if not line or x.place(line[-1][0]) > 0.8:
-        return records, [none]
-    return records, [none, Word(text="treat all", x=line[-1][0], y=line[-1][1], dx=6, **QUIET)]
+    return records, _name_alternatives([*scale.list_treat_all(found[0][0])], (x, y))
+
+
+def _name_alternatives(line: list[tuple[float, float]], axes: tuple[ChartAxis, ChartAxis]) -> list[Word]:
+    """Return the names of both grey lines, each with all the places it may have."""
+    x, y = axes
+    sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
+    ends: list[dict[str, Any]] = [
+        {"x": x.high, "align": "right"},
+        *({"x": x.read(k / 10), "align": "center"} for k in (8, 7, 6, 5)),
+    ]
+    none, *others = (
+        Word(text="treat none", y=0.0, **side, **end, **QUIET) for end in ends for side in sides
+    )
+    words = [replace(none, others=tuple(others))]
+    heights = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
+    spots = [
+        next((point for point in line[::-1] if point[1] >= height * y.high), None) for height in heights
+    ]
+    ways = [
+        Word(text="treat all", x=spot[0], y=spot[1], dx=dx, align="left" if dx > 0 else "right", **QUIET)
+        for spot in spots
+        if spot is not None and x.place(spot[0]) <= 0.8
+        for dx in ((6, -6) if x.place(spot[0]) > 0.15 else (6,))
+    ]
+    return [*words, *([replace(ways[0], others=tuple(ways[1:]))] if ways else [])]
 
 
 # Words ----------------------------------------------------------------------------------------

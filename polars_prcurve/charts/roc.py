@@ -93,7 +93,7 @@ def roc_curve(
         A log axis for fpr, which gives room to the low fpr that matters if positives are rare. Fpr 0 is
         drawn at the left edge, half the smallest other fpr, and straight lines are curved.
     precisions
-        The precisions of these lines.
+        The precisions of these lines. One below eta is worse than alerts at random, and is not drawn.
     points
         Rows to mark, as in `pr_curve`; the label is recall.
     color, facet
@@ -256,22 +256,13 @@ def _build_references(
     for _, place in channels.repeat_in_panels("reference", ones):
         records += draw_line([(step, step) for step in steps], axes, "random", place)
         for precision, slope in shown.items():
-            end = min(1.0, 1 / slope)
+            end = 1 / slope
             xs = [*(x for x in steps if x < end), end]
             records += draw_line([(x, x * slope) for x in xs], axes, f"{precision:.6g}", place)
             if channels.facet is None:
                 said = f"{say_share(precision)} right"
-                top: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"}
-                right: dict[str, Any] = {"dx": -3, "baseline": "bottom", "align": "right"}
-                words.append(
-                    Word(
-                        text=said,
-                        x=end,
-                        y=min(1.0, end * slope),
-                        **QUIET,
-                        **(top if slope >= 1 else right),
-                    )
-                )
+                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
+                words.append(Word(text=said, x=end, y=1.0, **look))
     if channels.facet is None and records and not slopes:
         words.append(Word(text="at random", x=spec.x.read(0.8), y=spec.x.read(0.8), dx=6, dy=8, **QUIET))
     return records, _drop_crowded(words, spec)
@@ -295,7 +286,11 @@ def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
 def _split_slopes(
     slopes: dict[float, float], channels: Channels, spec: ChartSpec
 ) -> tuple[dict[float, float], dict[float, float]]:
-    """Return the lines to draw, and those that no eye could tell from the left edge of a panel."""
+    """Return the lines to draw, and those that no eye could tell from the left edge of a panel.
+
+    Lines of alerts that are right less often than at random are in neither.
+    """
+    slopes = {p: slope for p, slope in slopes.items() if slope > 1}
     width = arrange_panels(channels.facet, spec).width
     least = _NEAREST / width
     ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in slopes.items()}
@@ -316,4 +311,7 @@ def _describe_precisions(equal: PrecisionLines, channels: Channels, spec: ChartS
     if left_out:
         what = "the line of" if len(left_out) == 1 else "the lines of"
         lines.append(f"Too far left to draw: {what} {', '.join(map(say_share, left_out))}")
+    worse = [p for p, slope in slopes.items() if slope < 1]
+    if worse:
+        lines.append(f"Not drawn: {', '.join(map(say_share, worse))}, which is worse than at random")
     return lines

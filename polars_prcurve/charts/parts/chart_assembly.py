@@ -30,6 +30,7 @@ from polars_prcurve.charts.parts.chart_words import (
     build_word_layers,
     place_labels,
     place_names,
+    settle_words,
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
@@ -175,6 +176,7 @@ def build_panel(
     `chooser` is the key of another panel of the same lines, whose names are clicked.
     """
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
+    words = settle_words(words, spec, data, size)
     words = [*words, *place_labels(spec, data, channels, size, words)]
     names = None if chooser else place_names(spec, data, channels, size, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"

@@ -219,14 +219,15 @@ def describe_etas(curves: ChartCurves) -> str:
     is_own = "group_0" in curves.field_names and len(etas) > 1 and curves.count_distinct(["group_0"]) > 1
     per_group = curves.per_curve.n_unique(curves.group_fields) if curves.group_fields else 1
     if is_own and per_group == len(curves.per_curve):
-        return f"each group at its own share of positives, {say_eta_range(etas)}"
+        span = say_eta_range(etas)
+        return f"each group at its own share of positives, {'from ' if ' to ' in span else ''}{span}"
     return say_etas(etas)
 
 
 def join_etas(text: str, curves: ChartCurves) -> str:
     """Return the text and where the curves run, as one phrase."""
     where = describe_etas(curves)
-    return f"{text}, {where}" if where.startswith("each") else f"{text} {where}".rstrip()
+    return f"{text.rstrip(',')}, {where}" if where.startswith("each") else f"{text} {where}".rstrip(" ,")
 
 
 def describe_sizes(curves: ChartCurves) -> list[str]:

@@ -19,6 +19,7 @@ from polars_prcurve.charts.parts.line_names import (
     LabelSpace,
     NamePlace,
     place_beside,
+    place_near,
     place_together,
     spread_at_ends,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
-_MAX_LETTERS = 36
+_MAX_LETTERS = 44
 _NEAR, _SHARED = 40.0, "shared"
 """Pixels across within which points with the same number share a label; the mark of such a label."""
 _MOST_LABELS = 14
@@ -56,6 +57,8 @@ class Word:
     color: str = ""
     """Empty for the colour that the theme gives to text."""
     limit: float = 0
+    others: tuple[Word, ...] = ()
+    """Other ways to write the word; the first that no line runs through is taken."""
 
     @property
     def look(self) -> tuple[Any, ...]:
@@ -63,6 +66,26 @@ class Word:
         at = (self.x is None and self.px, self.y is None and self.py)
         place = (self.x is None, self.y is None, *at, self.dx, self.dy, self.align, self.baseline)
         return (*place, self.size, self.weight, self.color, self.limit)
+
+
+def settle_words(
+    words: Sequence[Word], spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize
+) -> list[Word]:
+    """Return the words, each in the first of its places that no curve runs through, if there is one."""
+    settled: list[Word] = []
+    for word in words:
+        ways = [word, *word.others]
+        if len(ways) > 1:
+            lines = [*_sample_lines(spec, data, size, word.facet).values()]
+            space = LabelSpace(
+                size.width, size.height, _list_boxes(settled, spec, size, word.facet), lines
+            )
+            boxes = [_list_boxes([way], spec, size, word.facet)[0] for way in ways]
+            costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
+            settled.append(ways[costs.index(min(costs))])
+        else:
+            settled.append(word)
+    return settled
 
 
 def build_word_layers(
@@ -186,8 +209,14 @@ def _place_at_lines(
     """Return the places of names at their lines, without those that have no room."""
     places = place_beside(curves | references, shown, space)
     # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
-    left_over = [name for name in shown if name not in places]
-    return places | place_beside(curves, left_over, space)
+    for place, lines in (
+        (place_near, curves | references),
+        (place_beside, curves),
+        (place_near, curves),
+    ):
+        left_over = [name for name in shown if name not in places]
+        places |= place(lines, left_over, space)
+    return places
 
 
 def _write_name(
@@ -206,46 +235,57 @@ def place_labels(
     words: Sequence[Word],
 ) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
-    x, y = spec.x, spec.y
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
+    marks = _merge_labels(data, spec, channels, size)
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
-    marks = _merge_labels(data, spec, channels, size)
-    for row in sorted(marks, key=lambda row: -row[y.field]):
+    for row in sorted(marks, key=lambda row: -row[spec.y.field]):
         panel = row.get("facet")
+        beside = [_find_spot(other, spec, size) for other in marks if other.get("facet") == panel]
         if panel not in spaces:
-            lines = [*_sample_lines(spec, data, size, panel).values()]
-            lines += _sample_references(spec, data, size, panel).values()
-            head = [] if panel is None else [(0.0, -26.0, style.measure_text(panel) + 110, -5.0)]
-            boxes = [*head, *_list_boxes(words, spec, size, panel)]
-            spaces[panel] = LabelSpace(size.width, size.height, boxes, lines)
+            spaces[panel] = _open_space(spec, data, size, words, panel)
+            spaces[panel].points += beside
         if len(spaces[panel].taken) >= _MOST_LABELS:
             continue
-        left, top = x.place(row[x.field]) * size.width, (1 - y.place(row[y.field])) * size.height
-        label = row[f"{y.field}_label"]
-        lift = sum(
-            other.get("facet") == panel
-            and 0 < (spec.y.place(row[y.field]) - spec.y.place(other[y.field])) * size.height < 15
-            and abs(x.place(row[x.field]) - x.place(other[x.field])) * size.width < 40
-            for other in marks
-        )
+        left, top = _find_spot(row, spec, size)
+        label = row[f"{spec.y.field}_label"]
+        lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
         corner = spaces[panel].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        is_dark = spec.is_neutral or _SHARED in row
         placed.append(
             Word(
                 text=label,
-                x=row[x.field],
-                y=row[y.field],
+                x=row[spec.x.field],
+                y=row[spec.y.field],
                 dx=corner.x - left,
                 dy=corner.y - top,
                 facet=panel,
                 align=corner.align,
                 weight="bold",
-                color=style.INK
-                if spec.is_neutral or _SHARED in row
-                else colors.get(row.get("color", ""), style.COLORS[0]),
+                color=style.INK if is_dark else colors.get(row.get("color", ""), style.COLORS[0]),
             )
         )
     return placed
+
+
+def _find_spot(row: dict[str, Any], spec: ChartSpec, size: PanelSize) -> tuple[float, float]:
+    """Return the place of a point in pixels from the upper left corner of its panel."""
+    x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
+    return x * size.width, (1 - y) * size.height
+
+
+def _open_space(
+    spec: ChartSpec,
+    data: list[dict[str, Any]],
+    size: PanelSize,
+    words: Sequence[Word],
+    panel: str | None,
+) -> LabelSpace:
+    """Return the space for labels of one panel, below its head, with its lines and words."""
+    lines = [*_sample_lines(spec, data, size, panel).values()]
+    lines += _sample_references(spec, data, size, panel).values()
+    head = [] if panel is None else [(0.0, -26.0, style.measure_text(panel) + 110, -5.0)]
+    return LabelSpace(size.width, size.height, [*head, *_list_boxes(words, spec, size, panel)], lines)
 
 
 def _merge_labels(
@@ -293,6 +333,11 @@ def _list_boxes(
     return boxes
 
 
+def _list_columns(size: PanelSize) -> NDArray[np.float64]:
+    """Return every fourth column of pixels, up to one right of the panel: a line may drop at its end."""
+    return np.arange(0, size.width + STEP + 1, STEP, dtype=np.float64)
+
+
 def _sample_lines(
     spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
 ) -> dict[str, NDArray[np.float64]]:
@@ -304,7 +349,7 @@ def _sample_lines(
             x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
             line = points.setdefault(row.get("color", ""), [])
             line.append((x * size.width, (1 - y) * size.height))
-    columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
+    columns = _list_columns(size)
     return {name: _sample_line(line, columns, spec.interpolate) for name, line in points.items()}
 
 
@@ -327,7 +372,7 @@ def _sample_references(
         elif row["part"] == "span":
             ends = (row[spec.x.field], row["to"])
             points[f"\0span {len(points)}"] = [(spec.x.place(x) * size.width, y) for x in ends]
-    columns = np.arange(0, size.width + 1, STEP, dtype=np.float64)
+    columns = _list_columns(size)
     return {name: _sample_rule(line, columns) for name, line in points.items()}
 
 

@@ -22,7 +22,13 @@ STEP = 4
 """Lines are looked at in every fourth column of pixels."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
+_FARTHEST = 20.0  # pixels from a name beside a steep line to that line
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
+_FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
+    *((8, -15, "left"), (-8, 15, "right")),
+    *((8, 15, "left"), (-8, -15, "right")),
+)
+"""Directions from a point to places of its label, in pixels."""
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -45,6 +51,8 @@ class LabelSpace:
     taken: list[Box] = field(default_factory=list)
     lines: list[NDArray[np.float64]] = field(default_factory=list)
     """Heights of lines in every fourth column, which labels of points stay off if they can."""
+    points: list[tuple[float, float]] = field(default_factory=list)
+    """All points that have labels: a label nearest to another point would be read as that one's."""
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes taken."""
@@ -88,16 +96,31 @@ class LabelSpace:
             (14, 0, "left"),
             (-14, 0, "right"),
             *((above, -16 - step * height / 2, "center") for step in range(4)),
+            # Farther places, for points between lines that run close.
+            *((dx, k * dy, align) for k in (1.5, 2, 2.5, 3) for dx, dy, align in _FAR),
         ]
         boxes = []
         for dx, dy, align in corners:
             left = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             boxes.append((left, y + dy - height / 2, left + width, y + dy + height / 2))
-        costs = [2 * (not self.is_free(box)) + self.crosses_line(box) for box in boxes]
+        others = [point for point in self.points if math.dist(point, (x, y)) > 1]
+        costs = [
+            2 * (not self.is_free(box))
+            + self.crosses_line(box)
+            + 0.5 * any(_measure_gap(box, point) < _measure_gap(box, (x, y)) for point in others)
+            for box in boxes
+        ]
         chosen = costs.index(min(costs))
         self.taken.append(boxes[chosen])
         dx, dy, align = corners[chosen]
         return NamePlace(x + dx, y + dy, align)
+
+
+def _measure_gap(box: Box, point: tuple[float, float]) -> float:
+    """Return the distance in pixels of a point from a box."""
+    left, top, right, bottom = box
+    x, y = point
+    return math.hypot(max(left - x, x - right, 0.0), max(top - y, y - bottom, 0.0))
 
 
 def place_beside(
@@ -116,12 +139,60 @@ def place_beside(
         if len(line) < columns:
             continue
         top, foot = _find_extremes(line, columns)
+        broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
+        top = np.where(broken, math.nan, top)
         others = [_find_extremes(other, columns) for key, other in lines.items() if key != name]
         best = _find_best_box(top, foot, others, space, columns)
         if best is not None:
             space.taken.append(best)
             places[name] = NamePlace(best[0] + 2, (best[1] + best[3]) / 2)
     return places
+
+
+def place_near(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return a free place near each line that is shown, such as beside a steep one; without those that
+    have none.
+
+    The name must be off all lines, and clearly nearer to its own than to that of any other name. Lines
+    to compare with have keys that start with a null character.
+    """
+    places: dict[str, NamePlace] = {}
+    free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
+    for name in shown:
+        width, height = measure_text(name) * 1.04, NAME_SIZE * 1.1
+        found: list[tuple[float, Box]] = []
+        for left in np.arange(_RIM, space.width - width, 2 * STEP).tolist():
+            for top in np.arange(_RIM, space.height - height, 6).tolist():
+                box = (left, top, left + width, top + height)
+                own = _measure_line_gap(lines[name], box)
+                if _RIM <= own <= _FARTHEST:
+                    middle = abs(left + width / 2 - space.width / 2) / space.width
+                    found.append((6 * own + 100 * middle, box))
+        for _, box in sorted(found):
+            rim = (box[0] - _GAP, box[1] - _GAP, box[2] + _GAP, box[3] + _GAP)
+            if not free.is_free(box) or free.crosses_line(rim):
+                continue
+            own = _measure_line_gap(lines[name], box)
+            others = (line for key, line in lines.items() if key != name and not key.startswith("\0"))
+            if all(_measure_line_gap(line, box) > own + 8 for line in others):
+                space.taken.append(box)
+                places[name] = NamePlace(box[0], (box[1] + box[3]) / 2)
+                break
+    return places
+
+
+def _measure_line_gap(line: NDArray[np.float64], box: Box) -> float:
+    """Return the distance in pixels of a line from a box; infinite for a line without points."""
+    left, top, right, bottom = box
+    x = np.arange(len(line)) * STEP
+    upper = np.fmin(line, np.append(line[1:], line[-1:]))  # a line may be upright between two columns
+    lower = np.fmax(line, np.append(line[1:], line[-1:]))
+    across = np.maximum(np.maximum(left - x, x - right), 0.0)
+    along = np.maximum(np.maximum(upper - bottom, top - lower), 0.0)
+    gaps = np.hypot(across, along)
+    return float(np.nanmin(gaps)) if not np.isnan(gaps).all() else math.inf
 
 
 def place_together(
@@ -156,9 +227,14 @@ def place_together(
 def _find_extremes(
     line: NDArray[np.float64], columns: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the highest and the lowest point of a line over each stretch of columns."""
-    stretches = np.lib.stride_tricks.sliding_window_view(line, columns)
-    return stretches.min(axis=1), stretches.max(axis=1)
+    """Return the highest and the lowest point of a line over each stretch of columns.
+
+    A stretch without the line has infinities: its highest point is below all, its lowest above all.
+    """
+    is_absent = np.isnan(line)
+    highest, lowest = np.where(is_absent, math.inf, line), np.where(is_absent, -math.inf, line)
+    views = [np.lib.stride_tricks.sliding_window_view(part, columns) for part in (highest, lowest)]
+    return views[0].min(axis=1), views[1].max(axis=1)
 
 
 def _find_best_box(
@@ -176,8 +252,7 @@ def _find_best_box(
         free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
         free &= foot - top <= _STEEPEST * space.height
         for other_top, other_foot in others:
-            clear = (other_foot < upper - _GAP) | (other_top > upper + height + _GAP)
-            free &= clear | np.isnan(other_top)
+            free &= (other_foot < upper - _GAP) | (other_top > upper + height + _GAP)
         middle = np.abs(left + width / 2 - space.width / 2) / space.width
         cost = 0.3 * (foot - top) + 100 * middle
         for k in np.flatnonzero(free & ~np.isnan(top)):

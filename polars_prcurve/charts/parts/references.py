@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from polars_prcurve.charts.parts import chart_style as style
@@ -51,19 +52,25 @@ def draw_level(
     for level, place in drawn:
         records += draw_line([(x.low, level), (x.high, level)], axes, f"{level:.6g}", place)
         if not words and level == highest and channels.facet is None:
-            above = y.place(level) < 0.93
-            words.append(
-                Word(
-                    text=name,
-                    x=x.low,
-                    y=level,
-                    dx=5,
-                    dy=-3 if above else 3,
-                    baseline="bottom" if above else "top",
-                    **QUIET,
-                )
-            )
+            words.append(_name_level(name, level, axes))
     return records, words
+
+
+def _name_level(name: str, level: float, axes: tuple[ChartAxis, ChartAxis]) -> Word:
+    """Return the name of a level line: above or below it, at its left end, its right, or between."""
+    x, y = axes
+    above: dict[str, Any] = {"dy": -3, "baseline": "bottom"}
+    below: dict[str, Any] = {"dy": 3, "baseline": "top"}
+    sides = [above] if y.place(level) < 0.07 else [above, below] if y.place(level) < 0.93 else [below]
+    places: list[dict[str, Any]] = [
+        {"x": x.low, "dx": 5},
+        {"x": x.high, "dx": -5, "align": "right"},
+        *({"x": x.read(k / 10), "align": "center"} for k in range(2, 9)),
+    ]
+    first, *others = (
+        Word(text=name, y=level, **side, **place, **QUIET) for place in places for side in sides
+    )
+    return replace(first, others=tuple(others))
 
 
 def draw_own_etas(
@@ -81,19 +88,25 @@ def draw_own_etas(
         ends = [(eta, y.low), (eta, y.high)]
         records += draw_line(ends, axes, f"{eta:.6g}", place)
         if len(distinct) == 1 and not words and channels.facet is None:
-            left = x.place(eta) > 0.25
-            words.append(
-                Word(
-                    text=words_for,
-                    x=eta,
-                    py=3,
-                    dx=-6 if left else 6,
-                    baseline="top",
-                    align="right" if left else "left",
-                    **QUIET,
-                )
-            )
+            words.append(_name_upright(words_for, eta, axes))
     return records, words
+
+
+def _name_upright(name: str, at: float, axes: tuple[ChartAxis, ChartAxis]) -> Word:
+    """Return the name of an upright rule: left or right of it, at its upper end or at its foot."""
+    x, y = axes
+    left: dict[str, Any] = {"dx": -6, "align": "right"}
+    right: dict[str, Any] = {"dx": 6, "align": "left"}
+    place = x.place(at)
+    sides = [right] if place < 0.25 else [left] if place > 0.85 else [left, right]
+    heights: list[dict[str, Any]] = [
+        {"py": 3, "baseline": "top"},
+        *({"y": y.read(k / 10), "baseline": "middle"} for k in (8, 7, 6, 5, 4, 3, 2)),
+    ]
+    first, *others = (
+        Word(text=name, x=at, **side, **height, **QUIET) for height in heights for side in sides
+    )
+    return replace(first, others=tuple(others))
 
 
 def draw_diagonal(
@@ -105,5 +118,9 @@ def draw_diagonal(
         str(place): place for _, place in channels.repeat_in_panels("reference", per_curve)
     }.values():
         records += draw_line([(0.0, 0.0), (1.0, 1.0)], axes, "random", place)
-    named = bool(records) and channels.facet is None
-    return records, [Word(text=name, x=0.62, y=0.62, dx=6, dy=9, **QUIET)] if named else []
+    if not records or channels.facet is not None:
+        return records, []
+    first, *others = (
+        Word(text=name, x=k, y=k, dx=6, dy=9, **QUIET) for k in (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
+    )
+    return records, [replace(first, others=tuple(others))]
