@@ -1707,6 +1707,51 @@ def test_decision_curve_at_rare_positives_has_panels_of_their_own_scale_and_a_lo
         charts.decision_curve(both.drop("group"))
 
 
+def test_decision_curves_at_prevalences_far_apart_fill_their_panels():
+    two = pl.concat(
+        make_posteriors(draw_scores(seed=k, pos=200, neg=800, digits=3)).with_columns(model=pl.lit(m))
+        for k, m in enumerate(("first", "second"))
+    )
+    chart = plot(two).decision_curve([0.2, 1e-4], eta_train=0.2, by="model")
+    panels = read_spec(chart)["vconcat"][0]
+    x = next(layer["encoding"]["x"] for layer in panels["spec"]["layer"] if "x" in layer["encoding"])
+    assert x["scale"]["domain"] == pytest.approx([1e-5, 0.99])
+    assert x["scale"]["type"] == "log", "the risks at which people act are far apart, too"
+    assert sorted(names(chart)) == ["first", "second"], "names, and no legend"
+    for panel in ("1 in 5", "1 in 10 000"):
+        drawn = [row for row in all_records(chart) if plain(row.get("facet", "")) == panel]
+        ends = [row["net_benefit"] for row in drawn if row["part"] == "base"]
+        inside = [row["net_benefit"] for row in drawn if row.get("net_benefit") is not None]
+        assert (min(inside), max(inside)) == (min(ends), max(ends)), "the pointer moves no scale"
+        of_lines = [r["net_benefit"] or 0 for r in drawn if r["part"] == "curve" and "net_benefit" in r]
+        assert max(of_lines) > 0.9 * max(ends)
+
+
+def test_groups_at_prevalences_far_apart_have_decision_curves_of_their_own_scale():
+    sizes = {"often": 400, "seldom": 2}
+    parts = [draw_scores(pos=p, neg=600, digits=3).with_columns(g=pl.lit(g)) for g, p in sizes.items()]
+    frame = pl.concat(make_posteriors(part) for part in parts)
+    own = plot(frame).decision_curve(by="g")
+    assert read_spec(own)["vconcat"][0]["resolve"] == {"scale": {"y": "independent"}}
+    assert not records(own, "ghost"), "lines of another scale"
+    many = draw_groups([f"name {k}" for k in range(9)], digits=3)
+    chart = plot(make_posteriors(many)).decision_curve([0.3, 0.01], eta_train=0.2, by="model")
+    panels = read_spec(chart)["vconcat"][0]
+    assert panels["columns"] == 2, "a row per group, a column per prevalence"
+    assert [plain(head) for head in panels["facet"]["sort"][:2]] == [
+        "name 0 · 1 in 3.3",
+        "name 0 · 1 in 100",
+    ]
+
+
+def test_heads_of_panels_keep_the_share_of_positives():
+    frame = draw_groups([f"a name that is quite long {k}" for k in range(10)], neg=300)
+    heads = [plain(row["text"]) for row in all_records(charts.pr_curve(frame.prc.curve(by="model")))
+             if row.get("part", "").startswith("word") and " (1 in " in plain(row["text"])]  # fmt: skip
+    assert len(heads) == 10
+    assert all(re.search(r"… \(1 in [\d.]+\)$", head) for head in heads)
+
+
 # How it looks ---------------------------------------------------------------------------------
 
 SEEN_BY = {  # Machado, Oliveira and Fernandes 2009, full strength, on linear RGB

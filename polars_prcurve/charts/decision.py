@@ -29,7 +29,9 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
+    Channel,
     Channels,
+    build_channel,
     pick_out,
     read_channels,
     sort_panels,
@@ -110,21 +112,20 @@ def decision_curve(
     check_texts(color=color, facet=facet)
     check_title(title)
     curves = _read_decisions(table)
-    if color is None and facet is None and _is_uneven(curves):
-        facet = "eta"
-    channels = read_channels(curves, color, facet)
-    axes = _build_axes(curves, channels, log_x)
+    channels = _read_decision_channels(curves, color, facet)
     means = dict(curves.rows.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
     channels, picked = pick_out(sort_panels(channels, means, curves), means, curves)
+    axes = _build_axes(curves, channels, log_x)
     band = _BAND if _BAND[0] in curves.rows.columns else ()
     spec = ChartSpec(*axes, "linear", bands=(_BAND,) if band else ())
-    scale = _Scale(curves, axes)
+    scale = _Scale(curves, axes, channels)
     points = split_by_doubt(scale.cut_below(find_few_false_alerts(curves.rows), band), "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
     grey, words = _draw_alternatives(scale, channels)
     lines = build_records(curves, channels, points, [_RISK, _VALUE, *band])
-    data = [*grey, *add_ghosts(lines, channels, axes[0]), *_read_along(curves, channels, axes)]
+    both = [*lines, *scale.mark_ends()] if axes[1].is_free else add_ghosts(lines, channels, axes[0])
+    data = [*grey, *both, *_read_along(scale)]
     level = (
         "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     )
@@ -175,12 +176,28 @@ def _read_decisions(table: object) -> ChartCurves:
 # Axes -----------------------------------------------------------------------------------------
 
 
-def _is_uneven(curves: ChartCurves) -> bool:
-    """Return whether the lines of one group are at prevalences far apart, which no axis shows well."""
-    spans = curves.per_curve.group_by(curves.group_fields or pl.lit(0)).agg(
-        wide=pl.col("eta").max() > _UNEVEN * pl.col("eta").min()
-    )
-    return bool(spans["wide"].any())
+def _read_decision_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+    """Return the channels: prevalences far apart are panels, since no axis shows them well together."""
+    groups = curves.group_fields
+    if color is not None or facet is not None or not _is_uneven(curves.per_curve["eta"]):
+        return read_channels(curves, color, facet)
+    if len(curves.per_curve) == curves.count_distinct(groups):  # each group at its own
+        channels = read_channels(curves, None, None)
+        return (
+            channels if channels.facet else Channels(None, build_channel(curves, groups, with_eta=True))
+        )
+    channels = read_channels(curves, None, "eta")
+    if channels.facet is None or len(channels.facet.fields) == 1:
+        return channels
+    fields = [name for name in channels.facet.fields if name != "eta"]  # a row of panels per group
+    panels = build_channel(curves, [*fields, "eta"], with_eta=False, as_panels=True)
+    return Channels(channels.color, panels)
+
+
+def _is_uneven(etas: pl.Series) -> bool:
+    """Return whether prevalences are far apart."""
+    known = etas.filter(etas > 0).to_list()
+    return bool(known) and max(known) > _UNEVEN * min(known)
 
 
 def _build_axes(
@@ -203,22 +220,35 @@ def _build_axes(
         is_log=is_log,
     )
     etas = curves.per_curve["eta"]
-    is_free = facet is not None and "eta" in facet.fields and _is_uneven(curves)
-    top, bottom = _find_ends(curves.rows, x)
+    ranges = {} if facet is None else _find_ranges(curves, facet, x)
+    bottom, top = _find_ends(curves.rows, x)
     words: AxisWords = "thousandths" if choose_events(etas) == 1_000 else "millionths"
     title = f"Net benefit per {_say_events(curves)}"
-    return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=is_free)
+    return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
+
+
+def _find_ranges(curves: ChartCurves, facet: Channel, x: ChartAxis) -> dict[str, tuple[float, float]]:
+    """Return the range of each panel, if panels are at prevalences far apart; otherwise none."""
+    labels = pl.Series(facet.label_by_curve, dtype=pl.String)
+    per_panel = curves.per_curve.with_columns(panel=labels).group_by("panel", maintain_order=True)
+    panels = per_panel.agg("curve", pl.col("eta").mean())
+    if not _is_uneven(panels["eta"]):
+        return {}
+    return {
+        panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(numbers)), x)
+        for panel, numbers in panels.select("panel", "curve").iter_rows()
+    }
 
 
 def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
-    """Return the highest and the lowest net benefit that an axis shows."""
+    """Return the lowest and the highest net benefit that an axis shows."""
     within = rows.filter(pl.col(_RISK) >= x.low)
     names = [name for name in (_VALUE, "treat_all", _BAND[1]) if name in rows.columns]
     values = [value for name in names for value in within[name].drop_nulls().to_list()]
     top = 1.05 * max(values, default=0.0)
     top = top if top > 0 else 0.1
     least = min(within[_VALUE].drop_nulls().to_list(), default=0.0)
-    return top, max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top)
+    return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
 
 
 def _say_events(curves: ChartCurves) -> str:
@@ -227,27 +257,33 @@ def _say_events(curves: ChartCurves) -> str:
 
 @dataclass(frozen=True)
 class _Scale:
-    """The ends of the axes; where panels have scales of their own, the ends of each prevalence."""
+    """The ends of the axes, which panels at prevalences far apart have of their own."""
 
     curves: ChartCurves
     axes: tuple[ChartAxis, ChartAxis]
+    channels: Channels
 
-    def find_bottom(self, eta: float) -> float:
-        """Return the lowest net benefit that is drawn at a prevalence."""
-        if not self.axes[1].is_free:
-            return self.axes[1].low
-        same = self.curves.per_curve.filter(pl.col("eta") == eta)["curve"]
-        return _find_ends(self.curves.rows.filter(pl.col("curve").is_in(same.implode())), self.axes[0])[
-            1
+    def find_bottoms(self) -> dict[int, float]:
+        """Return the lowest net benefit that is drawn of each curve."""
+        facet, numbers = self.channels.facet, self.curves.per_curve["curve"].to_list()
+        panels = [None] * len(numbers) if facet is None else facet.label_by_curve
+        return {
+            number: self.axes[1].pick(panel).low for number, panel in zip(numbers, panels, strict=True)
+        }
+
+    def mark_ends(self) -> list[dict[str, Any]]:
+        """Return unseen records at both ends of each panel's range."""
+        x, y = self.axes
+        return [
+            {"part": "base", "facet": panel, x.field: x.high, y.field: end}
+            for panel, ends in y.ranges.items()
+            for end in ends
         ]
 
     def cut_below(self, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
         """Return the points in order; lines end where they leave the axes, and a null is a gap."""
-        per_curve = self.curves.per_curve
-        numbers = pl.Series("bottom", map(self.find_bottom, per_curve["eta"]), dtype=pl.Float64)
-        bottoms = per_curve.select("curve").with_columns(numbers)
         risk, value = pl.col(_RISK), pl.col(_VALUE)
-        points = rows.filter(risk >= self.axes[0].low).join(bottoms, on="curve", maintain_order="left")
+        points = self.add_bottoms(rows.filter(risk >= self.axes[0].low))
         before = (value - pl.col("bottom")).shift(1).over("curve")
         after = value - pl.col("bottom")
         share = before / (before - after)
@@ -263,22 +299,26 @@ class _Scale:
         cut = crosses.drop("at").with_columns(*ends)
         return pl.concat([above, cut]).sort("curve", _RISK, maintain_order=True)
 
+    def add_bottoms(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add the lowest net benefit that is drawn of each curve."""
+        bottoms = self.find_bottoms()
+        numbers = pl.Series("curve", list(bottoms), dtype=rows.schema["curve"])
+        low = pl.DataFrame([numbers, pl.Series("bottom", list(bottoms.values()), dtype=pl.Float64)])
+        return rows.join(low, on="curve", maintain_order="left")
+
     def describe_cut(self) -> list[str]:
         """Return sentences for the note on rows that the axes do not show."""
         rows = self.curves.rows
-        is_below = any(
-            (rows.filter(pl.col("curve") == row["curve"])[_VALUE] < self.find_bottom(row["eta"])).any()
-            for row in self.curves.per_curve.iter_rows(named=True)
-        )
+        is_below = self.add_bottoms(rows).select((pl.col(_VALUE) < pl.col("bottom")).any()).item()
         said = ["Below the axis: risks at which a model does much harm"] if is_below else []
         has_zero = self.axes[0].is_log and (rows[_RISK] < self.axes[0].low).any()
         return [*said, *(["Not drawn: a risk of 0"] if has_zero else [])]
 
-    def list_treat_all(self, eta: float) -> Iterator[tuple[float, float]]:
+    def list_treat_all(self, eta: float, panel: str | None = None) -> Iterator[tuple[float, float]]:
         """Yield points of the line of treating all, between the upper and the lower end of the axis."""
-        x, y = self.axes
-        start = x.low if y.is_free else max(x.low, _find_risk_of_all(eta, y.high))
-        end = min(_find_risk_of_all(eta, self.find_bottom(eta)), x.high)
+        x, y = self.axes[0], self.axes[1].pick(panel)
+        start = max(x.low, _find_risk_of_all(eta, y.high))
+        end = min(_find_risk_of_all(eta, y.low), x.high)
         if end <= start:
             return
         first, last = x.place(start), x.place(end)
@@ -307,7 +347,8 @@ def _draw_alternatives(scale: _Scale, channels: Channels) -> tuple[list[dict[str
         etas = [eta for eta, label in zip(etas, labels, strict=True) if label in shown]
     found = list(channels.repeat_in_panels("reference", etas))
     for eta, place in found:
-        records += draw_line(scale.list_treat_all(eta), (x, y), f"all {eta:.6g}", place)
+        treat_all = scale.list_treat_all(eta, place.get("facet"))
+        records += draw_line(treat_all, (x, y), f"all {eta:.6g}", place)
         records += draw_line([(x.low, 0.0), (x.high, 0.0)], (x, y), "none", place)
     if len(found) != 1 or channels.facet is not None or not records:
         return records, []
@@ -417,10 +458,9 @@ def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> 
     return text + "".join(f", {names[curve]} {values[curve]}" for curve in others)
 
 
-def _read_along(
-    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
-) -> list[dict[str, Any]]:
+def _read_along(scale: _Scale) -> list[dict[str, Any]]:
     """Return what the pointer reads at each risk of the table."""
+    curves, channels, axes = scale.curves, scale.channels, scale.axes
     events = choose_events(curves.per_curve["eta"])
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
@@ -429,8 +469,6 @@ def _read_along(
         at = add_threshold(row["threshold"])
         return say_share(row[_RISK]), f"{_say_value(row[_VALUE], events)}{within}{at}"
 
-    rows = curves.rows
-    if not axes[1].is_free:
-        rows = rows.with_columns(pl.col(_VALUE).clip(lower_bound=axes[1].low))
+    rows = scale.add_bottoms(curves.rows).with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
     places = thin_places(rows[_RISK].filter(rows[_RISK] >= axes[0].low), len(curves.per_curve))
     return build_hover_records(curves, channels, rows, axes, places, strategy="nearest", say=say)

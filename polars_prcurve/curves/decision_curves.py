@@ -14,6 +14,7 @@ Source: Vickers and Elkin 2006.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -82,15 +83,17 @@ def build_decision_table(
 
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
-    """Return the risks at which people act where so many are positive: PROBABILITIES unless few are.
+    """Return the risks at which people act where so many are positive: PROBABILITIES unless few are
+    somewhere.
 
     Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
     """
     inside = [eta for eta in etas if eta is not None and 0 < eta < 1]
-    if not inside or max(inside) >= _RARE:
+    if not inside or min(inside) >= _RARE:
         return PROBABILITIES
     low, high = min(inside) / 10, min(20 * max(inside), 0.99)
-    steps = (low * (high / low) ** (k / _N_RISKS) for k in range(_N_RISKS + 1))
+    n = max(_N_RISKS, round(20 * math.log10(high / low)))
+    steps = (low * (high / low) ** (k / n) for k in range(n + 1))
     return tuple(dict.fromkeys(float(f"{risk:.3g}") for risk in steps))
 
 

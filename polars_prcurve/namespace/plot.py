@@ -352,8 +352,8 @@ class PlotPrc(MethodListing, path="prc.plot"):
         eta, eta_train, confidence
             As in `decision_curve`.
         probabilities
-            As in `decision_curve`; but if left out where all prevalences are below 5 %, from a tenth of
-            the least to 20 times the greatest.
+            As in `decision_curve`; but if left out where a prevalence is below 5 %, from a tenth of the
+            least to 20 times the greatest, and at most 99 %.
         log_x, color, facet, title
             As in `charts.decision_curve`.
 

@@ -48,6 +48,8 @@ BARE_VIEW: Any = alt.ViewBackground(stroke=None)
 PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
 """The width in pixels of the page that a report draws for; None for the sizes that charts have."""
 _AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
+_PANELS_ROOM = 760
+"""Pixels that panels side by side share, about."""
 MAX_GHOST_PANELS = 24
 """Panels, at most, in which all other curves stand behind in grey."""
 
@@ -386,13 +388,14 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
         return PanelSize(1, width, round(width * spec.height))
     n = len(facet.labels)
     if n <= 3:
-        columns, width = n, 250
+        columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
-        columns, width = facet.last_field_count, 170  # a row per group, a column per eta
+        columns = facet.last_field_count  # a row per group, a column per eta
     else:
         square = min(math.ceil(math.sqrt(n)), 8)
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
-        width = 250 if n == 4 else 165 if n <= 16 else 110
+    room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
+    width = max(min(room, 250), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
@@ -417,9 +420,9 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     """Return the words over each panel: its name, and the number that panels are sorted by."""
     heads = []
     for label in facet.labels:
-        name = name_panel(facet, label)
         value = facet.values.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
+        name = _shorten_head(name_panel(facet, label), room)
         heads.append(
             Word(text=name, px=0, py=-9, facet=label, weight="bold", baseline="bottom", limit=room)
         )
@@ -437,6 +440,15 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
                 )
             )
     return heads
+
+
+def _shorten_head(name: str, room: float) -> str:
+    """Return the name of a panel, cut so that the share of positives behind it is still read."""
+    short, separator, end = name.partition(" (1\u00a0in\u00a0")
+    if not separator or style.measure_text(name) <= 1.1 * room:
+        return name
+    letters = int(1.1 * room / style.measure_text("x")) - len(separator + end) - 1
+    return f"{short[: max(letters, 3)].rstrip()}…{separator}{end}"
 
 
 # Title and note -------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ Each axis knows its range, so that names can be placed on lines before anything 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as make_field
 from typing import Any, Literal
 
 import altair as alt
@@ -50,11 +52,20 @@ class ChartAxis:
     words: AxisWords = "percent"
     is_log: bool = False
     is_free: bool = False
-    """Whether each panel has a range of its own; names cannot be placed then."""
+    """Whether each panel has a range of its own; names can be placed only if it is in `ranges`."""
+    ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
+    """The range of each panel, by its label; records of the part `base` stand at both ends."""
     ticks: tuple[float, ...] = ()
     """The ticks, if they do not follow from the range."""
     room: int = 0
     """The pixels left of the chart that names take in place of labels; 0 if there are none."""
+
+    def pick(self, panel: str | None) -> ChartAxis:
+        """Return the axis of one panel."""
+        if panel is None or panel not in self.ranges:
+            return self
+        low, high = self.ranges[panel]
+        return replace(self, low=low, high=high)
 
     def place(self, value: float) -> float:
         """Return where a value lies along the axis, from 0 to 1."""
@@ -98,7 +109,7 @@ class ChartAxis:
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
         if self.is_free:
-            return alt.Scale(zero=False)
+            return alt.Scale(zero=False, nice=False) if self.ranges else alt.Scale(zero=False)
         domain = [round_digits(self.low), round_digits(self.high)]
         kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         return alt.Scale(domain=domain, nice=False, **kind)

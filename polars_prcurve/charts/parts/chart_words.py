@@ -15,6 +15,7 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.line_names import (
+    APART,
     STEP,
     LabelSpace,
     NamePlace,
@@ -173,14 +174,14 @@ def place_names(
 ) -> list[Word] | None:
     """Return the name of each line with a colour, beside it or at its end; None for a legend."""
     color = channels.color
-    if color is None or spec.names == "none" or spec.y.is_free:
+    if color is None or spec.names == "none" or (spec.y.is_free and not spec.y.ranges):
         return None
     shown = color.shown_labels
     if len(shown) > MAX_NAMES or max(map(len, shown)) > _MAX_LETTERS:
         return None
     panels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
     lines = {
-        panel: _sample_lines(spec, data, size, panel)
+        panel: _sample_lines(_pick_panel(spec, panel), data, size, panel)
         for panel in (panels if len(panels) <= MAX_NAMES else panels[:1])
     }
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
@@ -188,16 +189,22 @@ def place_names(
         return _name_ends(spec, data, shown, size)
     for is_aside in (False, True):
         for panel, curves in lines.items():
-            space = LabelSpace(size.width, size.height, _list_boxes(words, spec, size, panel))
-            references = _sample_references(spec, data, size, panel)
+            own = _pick_panel(spec, panel)
+            space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
+            references = _sample_references(own, data, size, panel)
             places = (
                 place_together(curves | references, shown, space)
                 if is_aside
                 else _place_at_lines(curves, references, shown, space)
             )
             if set(shown) <= set(places):
-                return [_write_name(label, places[label], spec, size, panel) for label in shown]
+                return [_write_name(label, places[label], own, size, panel) for label in shown]
     return None
+
+
+def _pick_panel(spec: ChartSpec, panel: str | None) -> ChartSpec:
+    """Return the chart of one panel, with the range that it has."""
+    return replace(spec, y=spec.y.pick(panel))
 
 
 def _place_at_lines(
@@ -207,10 +214,12 @@ def _place_at_lines(
     space: LabelSpace,
 ) -> dict[str, NamePlace]:
     """Return the places of names at their lines, without those that have no room."""
-    places = place_beside(curves | references, shown, space)
+    both = curves | references
+    places = place_beside(both, shown, space, APART)
     # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
     for place, lines in (
-        (place_near, curves | references),
+        (place_near, both),
+        (place_beside, both),
         (place_beside, curves),
         (place_near, curves),
     ):

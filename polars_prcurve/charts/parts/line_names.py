@@ -22,6 +22,7 @@ STEP = 4
 """Lines are looked at in every fourth column of pixels."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
+APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
 _FARTHEST = 20.0  # pixels from a name beside a steep line to that line
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
@@ -124,13 +125,17 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 
 
 def place_beside(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+    lines: dict[str, NDArray[np.float64]],
+    shown: Sequence[str],
+    space: LabelSpace,
+    apart: float = _GAP,
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room.
 
     `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
     there is none. A box as wide as the name is tried above and below its line at each column. It must be
-    off all other lines and boxes; the flattest place nearest to the middle wins.
+    off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest to the
+    middle wins. Lines to compare with have keys that start with a null character.
     """
     places: dict[str, NamePlace] = {}
     for name in shown:
@@ -141,7 +146,11 @@ def place_beside(
         top, foot = _find_extremes(line, columns)
         broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
         top = np.where(broken, math.nan, top)
-        others = [_find_extremes(other, columns) for key, other in lines.items() if key != name]
+        others = [
+            (*_find_extremes(other, columns), _GAP if key.startswith("\0") else apart)
+            for key, other in lines.items()
+            if key != name
+        ]
         best = _find_best_box(top, foot, others, space, columns)
         if best is not None:
             space.taken.append(best)
@@ -240,7 +249,7 @@ def _find_extremes(
 def _find_best_box(
     top: NDArray[np.float64],
     foot: NDArray[np.float64],
-    others: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    others: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]],
     space: LabelSpace,
     columns: int,
 ) -> Box | None:
@@ -251,8 +260,8 @@ def _find_best_box(
     for upper in (top - _RIM - height, foot + _RIM):
         free = (upper >= 0) & (upper + height <= space.height) & (left + width <= space.width)
         free &= foot - top <= _STEEPEST * space.height
-        for other_top, other_foot in others:
-            free &= (other_foot < upper - _GAP) | (other_top > upper + height + _GAP)
+        for other_top, other_foot, gap in others:
+            free &= (other_foot < upper - gap) | (other_top > upper + height + gap)
         middle = np.abs(left + width / 2 - space.width / 2) / space.width
         cost = 0.3 * (foot - top) + 100 * middle
         for k in np.flatnonzero(free & ~np.isnan(top)):
