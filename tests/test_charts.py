@@ -1642,7 +1642,7 @@ def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name(
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(etas, by=["m", "c"]))
     assert re.findall(r"\b([abz]) \(1.in", json.dumps(spec, ensure_ascii=False))[:3] == ["a", "b", "z"]
     assert '"type": "log"' in json.dumps(spec)
-    common = etas.with_columns(eta=pl.Series([1e-4, 1e-3, 0.5]))
+    common = etas.with_columns(eta=pl.Series([1e-3, 1e-2, 0.5]))
     spec = read_spec(plot(pl.concat(rows, how="vertical_relaxed")).pr_curve(common, by=["m", "c"]))
     assert '"type": "log"' not in json.dumps(spec)
 
@@ -1964,6 +1964,10 @@ def test_precision_has_a_log_axis_where_positives_are_rare():
     assert kind(charts.pr_curve(frame.prc.curve(0.001))) == "log"
     assert kind(charts.pr_curve(frame.prc.curve(0.1))) == "linear"
     assert kind(charts.pr_curve(frame.prc.curve([0.001, 0.1]))) == "linear"
+    assert kind(charts.pr_curve(frame.prc.curve([1e-5, 0.5]))) == "log", "no panel is empty"
+    for eta, wanted in ((0.001, "log"), (0.1, "linear")):
+        first = charts.threshold_curve(frame.prc.curve(eta)).to_dict()["vconcat"][0]["layer"][0]
+        assert first["encoding"]["y"]["scale"].get("type", "linear") == wanted
     assert kind(plot(frame).pr_curve(0.001, log_y=False)) == "linear"
     assert kind(plot(frame).pr_curve(0.1, log_y=True)) == "log"
 
@@ -2064,6 +2068,61 @@ def test_a_ribbon_says_what_samples_make_of_half_recall():
     )
 
 
+def test_titles_of_several_lines_tell_what_each_has():
+    three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
+    found = three.prc.operating_points(0.05, recall=0.5, by="model").sort("precision", descending=True)
+    start = "To find half of the positives,"
+    said = [f"{say_share(row['precision'])} ({row['model']})" for row in found.to_dicts()]
+    assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
+        f"{start} {said[0]}, {said[1]} or {said[2]} of the alerts are right"
+    )
+    panels = plot(three).pr_curve([0.5, 0.2, 0.05], by="model")
+    ends = [three.prc.operating_points(eta, recall=0.5, by="model")["precision"] for eta in (0.5, 0.05)]
+    (a, b), (c, d) = ([say_share(v) for v in (end.min(), end.max())] for end in ends)
+    where = f"{a} to {b} of the alerts are right where 1 in 2 is positive, {c} to {d} where 1 in 20 is"
+    assert heading(panels) == plain(f"{start} {where}")
+    long = three.with_columns(model=pl.format("{}, as it was retrained in the spring", "model"))
+    shown = heading(plot(long).gain_curve(0.05, by="model"))
+    assert shown.count(" (model ") == 2, "the first and the last"
+    novel = three.with_columns(model=pl.format("{} {}", "model", pl.lit("x" * 50)))
+    assert re.fullmatch(
+        r"A tenth of the cases holds [\d.]+ % to [\d.]+ % of the positives",
+        heading(plot(novel).gain_curve(0.05, by="model")),
+    )
+
+
+def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
+    parts = [draw_scores(seed=k, pos=3 if k == 0 else 40, model=f"m{k}") for k in range(10)]
+    frame = pl.concat(parts)
+    areas = frame.prc.summary(0.5, metrics="roc_auc", by="model").filter(pl.col("model") != "m0")
+    low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
+    span = f"from {low['value']:.2f} ({low['model']}) to {high['value']:.2f} ({high['model']})"
+    said = f"Where 20 positives or more were tested, the area runs {span}"
+    assert heading(plot(frame).roc_curve(by="model")) == said
+    known = frame.filter(pl.col("model") != "m0")
+    assert heading(plot(known).roc_curve(by="model")) == f"In the test the area runs {span}"
+    own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
+    assert own.startswith("Precision and recall, each group at its own share"), "which decides the area"
+
+
+def test_leaders_of_three_models_are_told_at_both_ends():
+    two = trading().select("score", "label", "model")
+    third = draw_scores(pos=30).with_columns(model=pl.lit("third"), score=0 * pl.col("score"))
+    frame = pl.concat([two, third.select(two.columns)], how="vertical_relaxed")
+    first = []
+    for eta in (1e-6, 0.5):
+        values = two.prc.summary(eta, metrics="average_precision", by="model")
+        first.append(values.sort("value")["model"][-1])
+    said = f"In the test {first[0]} leads where 1 in 1 000 000 is positive, {first[1]} where 1 in 2 is"
+    assert heading(plot(frame).metric_by_eta(model="model")) == said
+
+
+def test_a_ranking_that_settles_nothing_says_so():
+    ranks = trading().prc.ranking([0.001, 0.5], model="model").with_columns(resolved=False)
+    names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
+    assert heading(charts.ranking(ranks)) == f"The test cannot tell {' and '.join(names_)} apart"
+
+
 def test_a_ranking_claims_an_order_only_if_it_is_resolved():
     ranks = trading().prc.ranking([0.001, 0.5], model="model")
     title = heading(charts.ranking(ranks))
@@ -2111,9 +2170,9 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     frame = pl.concat(parts)
     found = frame.prc.operating_points(0.1, recall=0.5, by="model")["precision"]
     chart = charts.pr_curve(frame.prc.curve(0.1, by="model"))
-    shares = " or ".join(say_share(share) for share in found.sort(descending=True))
-    title = f"To find half of the positives, {shares} of the alerts are right"
-    assert heading(chart) == title.replace("\xa0", " ")
+    (first, second), (better, worse) = ("ab", found) if found[0] >= found[1] else ("ba", found[::-1])
+    said = f"{say_share(better)} ({first}) or {say_share(worse)} ({second})"
+    assert heading(chart) == plain(f"To find half of the positives, {said} of the alerts are right")
     assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
     other = frame.prc.operating_points(0.1, recall=0.4, by="model")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
@@ -2242,7 +2301,7 @@ def test_notes_of_panels_begin_where_their_title_does():
     curves = frame.prc.curve(1e-4, by="model")
     for chart, room in (
         (charts.pr_curve(curves, facet="model", log_y=False), 54),
-        (charts.threshold_curve(curves, facet="model"), 70),
+        (charts.threshold_curve(curves, facet="model"), 94),
     ):
         note = chart.to_dict()["vconcat"][-1]
         assert note["encoding"]["x"] == {"value": -room}, "the room of labels and the title of an axis"

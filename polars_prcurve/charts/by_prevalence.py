@@ -25,6 +25,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
+from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
@@ -254,25 +255,51 @@ class _LineChart:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
             return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
-        return self._find_half()
+        return self._find_leaders(channels) if trades else self._find_half(channels)
 
-    def _find_half(self) -> str:
-        """Return down to which prevalence half of the alerts are right, at one or two thresholds."""
+    def _find_leaders(self, channels: Channels) -> str:
+        """Return which of several models is first at both ends of the axis; empty for ties."""
+        names = name_curves(self.curves, channels.color)
+        rows = self.curves.rows.drop_nulls("value")
+        ends = rows["eta"].min(), rows["eta"].max()
+        first = []
+        for eta in ends:
+            here = rows.filter(pl.col("eta") == eta)
+            top = here.filter(pl.col("value") == pl.col("value").max())["curve"].to_list()
+            first += top if len(top) == 1 else []
+        if len(first) < 2 or not names or len(here) < len(names):
+            return ""
+        low, high = map(say_eta, ends)  # type: ignore[arg-type]
+        if first[0] == first[1]:
+            return f"In the test {names[first[0]]} leads where {low} is positive, and where {high} is"
+        return (
+            f"In the test {names[first[0]]} leads where {low} is positive, {names[first[1]]} where "
+            f"{high} is"
+        )
+
+    def _find_half(self, channels: Channels) -> str:
+        """Return down to which prevalence half of the alerts are right, at one threshold per line."""
         rows, metrics = self.curves.rows, self.curves.per_curve["metric"].unique().to_list()
-        if metrics != ["precision"] or len(self.curves.per_curve) > 2 or "fpr" not in rows.columns:
+        if metrics != ["precision"] or "fpr" not in rows.columns:
             return ""
         recall, fpr = pl.col("recall"), pl.col("fpr")
         fixed = rows.group_by("curve", maintain_order=True).agg(
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
-        halves = fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))["half"]
+        halves = dict(
+            fixed.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
+            .select("curve", "half")
+            .rows()
+        )
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
         if any((count < MIN_FALSE_ALERTS).any() for count in counts):
             return ""
-        if len(halves) < len(self.curves.per_curve) or halves.is_empty():
+        if len(halves) < len(self.curves.per_curve) or not halves:
             return ""
-        said = " or ".join(dict.fromkeys(map(say_eta, halves.sort())))
-        return f"Half of the alerts are right down to {said}"
+        said = {curve: say_eta(half) for curve, half in halves.items()}
+        rare_first = {curve: -half for curve, half in halves.items()}
+        names = name_curves(self.curves, channels.color)
+        return say_each("Half of the alerts are right down to", "", rare_first, said, names)
 
     def _compute_own_etas(self) -> list[float | None]:
         """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""

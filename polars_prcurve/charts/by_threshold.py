@@ -25,7 +25,12 @@ from polars_prcurve.charts.parts.chart_assembly import (
     make_key,
     name_panel,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, choose_events
+from polars_prcurve.charts.parts.chart_axes import (
+    ChartAxis,
+    build_precision_axis,
+    choose_events,
+    needs_log_axis,
+)
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     describe_sizes,
@@ -42,6 +47,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
+    raise_to_axis,
     split_by_doubt,
     thin_points,
 )
@@ -64,7 +70,8 @@ def threshold_curve(
 
     Three charts above each other share the axis of thresholds, so that you can read a threshold straight
     down. Alerts are among 1 000 events at prevalence eta, 1000 * (eta * recall + (1 - eta) * fpr), on a
-    log axis, or among 1 000 000 events where 1 in 1 000 or fewer are positive. Lines are steps: a
+    log axis, or among 1 000 000 events where 1 in 1 000 or fewer are positive. Precision has a log axis
+    where it has one in `pr_curve`. Lines are steps: a
     threshold between two scores flags what the higher score flags. Recall is the same at every
     prevalence, and is drawn once.
 
@@ -102,9 +109,9 @@ def threshold_curve(
     finite = rows.filter(pl.col("x").is_finite())
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
-    lines = split_by_doubt(drawn, "step-after")
-    specs = _build_specs(finite, events)
-    marks = _mark_thresholds(marked, curves, channels, events)
+    specs = _build_specs(finite, curves.per_curve["eta"], events)
+    lines = split_by_doubt(raise_to_axis(drawn, specs[0].y, ["precision"]), "step-after")
+    marks = _mark_thresholds(marked, curves, channels, specs[0].y.low, events)
     stack = _Stack(curves, channels, specs, lines, marks, finite)
     not_drawn = ["Not drawn: infinite thresholds"] if finite.height < rows.height else []
     note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
@@ -153,7 +160,7 @@ def _add_x_and_alerts(rows: pl.DataFrame, curves: ChartCurves, events: float) ->
     return rows.with_columns(x=pl.col("threshold").cast(pl.Float64), alerts=alerts, made=False)
 
 
-def _build_specs(finite: pl.DataFrame, events: float) -> list[ChartSpec]:
+def _build_specs(finite: pl.DataFrame, etas: pl.Series, events: float) -> list[ChartSpec]:
     """Return the three charts from top to bottom; only the last one says what is across."""
     low, high, least = finite.select(
         pl.col("x").min().alias("low"), pl.col("x").max().alias("high"), pl.col("alerts").min()
@@ -163,7 +170,10 @@ def _build_specs(finite: pl.DataFrame, events: float) -> list[ChartSpec]:
     bottom = 10.0 ** math.floor(math.log10(min(least or 1.0, events / 10)))
     x = ChartAxis("x", "", low, high, "plain")
     alerts = ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True)
-    axes = (ChartAxis("precision", "Precision", 0, 1), ChartAxis("recall", "Recall", 0, 1), alerts)
+    precision = build_precision_axis(
+        "precision", "Precision", etas, finite["precision"], is_log=needs_log_axis(etas)
+    )
+    axes = (precision, ChartAxis("recall", "Recall", 0, 1), alerts)
     return [
         ChartSpec(
             replace(x, title="Threshold: alert if the score is at least this" if y is alerts else ""),
@@ -177,13 +187,17 @@ def _build_specs(finite: pl.DataFrame, events: float) -> list[ChartSpec]:
 
 
 def _mark_thresholds(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels, events: float
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels, least: float, events: float
 ) -> list[dict[str, Any]]:
-    """Return the records of marked points at their threshold, with their height in each chart."""
+    """Return the records of marked points at their threshold, with their height in each chart.
+
+    `least` is the lowest precision that is drawn.
+    """
     etas = dict(curves.per_curve.select("curve", "eta").rows())
 
     def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
-        eta, heights = etas[row["curve"]], {"precision": row["precision"], "recall": row["recall"]}
+        eta = etas[row["curve"]]
+        heights = {"precision": max(row["precision"], least), "recall": row["recall"]}
         rate = None if row["fpr"] is None else eta * row["recall"] + (1 - eta) * row["fpr"]
         return heights | ({"alerts": events * rate} if rate else {})
 
@@ -332,7 +346,7 @@ class _Stack:
             return f"{format_threshold(row['threshold'])}", f"{shares}{number}"
 
         places = thin_places(self.finite["x"], len(self.curves.per_curve))
-        rows = self.finite
+        rows = raise_to_axis(self.finite, y, ["precision"])
         x = replace(x, title="Threshold")
         return build_hover_records(
             self.curves, self.channels, rows, (x, y), places, strategy="forward", say=say

@@ -29,6 +29,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
+from polars_prcurve.charts.parts.findings import name_curves, say_by_eta, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -150,15 +151,23 @@ def _mark_tenths(
 
 
 def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float]) -> str:
-    """Return the finding for one curve or two, and otherwise the name of the chart."""
+    """Return what a tenth of the cases holds, or the name of the chart."""
     if has_few_positives(curves):
         return "Positives found by cases looked at"
-    values = [tenths.get(curve) for curve in curves.per_curve["curve"].to_list()]
-    if channels.facet is None and 1 <= len(values) <= 2 and None not in values:
-        shares = [say_share(value) for value in sorted(filter(None, values), reverse=True)]
-        if shares:
-            return f"A tenth of the cases holds {' or '.join(dict.fromkeys(shares))} of the positives"
-    return "Positives found by cases looked at"
+    numbers = curves.per_curve["curve"].to_list()
+    values = {curve: tenths[curve] for curve in numbers if curve in tenths}
+    facet, etas = channels.facet, curves.per_curve["eta"]
+    is_apart = facet is not None and facet.fields != ["eta"]
+    if is_apart or not values or len(values) < len(numbers):
+        return "Positives found by cases looked at"
+    said = {curve: say_share(value) for curve, value in values.items()}
+    start, end = "A tenth of the cases holds", "of the positives"
+    if etas.n_unique() == 1:
+        return say_each(start, end, values, said, name_curves(curves, channels.color))
+    if len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
+        return "Positives found by cases looked at"  # each group at its own share of positives
+    at = dict(curves.per_curve.select("curve", "eta").rows())
+    return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in numbers])
 
 
 def _read_along(curves: ChartCurves, channels: Channels) -> list[dict[str, Any]]:

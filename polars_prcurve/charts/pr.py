@@ -17,7 +17,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     arrange_panels,
     build_chart,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, build_precision_axis, needs_log_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     describe_sizes,
@@ -31,6 +31,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
+from polars_prcurve.charts.parts.findings import name_curves, say_areas, say_by_eta, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_level
@@ -43,6 +44,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     find_few_false_alerts,
     keep_rises,
     measure_steps,
+    raise_to_axis,
     split_by_doubt,
     thin_points,
 )
@@ -55,8 +57,8 @@ _SAID = {
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-LOG_BELOW = 0.01
-"""Where fewer are positive, precision has a log axis if the user does not say otherwise."""
+_MOST_SAID = 24
+"""Lines, at most, of which a title tells."""
 RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
@@ -93,7 +95,7 @@ def pr_curve(
         and its precision. With the columns `holds_from` and `holds_to`, a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
-        A log axis for precision. By default where all prevalences are below 0.01.
+        A log axis for precision. By default where all prevalences are below 0.01, or one is below 0.001.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
@@ -128,7 +130,7 @@ def pr_curve(
     spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=(band,) if band else ())
     size = arrange_panels(channels.facet, spec)
     drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), size.width)
-    drawn = split_by_doubt(_raise_to(drawn, axis, [y, *band]), "step-before")
+    drawn = split_by_doubt(raise_to_axis(drawn, axis, [y, *band]), "step-before")
     level = curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"]
     chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
     marks = _mark_recalls(marked, curves, channels, axis)
@@ -136,7 +138,7 @@ def pr_curve(
     hover = _read_along(curves, channels, (spec.x, axis), y, band)
     data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
     has_own_title = title is None and y == "precision" and not marked.rows  # which are of a target
-    finding = _find_title(curves, channels) if has_own_title else ""
+    finding = _find_title(curves, channels, areas) if has_own_title else ""
     text = ChartText(
         title,
         _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
@@ -144,8 +146,8 @@ def pr_curve(
             curves,
             channels,
             drawn,
-            has_band=bool(band),
-            confidence=confidence,
+            is_log=axis.is_log,
+            shaded=_describe_band(band, confidence),
             picked=picked,
             marked=marked.describe(),
         ),
@@ -155,19 +157,27 @@ def pr_curve(
     return build_chart(spec, data, channels, text, words)
 
 
-def _find_title(curves: ChartCurves, channels: Channels) -> str:
-    """Return the precision at half recall of one line or two; empty where it is not known well."""
-    if channels.facet is not None or not 1 <= len(curves.per_curve) <= 2:
-        return ""
-    etas, sizes = curves.per_curve["eta"].unique(), curves.per_curve["n_pos"].fill_null(0)
-    if len(etas) > 1 or not 0 < etas[0] < 1 or (sizes < FEW_POSITIVES).any():
+def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
+    """Return the precision at half recall, or the areas of panels; empty where it is not known well."""
+    facet, etas = channels.facet, curves.per_curve["eta"]
+    if facet is not None and facet.fields != ["eta"]:
+        return say_areas(areas, curves, channels)
+    sizes = curves.per_curve["n_pos"].fill_null(0)
+    if not 1 <= len(etas) <= _MOST_SAID or (sizes < FEW_POSITIVES).any():
         return ""
     half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
     half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
-    if len(half) < len(curves.per_curve) or half["doubt"].fill_null(True).any():
+    if len(half) < len(etas) or half["doubt"].fill_null(True).any() or not etas.is_between(0, 1).all():
         return ""
-    shares = [say_share(value) for value in half["precision"].sort(descending=True)]
-    return f"To find half of the positives, {' or '.join(dict.fromkeys(shares))} of the alerts are right"
+    values = dict(half.select("curve", "precision").rows())
+    said = {curve: say_share(value) for curve, value in values.items()}
+    start, end = "To find half of the positives,", "of the alerts are right"
+    if etas.n_unique() == 1:
+        return say_each(start, end, values, said, name_curves(curves, channels.color))
+    if len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
+        return ""  # each group at its own
+    at = dict(curves.per_curve.select("curve", "eta").rows())
+    return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in values])
 
 
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
@@ -179,18 +189,9 @@ def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis of precision: log if that is asked for, or where positives are rare."""
-    etas = curves.per_curve["eta"].unique().to_list()
-    is_rare = y == "precision" and etas and all(0 < eta < LOG_BELOW for eta in etas)
-    if not (is_rare if log_y is None else read_flag("log_y=", log_y)):
-        return ChartAxis(y, _AXES[y], 0.0, 1.0)
-    known = curves.rows.select(pl.col(y).filter(pl.col(y) > 0).min()).item()
-    low = min(0.1, known or 0.1, *(eta for eta in etas if eta > 0), 0.1)
-    return ChartAxis(y, _AXES[y], low, 1.0, "share", is_log=True)
-
-
-def _raise_to(points: pl.DataFrame, axis: ChartAxis, names: list[str]) -> pl.DataFrame:
-    """Return the points with values below a log axis, such as 0, on its lower edge."""
-    return points.with_columns(pl.col(names).clip(lower_bound=axis.low)) if axis.is_log else points
+    etas = curves.per_curve["eta"]
+    is_log = y == "precision" and needs_log_axis(etas) if log_y is None else read_flag("log_y=", log_y)
+    return build_precision_axis(y, _AXES[y], etas, curves.rows[y], is_log=is_log)
 
 
 def _mark_recalls(
@@ -227,9 +228,17 @@ def _read_along(
         at = add_threshold(row["threshold"])
         return f"at least {say_share(row['at'])}", f"{say_share(row[y])}{within}{at}"
 
-    rows = _raise_to(keep_rises(curves.rows), axes[1], [y, *band])
+    rows = raise_to_axis(keep_rises(curves.rows), axes[1], [y, *band])
     places = list_places(axes[0], len(curves.per_curve))
     return build_hover_records(curves, channels, rows, axes, places, strategy="forward", say=say)
+
+
+def _describe_band(band: tuple[str, ...], confidence: float | None) -> list[str]:
+    """Return a sentence on the band, if there is one."""
+    level = (
+        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    )
+    return [f"Shaded: {level} at each threshold"] if band else []
 
 
 def _write_note(
@@ -237,23 +246,20 @@ def _write_note(
     channels: Channels,
     drawn: pl.DataFrame,
     *,
-    has_band: bool,
-    confidence: float | None,
+    is_log: bool,
+    shaded: list[str],
     picked: str,
     marked: list[str],
 ) -> tuple[str, ...]:
     """Return the sentences at the foot of the chart."""
-    level = (
-        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
-    )
     facet = channels.facet
-    numbers = ["Number: area under the line"] if facet is not None and facet.values else []
+    number = f"Number: area under the line{' if the axis were linear' if is_log else ''}"
     return (
-        *numbers,
+        *([number] if facet is not None and facet.values else []),
         *(["Grey line: alerts at random"] if facet is not None else []),
         picked,
         *marked,
         *describe_doubt(drawn),
-        *([f"Shaded: {level} at each threshold"] if has_band else []),
+        *shaded,
         *describe_sizes(curves),
     )

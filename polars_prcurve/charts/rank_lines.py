@@ -131,11 +131,15 @@ def _list_ranks(lowest: int) -> tuple[float, ...]:
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
     """Return who ranks first at both ends of the axis, or who moves most; empty for panels and ties.
 
-    It is only the order of this test unless the ranking says that the first is ahead of all.
+    Where nothing is resolved, no order is told. It is only the order of this test unless the ranking
+    says that the first is ahead of all.
     """
     if channels.facet is not None or channels.color is None or curves.rows.is_empty():
         return ""
     label = dict(zip(curves.per_curve["curve"], channels.color.label_by_curve, strict=True))
+    if "resolved" in curves.rows.columns and not curves.rows["resolved"].fill_null(False).any():
+        both = " and ".join(label.values()) if len(label) == 2 else "these models"
+        return f"The test cannot tell {both} apart"
     first = curves.rows.filter(pl.col("rank") == 1)
     etas = curves.rows["eta"].unique().sort()
     ends = [first.filter(pl.col("eta") == eta)["curve"].to_list() for eta in (etas[0], etas[-1])]

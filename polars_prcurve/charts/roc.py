@@ -35,6 +35,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
+from polars_prcurve.charts.parts.findings import say_areas
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold
@@ -148,7 +149,7 @@ def roc_curve(
         title,
         _SUBTITLE,
         tuple(note),
-        marked.find_title() or "Recall and false positive rate",
+        marked.find_title() or say_areas(areas, curves, channels) or "Recall and false positive rate",
         describe_thinning(kept, drawn),
     )
     return build_chart(spec, data, channels, text, words)

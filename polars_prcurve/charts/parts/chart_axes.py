@@ -37,6 +37,7 @@ AxisWords = Literal[
 ]
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
+_LOG_BELOW = 0.01
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
 
@@ -155,6 +156,27 @@ def fix_y(pixels: float) -> Any:
     """Return the y encoding of one place in pixels, as a channel."""
     channel: Any = alt.YValue
     return channel(pixels)
+
+
+def needs_log_axis(etas: pl.Series) -> bool:
+    """Return whether positives are so rare that precision has a log axis, unless users say otherwise.
+
+    Lines at 1 in 1 000 beside those at 1 in 2 show how far precision falls; those at less are lost.
+    """
+    known = etas.drop_nulls().to_list()
+    return bool(known) and min(known) > 0 and (max(known) < _LOG_BELOW or min(known) < _RARE)
+
+
+def build_precision_axis(
+    field: str, title: str, etas: pl.Series, values: pl.Series, *, is_log: bool
+) -> ChartAxis:
+    """Return the axis of precision; a log one has room for all values above 0, and for each eta."""
+    if not is_log:
+        return ChartAxis(field, title, 0.0, 1.0)
+    known = pl.concat([part.cast(pl.Float64).rename("known") for part in (values, etas)])
+    least = known.filter(known > 0).min()
+    low = min(0.1, least) if isinstance(least, float) else 0.1
+    return ChartAxis(field, title, low, 1.0, "share", is_log=True)
 
 
 def choose_events(etas: pl.Series) -> int:

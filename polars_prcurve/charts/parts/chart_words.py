@@ -16,6 +16,7 @@ from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.line_names import (
     APART,
+    RULE_KEY,
     STEP,
     LabelSpace,
     NamePlace,
@@ -187,16 +188,11 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    for is_aside in (False, True):
+    for way in (_place_at_lines, _place_closely, place_together, _place_on_rules):
         for panel, curves in lines.items():
             own = _pick_panel(spec, panel)
             space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
-            references = _sample_references(own, data, size, panel)
-            places = (
-                place_together(curves | references, shown, space)
-                if is_aside
-                else _place_at_lines(curves, references, shown, space)
-            )
+            places = way(curves | _sample_references(own, data, size, panel), shown, space)
             if set(shown) <= set(places):
                 return [_write_name(label, places[label], own, size, panel) for label in shown]
     return None
@@ -208,24 +204,28 @@ def _pick_panel(spec: ChartSpec, panel: str | None) -> ChartSpec:
 
 
 def _place_at_lines(
-    curves: dict[str, NDArray[np.float64]],
-    references: dict[str, NDArray[np.float64]],
-    shown: Sequence[str],
-    space: LabelSpace,
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
 ) -> dict[str, NamePlace]:
-    """Return the places of names at their lines, without those that have no room."""
-    both = curves | references
-    places = place_beside(both, shown, space, APART)
-    # A thin grey line strikes a name out, so a name stands on one only where nothing else is free.
-    for place, lines in (
-        (place_near, both),
-        (place_beside, both),
-        (place_beside, curves),
-        (place_near, curves),
-    ):
-        left_over = [name for name in shown if name not in places]
-        places |= place(lines, left_over, space)
-    return places
+    """Return the places of names that are clearly those of their lines, if all have one."""
+    return place_beside(lines, shown, space, APART)
+
+
+def _place_closely(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return the places of names at or near their lines, without those that have no room."""
+    places = place_beside(lines, shown, space, APART)
+    places |= place_near(lines, [name for name in shown if name not in places], space)
+    return places | place_beside(lines, [name for name in shown if name not in places], space)
+
+
+def _place_on_rules(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return the places of names that may stand on thin grey lines, which strike them out."""
+    curves = {key: line for key, line in lines.items() if not key.startswith(RULE_KEY)}
+    places = _place_closely(lines, shown, space)
+    return places | _place_closely(curves, [name for name in shown if name not in places], space)
 
 
 def _write_name(
@@ -373,14 +373,14 @@ def _sample_references(
         y = (1 - spec.y.place(row[spec.y.field])) * size.height
         # Names of groups show control characters as symbols, so no group has such a name.
         if row["part"] == "reference":
-            line = points.setdefault(f"\0{row['ref']}", [])
+            line = points.setdefault(f"{RULE_KEY}{row['ref']}", [])
             line.append((spec.x.place(row[spec.x.field]) * size.width, y))
         elif row["part"] == "dot" and spec.x.field in row:
-            line = points.setdefault(f"\0dots {row.get('color', '')}", [])
+            line = points.setdefault(f"{RULE_KEY}dots {row.get('color', '')}", [])
             line.append((spec.x.place(row[spec.x.field]) * size.width, y))
         elif row["part"] == "span":
             ends = (row[spec.x.field], row["to"])
-            points[f"\0span {len(points)}"] = [(spec.x.place(x) * size.width, y) for x in ends]
+            points[f"{RULE_KEY}span {len(points)}"] = [(spec.x.place(x) * size.width, y) for x in ends]
     columns = _list_columns(size)
     return {name: _sample_rule(line, columns) for name, line in points.items()}
 

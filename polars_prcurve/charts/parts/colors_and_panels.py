@@ -158,7 +158,7 @@ def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartC
         return {}
     numbers = curves.per_curve["curve"].to_list()
     return {
-        label: f"{values[curve]:.2f}"
+        label: f"{values[curve]:.2f}" if values[curve] >= 0.005 else f"{values[curve]:.1g}"
         for label, curve in zip(facet.label_by_curve, numbers, strict=True)
         if values.get(curve) is not None
     }

@@ -20,6 +20,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 """Left, top, right and bottom in pixels."""
 STEP = 4
 """Lines are looked at in every fourth column of pixels."""
+RULE_KEY = "\0"
+"""The start of the keys of thin grey lines and dots: names of groups show this character as a symbol."""
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
@@ -135,7 +137,7 @@ def place_beside(
     `lines` holds the height of each line, in pixels from the top, in every fourth column, NaN where
     there is none. A box as wide as the name is tried above and below its line at each column. It must be
     off all other lines and boxes, and `apart` pixels off other curves; the flattest place nearest to the
-    middle wins. Lines to compare with have keys that start with a null character.
+    middle wins. Lines to compare with have keys that start with RULE_KEY.
     """
     places: dict[str, NamePlace] = {}
     for name in shown:
@@ -147,7 +149,7 @@ def place_beside(
         broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), columns).any(axis=1)
         top = np.where(broken, math.nan, top)
         others = [
-            (*_find_extremes(other, columns), _GAP if key.startswith("\0") else apart)
+            (*_find_extremes(other, columns), _GAP if key.startswith(RULE_KEY) else apart)
             for key, other in lines.items()
             if key != name
         ]
@@ -165,7 +167,7 @@ def place_near(
     have none.
 
     The name must be off all lines, and clearly nearer to its own than to that of any other name. Lines
-    to compare with have keys that start with a null character.
+    to compare with have keys that start with RULE_KEY.
     """
     places: dict[str, NamePlace] = {}
     free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
@@ -184,7 +186,9 @@ def place_near(
             if not free.is_free(box) or free.crosses_line(rim):
                 continue
             own = _measure_line_gap(lines[name], box)
-            others = (line for key, line in lines.items() if key != name and not key.startswith("\0"))
+            others = (
+                line for key, line in lines.items() if key != name and not key.startswith(RULE_KEY)
+            )
             if all(_measure_line_gap(line, box) > own + 8 for line in others):
                 space.taken.append(box)
                 places[name] = NamePlace(box[0], (box[1] + box[3]) / 2)

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
@@ -189,3 +190,8 @@ def build_records(
         if "run" in row:
             record["run"] = row["run"]
         yield record
+
+
+def raise_to_axis(points: pl.DataFrame, axis: ChartAxis, names: Sequence[str]) -> pl.DataFrame:
+    """Return the points with values below a log axis, such as 0, on its lower edge."""
+    return points.with_columns(pl.col(names).clip(lower_bound=axis.low)) if axis.is_log else points

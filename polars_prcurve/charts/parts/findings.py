@@ -1,0 +1,86 @@
+"""Titles that state a finding in numbers: what each line has at one place, or each panel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from polars_prcurve.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
+from polars_prcurve.number_words import say_eta
+
+_MOST_NAMES, _MOST_LETTERS = 3, 90
+"""Lines, and letters of their names, that a title tells one by one."""
+_FEWEST_PANELS = 3
+
+
+def say_each(
+    start: str, end: str, values: Mapping[int, float], said: Mapping[int, str], names: Mapping[int, str]
+) -> str:
+    """Return `start 39 % (A) or 37 % (B) end`, the greatest first.
+
+    Of many lines only the first and the last are told; without names, or with long ones, the range.
+    `values` order the lines, and `said` are their words.
+    """
+    order = sorted(values, key=lambda curve: -values[curve])
+    if len({said[curve] for curve in order}) == 1:
+        return f"{start} {said[order[0]]} {end}".rstrip()
+    told = order if _are_short(order, names) else [order[0], order[-1]]
+    if not _are_short(told, names):
+        return f"{start} {said[order[-1]]} to {said[order[0]]} {end}".rstrip()
+    each = [f"{said[curve]} ({names[curve]})" for curve in told]
+    joined = f"{', '.join(each[:-1])} {'or' if told == order else 'to'} {each[-1]}"
+    return f"{start} {joined} {end}".rstrip()
+
+
+def _are_short(curves: Sequence[int], names: Mapping[int, str]) -> bool:
+    """Return whether a title has room for the names of these curves."""
+    shown = [names.get(curve, "") for curve in curves]
+    return all(shown) and len(shown) <= _MOST_NAMES and sum(map(len, shown)) <= _MOST_LETTERS
+
+
+def name_curves(curves: ChartCurves, color: Channel | None) -> dict[int, str]:
+    """Return the name of each curve; none if lines have no names."""
+    if color is None:
+        return {}
+    return dict(zip(curves.per_curve["curve"].to_list(), color.label_by_curve, strict=True))
+
+
+def say_by_eta(start: str, end: str, said: Sequence[tuple[float, float, str]]) -> str:
+    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2 % to 3.7 % where 1 in 1 000 is`.
+
+    `said` has the prevalence, the value and its words of each line. Only the greatest and the least
+    prevalence are told.
+    """
+    etas = [eta for eta, _, _ in said]
+    spans = []
+    for eta in (max(etas), min(etas)):
+        here = sorted((value, words) for at, value, words in said if at == eta)
+        spans.append(" to ".join(dict.fromkeys(words for _, words in (here[0], here[-1]))))
+    common, rare = say_eta(max(etas)), say_eta(min(etas))
+    return f"{start} {spans[0]} {end} where {common} is positive, {spans[1]} where {rare} is"
+
+
+def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
+    """Return the greatest and the least area of panels of one line each, if these can be compared.
+
+    Groups of few positives are passed over, and the title says so.
+    """
+    facet, per_curve = channels.facet, curves.per_curve
+    if facet is None or not facet.values:
+        return ""
+    if "eta" in curves.field_names and per_curve["eta"].n_unique() > 1:
+        return ""  # areas at different shares of positives
+    is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
+    labels = pl.Series(facet.label_by_curve).filter(is_known).to_list()
+    numbers = [areas.get(curve) for curve in per_curve["curve"].filter(is_known).to_list()]
+    known = sorted((n, label) for n, label in zip(numbers, labels, strict=True) if n is not None)
+    if len(known) < _FEWEST_PANELS:
+        return ""
+    (_, last), (_, first) = known[0], known[-1]
+    span = f"the area runs from {facet.values[last]} ({last}) to {facet.values[first]} ({first})"
+    if is_known.all():
+        return f"In the test {span}"
+    return f"Where {FEW_POSITIVES} positives or more were tested, {span}"
