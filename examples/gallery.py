@@ -30,6 +30,8 @@ PAGES = (
     "has-it-changed",
     "subgroups",
     "prevalence-moved",
+    "prior-shift",
+    "which-area",
     "reports",
 )
 """Pages whose code draws their images."""
