@@ -13,6 +13,7 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import charts
+from polars_prcurve.number_words import say_share
 from polars_prcurve.report import Table
 
 assert polars_prcurve
@@ -61,7 +62,7 @@ def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
     assert 20 < recall < 50
     points = DF.prc.operating_points(1 / 30, recall=recall / 100, by="model")
     for precision in points["precision"]:
-        assert f"{100 * precision:.2g} %" in shown
+        assert say_share(precision).replace("\u00a0", " ") in shown
     assert said == []
     assert [url for url in asked if not url.startswith(("data:", "file:"))] == []
     context.close()
@@ -258,3 +259,27 @@ def test_the_pointer_reads_all_lines(browser: Any, tmp_path: Path) -> None:
     said = page.inner_text("#vg-tooltip-element")
     assert {"Recall", "broad", "careful"} <= set(said.replace(":", " ").split())
     page.close()
+
+
+def test_tables_for_people_fit_a_phone_and_long_names_a_page(browser: Any, tmp_path: Path) -> None:
+    long = DF.with_columns(
+        model=pl.when(model="careful")
+        .then(pl.lit("gradient-boosted trees with all values of the laboratory"))
+        .otherwise(pl.lit("rules"))
+    )
+    path = long.prc.report(tmp_path / "long.html", [0.2, 0.01], model="model", recall=0.9, per=1_000_000)
+    overflow = "[...document.querySelectorAll('div.wide')].filter(box => box.offsetParent"
+    overflow += " && !box.querySelector('.raw') && box.scrollWidth > box.clientWidth).length"
+    for width in (1280, 390):
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        page.goto(path.as_uri())
+        assert page.evaluate(overflow) == 0
+        heads = page.locator("table.cards thead")
+        assert heads.count() >= 1
+        assert all(heads.nth(i).is_visible() == (width > 390) for i in range(heads.count()))
+        name = "getComputedStyle(document.querySelector('.cards td'), '::before').content"
+        assert ("Use" in page.evaluate(name)) == (width == 390)
+        cells = page.locator("table.cards tbody tr").first.locator("[role]")
+        assert cells.count() > 3, "lines of a card stay cells of a row"
+        context.close()

@@ -740,6 +740,13 @@ def test_numbers_of_a_page_have_no_exponents() -> None:
     assert [text.replace("\u00a0", " ") for text in seen.within("td")] == wanted
 
 
+def test_small_areas_have_digits_that_say_something(tmp_path: Path) -> None:
+    seen = reported(examples(["a", "b"]), tmp_path, 1e-5, model="model", recall=0.9)
+    cells = [text for text in seen.within("td") if re.match(r"0\.\d", text)]
+    assert cells
+    assert not [text for text in cells if text.startswith("0.000 ") or "e-" in text]
+
+
 def test_scripts_are_listed_and_nothing_is_loaded() -> None:
     text = build_page("Title", [CHART, Figure(CHART, "With a caption")])
     seen = Seen(text)

@@ -9,7 +9,14 @@ from polars_prcurve.charts.parts.chart_style import COLORS
 from polars_prcurve.charts.parts.number_formats import format_level, format_value
 from polars_prcurve.number_words import NO_BREAK, glue_numbers, say_count, say_eta, say_share
 from polars_prcurve.report.decisions import Decision, ModelChoice
-from polars_prcurve.report.html_parts import Markup, escape, join_names, wrap_scrolling, write_caption
+from polars_prcurve.report.html_parts import (
+    Markup,
+    escape,
+    join_names,
+    name_cell,
+    wrap_scrolling,
+    write_caption,
+)
 from polars_prcurve.report.request import ReportRequest, say_cases, say_number
 
 _Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
@@ -405,10 +412,11 @@ def write_decision_table(decisions: Sequence[Decision], request: ReportRequest, 
     body = []
     for decision in shown:
         cells = [
-            f"<td{'' if is_text else _NUMBER}>{write(decision)}</td>" for _, is_text, write in columns
+            f'<td{"" if is_text else _NUMBER} role="cell"{name_cell(name)}>{write(decision)}</td>'
+            for name, is_text, write in columns
         ]
-        cells[0] = f'<th scope="row">{columns[0][2](decision)}</th>'
-        body.append(f"<tr>{''.join(cells)}</tr>")
+        cells[0] = f'<th scope="row" role="rowheader">{columns[0][2](decision)}</th>'
+        body.append(f'<tr role="row">{"".join(cells)}</tr>')
     more = (
         f'<p class="note">{len(decisions) - _MOST_ROWS} more rows are in the tables at the end.</p>'
         if len(decisions) > _MOST_ROWS
@@ -416,7 +424,7 @@ def write_decision_table(decisions: Sequence[Decision], request: ReportRequest, 
     )
     caption = _describe_table(shown, request)
     table = (
-        f"<table>{write_caption(caption)}<thead><tr>{heads}</tr></thead>"
+        f'<table class="cards" role="table">{write_caption(caption)}<thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table>"
     )
     return wrap_scrolling(table, label) + more

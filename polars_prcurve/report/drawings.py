@@ -135,7 +135,8 @@ def _take_notes(spec: dict[str, Any]) -> Iterator[str]:
 def _draw_inline(spec: dict[str, Any], key: str, kind: str, spoken: str) -> str:
     """Return a drawing as SVG within HTML; its ids begin with the key, since a page has several."""
     words = keep_readings(spec)
-    spec = spec | {"config": CONFIG, "padding": {"left": 0, "top": 6, "right": 4, "bottom": 2}}
+    config = CONFIG | ({"legend": CONFIG["legend"] | {"columns": 1}} if kind == "small" else {})
+    spec = spec | {"config": config, "padding": {"left": 0, "top": 6, "right": 4, "bottom": 2}}
     root = ElementTree.fromstring(draw_svg(spec))
     for node in list(root.iter()):
         node.tag = str(node.tag).rpartition("}")[2]

@@ -35,3 +35,8 @@ def wrap_scrolling(table: str, label: str) -> str:
 def write_caption(text: str) -> str:
     """Return the caption of a table, which is no wider than the page even if the table is."""
     return f"<caption><span>{escape(text)}</span></caption>"
+
+
+def name_cell(column: str) -> str:
+    """Return the attribute that names the column of a cell, which phones show in place of the heads."""
+    return f' data-name="{escape(column)}"'

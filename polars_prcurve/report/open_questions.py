@@ -16,7 +16,14 @@ from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import format_count, glue_numbers, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value, say_group
 from polars_prcurve.report.decisions import Decision, ModelChoice
-from polars_prcurve.report.html_parts import Markup, escape, join_names, wrap_scrolling, write_caption
+from polars_prcurve.report.html_parts import (
+    Markup,
+    escape,
+    join_names,
+    name_cell,
+    wrap_scrolling,
+    write_caption,
+)
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest, say_number
 
@@ -460,8 +467,8 @@ def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: flo
     body = []
     for row in sizes.head(24).iter_rows(named=True):
         name = " · ".join(name_value(row[name]) for name in source.group_columns) or "this test"
-        cells = "".join(_write_size(row, column) for column in columns)
-        body.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+        cells = "".join(_write_size(row, column, _SAID_ALONE[column]) for column in columns)
+        body.append(f'<tr role="row"><th scope="row" role="rowheader">{escape(name)}</th>{cells}</tr>')
     head = "".join(f'<th scope="col" class="number">{name}</th>' for name in heads)
     corner = escape(" · ".join(source.group_columns))
     caption = glue_numbers(
@@ -475,18 +482,29 @@ def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: flo
         else ""
     )
     table = (
-        f'<table class="sizes">{write_caption(caption)}<thead><tr><th scope="col">{corner}</th>'
+        f'<table class="sizes cards" role="table">{write_caption(caption)}<thead><tr>'
+        f'<th scope="col">{corner}</th>'
         f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
     )
     return wrap_scrolling(table, "Examples needed") + note
 
 
-def _write_size(row: Mapping[str, Any], column: str) -> str:
+_SAID_ALONE = {
+    "n_pos": "Positives in the test",
+    "n_pos_needed": "Positives needed",
+    "n_neg": "Negatives in the test",
+    "n_neg_needed": "Negatives needed",
+}
+"""The names of columns where each number stands in a line of its own."""
+
+
+def _write_size(row: Mapping[str, Any], column: str, name: str) -> str:
     """Return a number of examples as a cell, in bold if the test has fewer than it takes."""
     has = row[column.removesuffix("_needed")]
     number = escape(_say_size(row[column]))
     is_short = column.endswith("_needed") and row[column] is not None and row[column] > has
-    return f'<td class="number">{f"<b>{number}</b>" if is_short else number}</td>'
+    text = f"<b>{number}</b>" if is_short else number
+    return f'<td class="number" role="cell"{name_cell(name)}>{text}</td>'
 
 
 def _say_size(number: float | None) -> str:

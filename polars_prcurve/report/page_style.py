@@ -95,7 +95,7 @@ th,td{overflow-wrap:break-word;padding:7px 10px;text-align:left;vertical-align:b
 thead th{font-weight:600;border-bottom:1.5px solid var(--text)}
   thead th:not(:first-child){padding-left:10px}
 th:first-child{padding-left:0} .number{text-align:right} td .ci,th .ci{display:block}
-  td,.number{white-space:nowrap}
+  .number{white-space:nowrap}
 thead .number{white-space:normal} th[scope=row]{min-width:6rem;max-width:22rem}
 .group th{font-weight:600;padding-top:18px;border:0;color:var(--quiet);font-size:13px}
 .doubt{color:var(--quiet)} sup{line-height:0;font-size:.8em}
@@ -116,8 +116,19 @@ main{padding:22px 16px 60px} h1{font-size:27px} .decision{padding:16px 16px 12px
   svg.small{display:block}
 table:not(.raw){font-size:14px} th,td{padding:7px 5px} .ci{font-size:12px}
 .wide th:first-child{position:sticky;left:0;background:var(--ground);max-width:34vw;min-width:5rem}
-.wide td .ci,td:not(.number){white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
+.wide td .ci{white-space:normal} caption span{max-width:calc(100vw - 4.6rem)}
 .group th:first-child{max-width:none;position:static}
+}
+@media screen and (max-width:560px){
+.cards thead{display:none} .cards,.cards tbody,.cards caption{display:block}
+.cards tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
+.cards tr>th:first-child{display:block;max-width:none;border:0;padding:2px 0;font-weight:600;
+  position:static}
+.cards td{display:flex;justify-content:space-between;gap:4px 12px;flex-wrap:wrap;border:0;
+  padding:2px 0;text-align:right}
+.cards td::before{content:attr(data-name);color:var(--quiet);flex:1;text-align:left;
+  white-space:normal}
+.cards td .ci{flex-basis:100%}
 }
 @page{size:A4;margin:16mm 15mm}
 @media print{

@@ -120,7 +120,14 @@ def _ask_questions(
 
 def _read_area(row: Mapping[str, Any]) -> _Cell:
     mark = "†" if row.get("reliable") is False else ""
-    return _Cell(f"{row['value']:.3f}", _say_ends(row, "", lambda v: f"{v:.3f}"), row["value"], mark)
+    return _Cell(_say_area(row["value"]), _say_ends(row, "", _say_area), row["value"], mark)
+
+
+def _say_area(value: float) -> str:
+    """Return an area in three decimals, or in two digits if these would say little: `0.00034`."""
+    if not 0 < value < 0.0095:
+        return f"{value:.3f}"
+    return f"{value:.{1 - math.floor(math.log10(value))}f}"
 
 
 def _list_answers(goal: Goal) -> list[tuple[str, Callable[[Mapping[str, Any]], _Cell]]]:

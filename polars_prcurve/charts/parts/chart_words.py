@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
 _MAX_LETTERS = 44
+_LETTERS_AT_END = 19
+"""Letters in a row of a name right of the lines, where a page has little room."""
 _NEAR, _SHARED = 40.0, "shared"
 """Pixels across within which points with the same number share a label; the mark of such a label."""
 _MOST_LABELS = 14
@@ -59,6 +62,8 @@ class Word:
     color: str = ""
     """Empty for the colour that the theme gives to text."""
     limit: float = 0
+    label: str = ""
+    """The line that a name is of, if it is written in several rows."""
     others: tuple[Word, ...] = ()
     """Other ways to write the word; the first that no line runs through is taken."""
 
@@ -151,7 +156,8 @@ def build_name_layer(
     A click on a name brings out its line; a click on it again, or twice anywhere, brings back all.
     """
     for name in names:
-        record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text), "color": name.text}
+        record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text)}
+        record["color"] = name.label or name.text
         record |= {x.field: round_digits(name.x), y.field: round_digits(name.y)}
         records.append(record | ({} if name.facet is None else {"facet": name.facet}))
     layer = _build_text(replace(names[0], weight="bold"), "name", x, y, 540)
@@ -425,11 +431,16 @@ def _name_ends(
         if known and row[spec.x.field] >= ends.get(row["color"], (-math.inf, 0))[0]:
             ends[row["color"]] = (row[spec.x.field], row[spec.y.field])
     heights = [(1 - spec.y.place(ends[label][1])) * size.height for label in shown]
-    gap = style.NAME_SIZE + 4
-    placed = spread_at_ends(heights, gap, size.height)
+    rows = {
+        label: textwrap.wrap(label, _LETTERS_AT_END, break_long_words=False, break_on_hyphens=False)
+        for label in shown
+    }
+    n_rows = max(map(len, rows.values()), default=1)
+    placed = spread_at_ends(heights, (style.NAME_SIZE + 2) * n_rows + 2, size.height)
     return [
         Word(
-            text=label,
+            text="\n".join(rows[label]) or label,
+            label=label,
             x=spec.x.high,
             dx=9,
             y=spec.y.read(1 - height / size.height),
