@@ -2181,10 +2181,26 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("Precision and recall")
 
 
-def test_gains_where_positives_are_rare_say_that_lines_fill_the_corner():
-    frame = draw_scores()
-    assert "PR curve" in subtitle(charts.prg_curve(frame.prc.curve(1e-5)))
-    assert "PR curve" not in subtitle(charts.prg_curve(frame.prc.curve(0.1)))
+def test_gains_where_positives_are_rare_begin_near_a_recall_of_10_percent():
+    frame = draw_scores(digits=8)
+    chart = charts.prg_curve(frame.prc.curve(0.01))
+    low, high = layer(chart, "line")["encoding"]["x"]["scale"]["domain"]
+    assert (low, high) == (0.9, 1)
+    start = 0.01 / (0.01 + 0.1 * 0.99)
+    assert f"The axis begins at a recall of {plain(say_share(start))}" in subtitle(chart)
+    drawn = points(chart, "recall_gain", "precision_gain")
+    sweep = frame.prc.sweep()
+    fpr = np.interp(start, [0, *sweep["recall"]], [0, *sweep["fpr"]])
+    assert drawn[0] == (pytest.approx(0.9), pytest.approx(1 - fpr / start, rel=1e-4))
+    assert min(x for x, _ in drawn) == drawn[0][0]
+    n = sweep.filter(pl.col("recall") < start).height
+    assert f"{n} left of the axis" in subtitle(chart)
+    assert (
+        layer(charts.prg_curve(frame.prc.curve(0.1)), "line")["encoding"]["x"]["scale"]["domain"][0] == 0
+    )
+    rare = charts.prg_curve(frame.prc.curve(1e-15))
+    assert "A PR curve tells such lines apart" in subtitle(rare)
+    assert png(rare).startswith(PNG)
 
 
 def test_a_ranking_names_who_moves_most_if_the_first_stays_first():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -44,12 +45,15 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.number_words import format_count, say_share
 
-_X = ChartAxis("recall_gain", "Recall gain", 0.0, 1.0)
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
 
 _CORNER_BELOW = 0.01
-"""Where fewer are positive, lines lie in the corner of the chart."""
+"""Where no more are positive, lines lie in the corner of the chart, of which a part is drawn."""
+
+
+_LEAST_SPAN = 1e-3
+"""The shortest axis: the gains of a chart have six digits."""
 
 
 @hint_at_arguments
@@ -64,7 +68,9 @@ def prg_curve(
 
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
-    points below precision gain 0, which are worse than chance. The note gives their number.
+    points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
+    100 or fewer are positive, lines lie in a corner, and the axis of recall gain begins near a recall of
+    10 %.
 
     Parameters
     ----------
@@ -89,38 +95,60 @@ def prg_curve(
     check_texts(color=color, facet=facet)
     check_title(title)
     curves = read_sweep("prg_curve", table)
-    points, left, worse = _build_gains(curves)
+    x = _build_axis(curves)
+    points, left, worse = _build_gains(curves, x.low)
     areas = _measure_areas(points)
     channels = sort_panels(read_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
-    spec = ChartSpec(_X, _Y, "linear", width=0.8, height=0.88)
+    spec = ChartSpec(x, _Y, "linear", width=0.8, height=0.88)
     pixels = arrange_panels(channels.facet, spec).width
     drawn = thin_points(points, pl.col("recall_gain"), pl.col("precision_gain"), pixels)
     drawn = split_by_doubt(drawn, "linear")
     lines = build_records(curves, channels, drawn, ["recall_gain", "precision_gain"])
-    data = [*add_ghosts(lines, channels, _X), *_read_along(points, curves, channels)]
-    outside = [f"{format_count(left)} of recall below the share of positives"] if left else []
+    data = [*add_ghosts(lines, channels, x), *_read_along(points, curves, channels, x)]
+    lost = "of recall below the share of positives" if x.low == 0 else "left of the axis"
+    outside = [f"{format_count(left)} {lost}"] if left else []
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
     note = (
         "0 % is as good as an alert for all; lines may be joined, and areas averaged",
         picked,
+        *_describe_axis(curves, x),
         *([f"Points outside: {'; '.join(outside)}"] if outside else []),
         *describe_doubt(drawn),
         *describe_sizes(curves),
     )
     own_title = join_etas("Precision gain and recall gain", curves)
-    subtitle = f"Precision and recall on the scale on which F-scores average{_warn_of_corner(curves)}"
+    subtitle = "Precision and recall on the scale on which F-scores average"
     text = ChartText(title, subtitle, note, own_title, describe_thinning(points, drawn))
     return build_chart(spec, data, channels, text)
 
 
-def _warn_of_corner(curves: ChartCurves) -> str:
-    """Return where a recall of one half lies, if positives are so rare that lines fill the corner."""
-    known = curves.per_curve["eta"].filter(curves.per_curve["eta"] > 0)
-    if known.is_empty() or max(known) >= _CORNER_BELOW:
-        return ""
-    half = 1 - max(known) / (1 - max(known))
-    return f". A recall of 50 % lies at {say_share(half)}: a PR curve tells such lines apart"
+def _build_axis(curves: ChartCurves) -> ChartAxis:
+    """Return the axis of recall gain, from 0, or from near a recall of 10 % where positives are rare."""
+    known = curves.per_curve["eta"].filter(curves.per_curve["eta"] > 0).to_list()
+    low = 0.0
+    if known and max(known) <= _CORNER_BELOW:
+        span = max(9 * max(known) / (1 - max(known)), _LEAST_SPAN)
+        power = 10.0 ** math.floor(math.log10(span))
+        low = 1 - math.ceil(span / power - 1e-9) * power
+    return ChartAxis("recall_gain", "Recall gain", round(low, 12), 1.0)
+
+
+def _find_start(eta: Any, low: float) -> Any:
+    """Return the recall at which recall gain is `low`; eta if that is 0."""
+    return eta / (eta + (1 - low) * (1 - eta))
+
+
+def _describe_axis(curves: ChartCurves, x: ChartAxis) -> list[str]:
+    """Return where the axis begins, if that is not at recall gain 0."""
+    if x.low == 0:
+        return []
+    etas = curves.per_curve["eta"]
+    starts = curves.per_curve.select(_find_start(etas, x.low).alias("start"))["start"].sort()
+    where = f"The axis begins at a recall of {say_share(starts[-1])}"
+    said = [where if etas.n_unique() == 1 else f"{where} or less"]
+    is_corner = starts[-1] < _CORNER_BELOW
+    return [*said, *(["A PR curve tells such lines apart"] if is_corner else [])]
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
@@ -130,7 +158,9 @@ def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
     return dict(points.with_columns(area=part).group_by("curve").agg(pl.col("area").sum()).rows())
 
 
-def _read_along(points: pl.DataFrame, curves: ChartCurves, channels: Channels) -> list[dict[str, Any]]:
+def _read_along(
+    points: pl.DataFrame, curves: ChartCurves, channels: Channels, x: ChartAxis
+) -> list[dict[str, Any]]:
     """Return what the pointer reads: at each recall gain the next threshold to the right."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
@@ -138,13 +168,13 @@ def _read_along(points: pl.DataFrame, curves: ChartCurves, channels: Channels) -
         gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
         return f"at least {say_share(max(row['at'], 0))}", gain
 
-    rows = points.filter(~pl.col("made") & (pl.col("recall_gain") >= 0))
-    places = list_places(_X, len(curves.per_curve))
-    return build_hover_records(curves, channels, rows, (_X, _Y), places, strategy="forward", say=say)
+    rows = points.filter(~pl.col("made") & (pl.col("recall_gain") >= x.low))
+    places = list_places(x, len(curves.per_curve))
+    return build_hover_records(curves, channels, rows, (x, _Y), places, strategy="forward", say=say)
 
 
-def _build_gains(curves: ChartCurves) -> tuple[pl.DataFrame, int, int]:
-    """Return the points from recall eta on, the number to the left, and the number worse than chance.
+def _build_gains(curves: ChartCurves, low: float) -> tuple[pl.DataFrame, int, int]:
+    """Return the points from recall gain `low` on, the number to the left, and that worse than chance.
 
     Precision gain is 1 - fpr / recall at every eta.
     """
@@ -154,13 +184,15 @@ def _build_gains(curves: ChartCurves) -> tuple[pl.DataFrame, int, int]:
     )
     points = points.filter((eta > 0) & (eta < 1))
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
-    # A curve enters on the straight ROC line that crosses recall = eta.
-    enters = (recall >= eta) & (recall_before < eta)
-    share = (eta - recall_before) / (recall - recall_before)
+    points = points.with_columns(start=_find_start(eta, low) if low else eta)
+    start = pl.col("start")
+    # A curve enters on the straight ROC line that crosses this recall.
+    enters = (recall >= start) & (recall_before < start)
+    share = (start - recall_before) / (recall - recall_before)
     first = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(enters)
-    first = first.select("curve", "eta", recall="eta", fpr="on_axis")
-    inside = points.filter(~pl.col("made") & (recall >= eta))
-    left = points.filter(~pl.col("made") & (recall < eta)).height
+    first = first.select("curve", "eta", recall="start", fpr="on_axis")
+    inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
+    left = points.filter(~pl.col("made") & (recall < start)).height
     corners = drop_straight_points(prepend_made(first, inside.drop("made")))
     gains = corners.with_columns(
         recall_gain=1 - eta / (1 - eta) * (1 - recall) / recall, precision_gain=1 - fpr / recall

@@ -18,7 +18,7 @@ from polars_prcurve.charts.parts.chart_style import TICK_SIZE
 from polars_prcurve.charts.parts.number_formats import round_digits
 
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
-_PERCENT = "format(100 * datum.value, '.3~g') + '\u00a0%'"
+_PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
 _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
 _LABELS = {
