@@ -163,6 +163,9 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
     if "metric" in constant:
         parts.append(show_name(table["metric"][0]))
         told.add("metric")
+    if {"criterion", "target"} <= constant:
+        parts.append(_show_target(*table.select("criterion", "target").row(0)))
+        told |= {"criterion", "target"}
     ends = {"eta_low", "eta_high"} & set(table.columns)
     if {"eta", *ends} <= constant and table["eta"][0] is not None:
         row = table.row(0, named=True)
@@ -177,6 +180,10 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
         told.add("guarantee")
     lines = ["; ".join(parts)] if parts else []
     return lines, told | _find_nulls(table, layout)
+
+
+def _show_target(criterion: str, target: float | None) -> str:
+    return criterion if target is None else f"{criterion} {target:.6g}"
 
 
 def _find_nulls(table: pl.DataFrame, layout: Layout) -> set[str]:
@@ -252,9 +259,8 @@ def _build_subjects(table: pl.DataFrame, hidden: set[str]) -> Iterator[TextColum
     subjects = {}
     if "metric" in table.columns and "metric" not in hidden:
         subjects["metric"] = [show_name(name) for name in table["metric"]], {"metric"}
-    if {"criterion", "target"} <= set(table.columns):
-        pairs = table.select("criterion", "target").rows()
-        cells = [what if at is None else f"{what} {at:.6g}" for what, at in pairs]
+    if {"criterion", "target"} <= set(table.columns) - hidden:
+        cells = [_show_target(*pair) for pair in table.select("criterion", "target").iter_rows()]
         subjects["target"] = cells, {"criterion", "target"}
     etas = table["eta"].to_list() if "eta" in table.columns else [None] * table.height
     for number, (name, (cells, covers)) in enumerate(subjects.items()):
