@@ -1374,6 +1374,25 @@ def test_live_computes_the_precision_of_the_curve():
     ]
 
 
+@pytest.mark.parametrize(("eta", "kind"), [(2e-5, "log"), (0.01, "linear")])
+def test_live_that_starts_where_positives_are_rare_has_a_log_axis(eta, kind):
+    chart = charts.live(draw_scores(neg=2_000).prc.sweep(), eta=eta)
+    scales = [one["encoding"]["y"]["scale"] for one in chart.to_dict()["layer"]
+              if "scale" in one["encoding"].get("y", {})]  # fmt: skip
+    assert {scale.get("type", "linear") for scale in scales} == {kind}
+    heights = [float(y) for y in re.findall(r"[ML ][\d.]+,([\d.]+)", line_of(chart))]
+    assert max(heights) - min(heights) > 60, "the line is no flat floor"
+
+
+def line_of(chart) -> str:
+    """The path of the line that is known well."""
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    [path] = re.findall(r'd="([^"]*)"[^>]*stroke-width="2.2"', svg) or re.findall(
+        r'stroke-width="2.2"[^>]* d="([^"]*)"', svg
+    )
+    return path
+
+
 def test_live_stays_small():
     """However long its curves are: ten of them stay below a megabyte."""
     long = pl.concat(draw_scores(seed=k, pos=20_000, neg=20_000, digits=9, model=k) for k in range(2))

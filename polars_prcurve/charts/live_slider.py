@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     mark_grey,
     stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y, needs_log_axis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -87,8 +87,8 @@ def live(
     Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1 000".
     The numbers under the curves are those of the highest threshold that reaches the recall under the
     pointer: precision, recall, and alerts per million events at that prevalence. A line is dotted where
-    fewer than five false positives are behind it. With more than 8 groups, the first, the middle and
-    the last by average precision have colours.
+    fewer than five false positives are behind it. Precision has a log axis if the slider starts below
+    0.01. With more than 8 groups, the first, the middle and the last by average precision have colours.
 
     Parameters
     ----------
@@ -233,7 +233,11 @@ class _LivePainter:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
         self.is_narrow = is_narrow
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
-        self.precision = ChartAxis("precision", "", 0.0, 1.0)
+        self.precision = (
+            ChartAxis("precision", "", _MIN_ETA, 1.0, "share", is_log=True)
+            if needs_log_axis(pl.Series([start]))
+            else ChartAxis("precision", "", 0.0, 1.0)
+        )
         self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
         self.color = [channels.color.encode()] if channels.color else []
         self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
@@ -263,7 +267,7 @@ class _LivePainter:
 
     def _build_curves(self) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
-        moved = {"precision": _PRECISION}
+        moved = {"precision": f"max({self.precision.low}, {_PRECISION})"}
         detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
         one = alt.Chart(alt.InlineData(values=[{}]))
         chance = one.mark_rule(**style.REFERENCE).transform_calculate(precision="eta").encode(self.y)

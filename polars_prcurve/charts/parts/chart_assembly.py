@@ -512,7 +512,7 @@ def finish_layered(
     if note is not None:
         layered = layered.copy(deep=False)
         layered.layer = [*layered.layer, note]
-    return layered.properties(**build_title(text, size.width + 100))
+    return layered.properties(**build_title(text, size.width + max(100, 2 * axis.room)))
 
 
 def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:

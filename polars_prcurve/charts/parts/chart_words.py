@@ -436,7 +436,9 @@ def _name_ends(
         for label in shown
     }
     n_rows = max(map(len, rows.values()), default=1)
-    placed = spread_at_ends(heights, (style.NAME_SIZE + 2) * n_rows + 2, size.height)
+    placed = spread_at_ends(
+        heights, (style.NAME_SIZE + 2) * n_rows + (6 if n_rows > 1 else 2), size.height
+    )
     return [
         Word(
             text="\n".join(rows[label]) or label,
