@@ -388,9 +388,11 @@ class _LivePainter:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
         top = HEIGHT + 60
         heads = ["right", "found", "per million" if self.is_narrow else "alerts per million"]
-        places = (0.61, 0.77, 1.0) if self.is_narrow else (0.55, 0.7, 1.0)
+        places = (0.57, 0.72, 1.0) if self.is_narrow else (0.55, 0.7, 1.0)
+        # On a phone names begin below the labels of the axis, and end where numbers may begin.
+        start = -(self.precision.measure_labels() - 24) / 300 if self.is_narrow else 0.0
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _round_alerts())
-        one = alt.Chart(alt.InlineData(values=[{"recall": 0.0}]))
+        one = alt.Chart(alt.InlineData(values=[{"recall": start}]))
         said = "'at ' + format(100 * at, '.0f') + '\u00a0% recall or just above'"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
         short = "'at ' + format(100 * at, '.0f') + '\u00a0% recall'"
@@ -406,8 +408,11 @@ class _LivePainter:
             row = self._pick_exact()
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
-                named = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "color": label}]))
-                layers.append(self._write(named, "left", limit=0.42).encode(self.x, y=y, text="color:N"))
+                named = alt.Chart(alt.InlineData(values=[{"recall": start, "color": label}]))
+                limit = 0.28 - start if self.is_narrow else 0.42
+                layers.append(
+                    self._write(named, "left", limit=limit).encode(self.x, y=y, text="color:N")
+                )
             for place, cell in zip(places, cells, strict=True):
                 text = row.transform_calculate(said=cell).transform_calculate(recall=str(place))
                 layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
