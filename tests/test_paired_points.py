@@ -224,6 +224,24 @@ def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]
     assert found["low"].null_count() == 0
 
 
+@pytest.mark.parametrize("target", ["precision", "npv", "fdr", "lift"])
+@pytest.mark.parametrize("paired", [True, False])
+def test_nothing_is_resolved_at_a_target_that_chance_may_meet(target: str, paired: bool) -> None:
+    df = two_models(4000, seed=3)
+    long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
+    value = {"precision": 0.6, "npv": 0.85, "fdr": 0.4, "lift": 2.0}[target]
+    asked: Any = {"model": "model", "score": "value", "metrics": ["recall", "f1"], target: value}
+    asked |= {"id": "row"} if paired else {"paired": False}
+    found = long.prc.compare(eta=0.3, **asked)
+    assert (found["difference"].abs() > 0.1).any()
+    assert found["resolved"].to_list() == [False, False]
+    at_recall = asked | {target: None, "recall": 0.5, "metrics": ["precision", "f1"]}
+    assert long.prc.compare(eta=0.3, **at_recall)["resolved"].all()
+    more = {"metric": "recall", "confidence": 0.95, target: value, "id": "row" if paired else None}
+    ranked = long.prc.ranking(0.3, model="model", score="value", **more)
+    assert ranked["may_be_best"].all()
+
+
 def test_what_is_refused() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     at: Any = {"eta": 0.1, "threshold": 1.0}

@@ -64,6 +64,9 @@ _PLACE = f"{RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
 _METRIC = f"{RESERVED}metric_number"
 _BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
+_RATIOS = ("precision", "npv", "fdr", "lift")
+"""Targets that few alerts may meet by chance, so that the threshold moves far from sample to sample.
+With intervals for fixed thresholds, equal models were twice as far apart as these reach in 12 %."""
 _FEW = 10
 """Cells from which on intervals of differences covered 94 to 96 % (docs/uncertainty.md)."""
 
@@ -142,6 +145,8 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
         differences = _add_limits(pairs, level, pl.col(CORRELATION))
         given = comparison.target.least_score is not None
         differences = replace_weighted_sums(differences, comparison.metrics, _METRIC, level, given=given)
+    if comparison.target.criterion in _RATIOS:
+        differences = _leave_unresolved(differences)
     return differences.select(
         *comparison.table.group_columns,
         "eta",
@@ -225,6 +230,14 @@ def _is_reliable(target: Target, *, clustered: bool) -> pl.Expr:
         # The same examples chose the threshold, or rows do not tell how full a cell is.
         return pl.lit(False)
     return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
+
+
+def _leave_unresolved(differences: pl.LazyFrame) -> pl.LazyFrame:
+    """Return differences none of which is resolved, nor rules out a model."""
+    return differences.with_columns(
+        pl.when(pl.col("resolved").is_not_null()).then(False).alias("resolved"),
+        pl.when(pl.col(P_VALUE).is_not_null()).then(1.0).alias(P_VALUE),
+    )
 
 
 def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:

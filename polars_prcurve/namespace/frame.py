@@ -1101,7 +1101,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           least 25. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes,
-          and each class has 10 examples; null without an interval
+          and each class has 10 examples; null without an interval. Never at a target of precision,
+          npv, fdr or lift: the threshold that meets it moves too far from one test set to the next
 
         Examples
         --------
