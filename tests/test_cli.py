@@ -1476,7 +1476,7 @@ def test_names_of_a_file_cannot_command_a_terminal(
     groups.write_parquet("groups.parquet")
     Path("etas.csv").write_text("g,eta\nx,0.1\n")
     message = refusal("curve groups.parquet --by g --eta etas.csv", capsys)
-    assert message.endswith("such as g = ␛[1m")
+    assert "such as g = ␛[1m; add it" in message
 
 
 # Files that cannot be read --------------------------------------------------------------------

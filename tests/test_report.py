@@ -874,6 +874,13 @@ def test_a_field_of_parts(tmp_path: Path) -> None:
     )
 
 
+def test_a_field_without_false_alerts_says_so(tmp_path: Path) -> None:
+    alone = SITES.filter(model="a").with_columns(score=pl.col("score") + 9 * (pl.col("label") > 0))
+    seen = reported(alone, tmp_path, FIELD, within="site", recall=0.5)
+    assert any("came at this score or above" in text for text in seen.within("li"))
+    assert "100\u00a0%" in seen.within("b")
+
+
 def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
     many = pl.concat([SITES] * 8)
     seen = reported(many, tmp_path, FIELD, by="model", within="site", precision=0.05, guarantee=0.9)

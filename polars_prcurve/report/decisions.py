@@ -31,6 +31,19 @@ MOST_REPLICATED_ROWS = 200_000
 N_REPLICATES = 1000
 
 
+FEW_FALSE_ALERTS = 5
+"""False positives below which chance decides about precision."""
+
+
+def rests_on_few_alerts(row: Mapping[str, Any]) -> bool:
+    """Return whether few false positives are behind the precision of a row of counts.
+
+    Sums of weights, such as those of a field, tell only whether there are none.
+    """
+    fp = row["fp"]
+    return fp == 0 or (isinstance(fp, int) and fp < FEW_FALSE_ALERTS)
+
+
 @dataclass(frozen=True)
 class ModelChoice:
     """What one model does at a target, or that it cannot meet it."""

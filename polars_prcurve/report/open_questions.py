@@ -15,7 +15,12 @@ import polars as pl
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import format_count, glue_numbers, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value, say_group
-from polars_prcurve.report.decisions import Decision, ModelChoice
+from polars_prcurve.report.decisions import (
+    FEW_FALSE_ALERTS,
+    Decision,
+    ModelChoice,
+    rests_on_few_alerts,
+)
 from polars_prcurve.report.html_parts import (
     Markup,
     escape,
@@ -30,7 +35,6 @@ from polars_prcurve.report.request import ReportRequest, say_number
 _MOST = 4
 """Open questions of one kind, at most, that a report tells."""
 _MOST_NAMES = 5
-_FEW_FALSE_ALERTS = 5
 _WIDE = 0.2
 """The width of an interval of recall above which a sentence tells how little is known of it."""
 
@@ -346,7 +350,7 @@ def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
                 "More positives: there are too few to know the share that is found.",
             )
         span = best.read_span("precision")
-        if span is not None and isinstance(fp, int) and fp < _FEW_FALSE_ALERTS:
+        if span is not None and rests_on_few_alerts(best.row):
             few = "no false alert" if fp == 0 else f"only {fp} false alert{'' if fp == 1 else 's'}"
             yield Doubt(
                 f"How often the alerts are right{whose}.",
@@ -363,7 +367,7 @@ def _doubt_first_alerts(
     curves = tables.curves
     if curves.is_empty() or not curves.schema["fp"].is_integer() or request.confidence is None:
         return
-    few = curves.filter(pl.col("fp") < _FEW_FALSE_ALERTS, pl.col("recall") > 0)
+    few = curves.filter(pl.col("fp") < FEW_FALSE_ALERTS, pl.col("recall") > 0)
     groups = source.group_columns
     last = (
         few.group_by(groups, maintain_order=True).agg(pl.col("recall").max())
@@ -380,7 +384,7 @@ def _doubt_first_alerts(
     ]
     shown += [f"less in {len(rows) - _MOST_NAMES} others"] if len(rows) > _MOST_NAMES else []
     known = (
-        f"Up to a recall of {join_names(shown)}, fewer than {_FEW_FALSE_ALERTS} negatives of the test "
+        f"Up to a recall of {join_names(shown)}, fewer than {FEW_FALSE_ALERTS} negatives of the test "
         "raised an alert."
     )
     clean = few.filter(pl.col("fp") == 0, pl.col("precision_low").is_not_null())

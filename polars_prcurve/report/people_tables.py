@@ -16,13 +16,13 @@ import polars as pl
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import say_count, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value
+from polars_prcurve.report.decisions import FEW_FALSE_ALERTS, rests_on_few_alerts
 from polars_prcurve.report.html_parts import Markup, escape, wrap_scrolling, write_caption
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest, say_cases
 
 _MOST_ROWS = 60
 _MOST_COLUMNS = 4
-_FEW_FALSE_ALERTS = 5
 Key = tuple[Any, ...]
 """The values of the group columns, the model among them, and the prevalence."""
 
@@ -155,7 +155,7 @@ def _list_answers(goal: Goal) -> list[tuple[str, Callable[[Mapping[str, Any]], _
 
 
 def _mark_few(row: Mapping[str, Any]) -> str:
-    return "‡" if isinstance(row["fp"], int) and row["fp"] < _FEW_FALSE_ALERTS else ""
+    return "‡" if rests_on_few_alerts(row) else ""
 
 
 def _say_ends(row: Mapping[str, Any], prefix: str, say: Callable[[float], str]) -> str:
@@ -259,7 +259,7 @@ def _explain_marks(
     if "†" in marks:
         yield "† The interval is known to be too narrow: too few examples decide about it."
     if "‡" in marks:
-        yield f"‡ Fewer than {_FEW_FALSE_ALERTS} false alerts are behind it."
+        yield f"‡ Fewer than {FEW_FALSE_ALERTS} false alerts are behind it."
     if any(len(question.cells) < len(questions[0].cells) for question in questions):
         yield "– No score meets the target."
     if n_left > 0:
