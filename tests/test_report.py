@@ -217,6 +217,16 @@ def test_promises(tmp_path: Path) -> None:
     said = find_box(seen)
     assert f"alert at {found['threshold'][0]} or more" in said
     assert "Promised with 95\u00a0% confidence: in truth at least 50\u00a0% of all positives" in said
+    chosen: dict[str, Any] = {
+        "threshold": found["threshold"][0],
+        "metrics": "recall",
+        "confidence": 0.95,
+    }
+    interval = DF.filter(model=found["model"][0]).prc.operating_points(0.3, **chosen)
+    assert interval["recall_low"].item() < 0.5
+    beyond = "each of its ends may be wrong with 2.5\u00a0%, and the promise with 5\u00a0%"
+    assert beyond in said
+    assert beyond not in find_box(reported(DF, tmp_path, 0.3, guarantee=0.95, confidence=None, **how))
     unmet = points.filter(pl.col("threshold").is_null())
     assert set(unmet["criterion"]) == {"precision"}
     assert unmet.height == 2

@@ -17,7 +17,7 @@ from polars_prcurve.report.html_parts import (
     wrap_scrolling,
     write_caption,
 )
-from polars_prcurve.report.request import ReportRequest, say_cases, say_number
+from polars_prcurve.report.request import Goal, ReportRequest, say_cases, say_number
 
 _Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
 """The head of a column, whether it is text, and what writes a cell."""
@@ -317,6 +317,21 @@ def describe_promise(decision: Decision, request: ReportRequest) -> Iterator[str
     low, high = (_say_end(best, name) for name in ("holds_from", "holds_to"))
     stretch = "" if low == high else f" It holds at every score from {low} to {high}."
     yield f"Promised with {level} confidence: in truth {wanted}, not only in the test.{stretch}"
+    if _reaches_past(best, goal) and request.confidence is not None:
+        of_end, of_promise = (1 - request.confidence) / 2, 1 - request.guarantee
+        yield (
+            "The interval reaches past that: each of its ends may be wrong with "
+            f"{say_share(of_end)}, and the promise with {say_share(of_promise)}."
+        )
+
+
+def _reaches_past(best: ModelChoice, goal: Goal) -> bool:
+    """Return whether the interval of what is promised also holds values that break the promise."""
+    if goal.criterion == "alerts":
+        span = best.read_span("predicted_positive_rate")
+        return span is not None and span[1] * goal.per > goal.value
+    span = best.read_span(goal.criterion)
+    return span is not None and span[0] < goal.value
 
 
 def _say_end(best: ModelChoice, name: str) -> str:
