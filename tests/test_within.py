@@ -195,6 +195,25 @@ def test_a_field_of_one_part_is_that_part(tables: Any, eta: float, uncertain: bo
     assert_frame_equal(found.drop(COUNTS), expected.drop(COUNTS), abs_tol=1e-9, rel_tol=1e-7)
 
 
+@pytest.mark.parametrize(("eta", "rate", "label"), [(0.0, "recall", False), (1.0, "fpr", True)])
+def test_a_part_without_a_class_takes_nothing_from_the_other_rate(
+    eta: float, rate: str, label: bool
+) -> None:
+    """A part in which none is positive says nothing on recall, and it may lack positives in the test."""
+    table = DF.filter((pl.col("c") == "de") | (pl.col("label") == label))
+    field = ETAS.with_columns(eta=pl.when(pl.col("c") == "de").then(0.1).otherwise(eta))
+    asked: dict[str, Any] = {"metrics": [rate], "confidence": 0.95}
+    found = table.prc.curve(field, within="c", **asked)
+    alone = table.filter(pl.col("c") == "de").prc.curve(
+        field.filter(pl.col("c") == "de"), within="c", **asked
+    )
+    ends = [f"{rate}_low", f"{rate}_high"]
+    both = found.join(alone.select("threshold", pl.col(ends).name.suffix("_alone")), on="threshold")
+    assert both.height > 3
+    for end in ends:
+        assert both[end].to_list() == pytest.approx(both[f"{end}_alone"].to_list(), rel=1e-9, abs=1e-12)
+
+
 @examples(20)
 @given(fields(), st.booleans())
 def test_engines_and_orders_give_the_same_bits(tables: Any, uncertain: bool) -> None:

@@ -130,9 +130,10 @@ def _measure_spread() -> list[pl.Expr]:
     measured = []
     for rate, weight in weights.items():
         own, size, (low, high) = pl.col(_RATES[rate]), pl.col(_SIZES[rate]), LIMIT_COLUMNS[rate]
-        even = weight * weight / size
+        # A part without examples of a class has no weight in its rate.
+        even = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
         measured += [
-            add_squares(even * own * (1 - own)).alias(_SPREAD + rate),
+            add_squares((even * own * (1 - own)).fill_null(0.0)).alias(_SPREAD + rate),
             add_squares(even).alias(_EVEN_SPREAD + rate),
             (weight * (own - pl.col(low))).max().alias(_FARTHEST + low),
             (weight * (pl.col(high) - own)).max().alias(_FARTHEST + high),
