@@ -37,7 +37,6 @@ from polars_prcurve.comparison.model_pairs import (
 from polars_prcurve.comparison.paired_points import (
     STEP,
     count_discordant,
-    is_weighted_sum,
     replace_weighted_sums,
 )
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
@@ -103,18 +102,15 @@ def check_has_point_intervals(
     if examples == "apart":
         if clustered and weighted:
             raise PrcError(NO_WEIGHTED_CLUSTERS)
-        find_corners(metric)  # raises if the metric has no band
-        return
-    of_curve = _name_curve_metric(metric, target)
-    if clustered or weighted:
+    elif clustered or weighted:
+        of_curve = _name_curve_metric(metric, target)
         argument = "cluster=" if clustered else "weight="
         raise PrcError(
             f"paired differences at a target count discordant examples; leave out {argument}, or leave "
             "out the target, and compare areas"
             + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
         )
-    if not is_weighted_sum(metric):
-        find_corners(metric)
+    find_corners(metric)  # raises if the metric has no band
 
 
 def _name_curve_metric(metric: PointMetric, target: Target | None) -> str:

@@ -83,8 +83,7 @@ def build_decision_table(
 
 
 def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
-    """Return the risks at which people act where so many are positive: PROBABILITIES unless few are
-    somewhere.
+    """Return the risks at which people act: PROBABILITIES, unless one prevalence is small.
 
     Who looks for one case in 200 acts at risks around 1 in 200, of which whole percents say nothing.
     """

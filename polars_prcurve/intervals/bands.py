@@ -285,11 +285,11 @@ def add_band(
     if bands.band == "mover":
         correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
-        ends = choose_ends(metric, scaled, ends)
-    return add_ends(frame, metric.name, ends)
+        ends = _choose_ends(metric, scaled, ends)
+    return _add_ends(frame, metric.name, ends)
 
 
-def choose_ends(
+def _choose_ends(
     metric: PointMetric, scaled: Iterable[pl.Expr], corners: Iterable[pl.Expr]
 ) -> list[pl.Expr]:
     """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE.
@@ -305,7 +305,7 @@ def choose_ends(
     ]
 
 
-def add_ends(frame: pl.LazyFrame, name: str, both: Iterable[pl.Expr]) -> pl.LazyFrame:
+def _add_ends(frame: pl.LazyFrame, name: str, both: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Add the columns of both ends of the band of a metric to rows that hold its value."""
     value, (low, high) = pl.col(name), (end.fill_nan(None) for end in both)
     # Rounding must not put an end on the wrong side of the estimate.

@@ -184,7 +184,7 @@ def compare_leaders(
         model=source.model,
         by=source.by_columns,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
-        **choose_test(source, request),
+        **_choose_test(source, request),
         **arguments,
     )
     return [
@@ -214,7 +214,7 @@ def is_bootstrap_test(source: ReportSource, request: ReportRequest) -> bool:
     return has_metric and source.n_paired_rows <= MOST_REPLICATED_ROWS
 
 
-def choose_test(source: ReportSource, request: ReportRequest) -> dict[str, Any]:
+def _choose_test(source: ReportSource, request: ReportRequest) -> dict[str, Any]:
     """Return the arguments of `compare` for the first target: what is compared, and how.
 
     A bootstrap redraws examples, and finds the thresholds of each replicate anew. Otherwise thresholds
