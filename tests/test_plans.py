@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -97,3 +99,22 @@ def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pl.LazyFrame, "collect", refuse)
     for name, call in calls.items():
         assert isinstance(call(lazy[name].prc), pl.LazyFrame), name
+
+
+def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.2] * 20, "label": [1, 0, 0] * 20})
+    asked: list[str] = []
+    collect = pl.LazyFrame.collect
+
+    def note(query: pl.LazyFrame, *, engine: Any = "auto") -> pl.DataFrame:
+        asked.append(engine)
+        return collect(query, engine=engine)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", note)
+    monkeypatch.delenv("POLARS_ENGINE_AFFINITY", raising=False)
+    few = df.prc.summary(0.01)
+    df.prc.summary(np.linspace(0, 1, 2000))  # 120 000 rows, each at its prevalence
+    df.prc.summary(pl.LazyFrame({"eta": [0.01]}))  # which may have any number of rows
+    monkeypatch.setenv("POLARS_ENGINE_AFFINITY", "streaming")
+    assert_same(df.prc.summary(0.01), few)
+    assert asked == ["in-memory", "auto", "auto", "auto"]

@@ -200,7 +200,7 @@ def collect_model_scores(
     sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):
         curves = collect_curves(table, [metric])
-        models = table.collect(curves.groups, "")
+        models = table.collect(curves.groups, "", n_etas=1)
         numbers = models[GROUP]
         [name] = named = number_metrics([metric])
 
@@ -209,14 +209,15 @@ def collect_model_scores(
             etas = pl.DataFrame({GROUP: numbers.gather(models[order]), "eta": from_logit(places[order])})
             grid = EtaTable(etas.lazy(), {GROUP: pl.UInt32()})
             pairs = curves.build_pairs(grid).filter(pl.col(HAS_ETA_ROW).is_not_null())
-            values = table.collect(curves.compute_values(pairs, named).select(PAIR, name).sort(PAIR), "")
+            query = curves.compute_values(pairs, named).select(PAIR, name).sort(PAIR)
+            values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
             scores = np.empty(len(order))
             scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
             return scores
 
         index = ModelIndex(models.select(*table.by))
         return ModelScores(index, score_curves, sign, low, high, term_size)
-    operating_points = table.collect(build_eta_free_points(table, targets, []), "")
+    operating_points = table.collect(build_eta_free_points(table, targets, []), "", n_etas=1)
     rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:

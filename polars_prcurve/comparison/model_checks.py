@@ -40,7 +40,7 @@ def check_models(
         check_first(table, pairs, *checks)
         return check_at_end(table, values.sort(PAIR), *checks)
     counts = _count_unmatched(table, sweep)
-    if table.in_memory:  # the examples are counted once, and not again at the end
+    if table.is_in_memory:  # the examples are counted once, and not again at the end
         check_first(table, pairs.join(counts, how="cross"), *checks, *_matching_checks())
         return check_at_end(table, values.sort(PAIR), *checks)
     counted = values.join(counts, how="cross").sort(PAIR)

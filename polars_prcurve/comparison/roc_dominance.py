@@ -119,7 +119,7 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     import numpy as np
 
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
-    groups = table.collect(segments.groups, "")
+    groups = table.collect(segments.groups, "", n_etas=1)
     models = ModelIndex(groups.select(*table.by))
     has_both = pl.all_horizontal(pl.col(N_POS, N_NEG).is_not_null())
     has_curve = groups.select(has_both if table.has_counts else pl.lit(True)).to_series()
@@ -131,7 +131,8 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     )
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
-    rises = table.collect(segments.segments[False], "").join(numbered.filter(has_curve), on=GROUP)
+    rises = table.collect(segments.segments[False], "", n_etas=1)
+    rises = rises.join(numbered.filter(has_curve), on=GROUP)
     starts = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall=RECALL_BEFORE, fpr=FPR_BEFORE)
     ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=FPR_OR_ZERO)
     points = pl.concat([starts, ends]).unique()

@@ -221,10 +221,11 @@ def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSe
     """Build, check and collect the curves, for callers that evaluate them many times."""
     found = build_sweep(table)
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
-    groups = table.collect(check_at_end(table, found.groups.sort(GROUP), *checks), "")
-    rows = table.collect(build_segments(table, found, metrics), "").lazy()
+    groups = table.collect(check_at_end(table, found.groups.sort(GROUP), *checks), "", n_etas=1)
+    rows = table.collect(build_segments(table, found, metrics), "", n_etas=1).lazy()
     segments = {
-        on: table.collect(frame, "").lazy() for on, frame in build_hulls(table, rows, metrics).items()
+        on: table.collect(frame, "", n_etas=1).lazy()
+        for on, frame in build_hulls(table, rows, metrics).items()
     }
     return _assemble_curves(table, groups.lazy(), segments)
 
@@ -244,7 +245,7 @@ def build_hulls(
     names = [metric.name for metric in metrics if metric.recipe.on_hull]
     if not names:
         return {False: segments}
-    found = table.collect(segments, f"{', '.join(names)}, of a convex hull")
+    found = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
     return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
 
 

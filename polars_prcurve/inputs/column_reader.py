@@ -212,7 +212,7 @@ class ColumnReader:
             "group_expr": group_number(by, self._read_spans(by_exprs)),
             "schema": self.schema,
             "may_collect": self.may_collect,
-            "in_memory": isinstance(self.user_table, pl.DataFrame),
+            "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
             "row_counts": _count_rows(self.frame, frame) if self.drop else None,
         }
 
@@ -244,7 +244,10 @@ class ColumnReader:
         if not wide:
             return {}
         physical = keys.select(pl.col(wide).to_physical())
-        ends = run_query(physical.select(pl.struct(pl.all().min()), pl.struct(pl.all().max()).alias("")))
+        ends = run_query(
+            physical.select(pl.struct(pl.all().min()), pl.struct(pl.all().max()).alias("")),
+            self.user_table.height,
+        )
         low, high = (ends.to_series(place).item() for place in (0, 1))
         return {name: (low[name], high[name]) for name in wide if low[name] is not None}
 

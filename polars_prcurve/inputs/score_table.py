@@ -66,10 +66,15 @@ class InputTable:
     """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""
     row_counts: pl.LazyFrame | None
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
-    in_memory: bool = field(default=False, kw_only=True)
-    """Whether the user gave a DataFrame, so that a second pass over it costs little."""
+    n_rows: int | None = field(default=None, kw_only=True)
+    """The rows of the user's table; None for a LazyFrame."""
     model_name: str = field(default="", kw_only=True)
     """What users call the column MODEL."""
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the user gave a DataFrame, so that a second pass over it costs little."""
+        return self.n_rows is not None
 
     @property
     def has_counts(self) -> bool:
@@ -81,16 +86,18 @@ class InputTable:
         """Whether metrics are computed from the four counts of a row, and not from its rates."""
         return self.has_counts
 
-    def collect(self, query: pl.LazyFrame, why: str) -> pl.DataFrame:
+    def collect(self, query: pl.LazyFrame, why: str, *, n_etas: int | None = None) -> pl.DataFrame:
         """Run a query half way, for what Polars has no expression for.
 
-        Raise if the user gave a LazyFrame; `why` names in the message what needs the values.
+        Raise if the user gave a LazyFrame; `why` names in the message what needs the values. It may be
+        faster if `n_etas` is known, how many rows of the query stand for one of the table.
         """
         if not self.may_collect:
             raise PrcError(
                 f"{why} needs a DataFrame: call .collect() first, on the table or on its .prc.counts()"
             )
-        return run_query(query)
+        n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
+        return run_query(query, n_rows)
 
     def require_example_counts(self, argument: str = "confidence=") -> InputTable:
         """Return the table; raise if it does not tell the number of examples, for an argument."""

@@ -100,7 +100,7 @@ from polars_prcurve.prevalence.estimate import (
     check_estimate_method,
     list_estimate_columns,
 )
-from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.prevalence.reweight import build_reweighted_table
 from polars_prcurve.query_checks import run_query
@@ -116,6 +116,8 @@ if TYPE_CHECKING:
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+_MANY_MODELS = 8
+"""As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
 
 class FramePrc(MethodListing, Generic[F], path="prc"):
@@ -173,8 +175,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     def __init__(self, frame: F) -> None:
         self._frame: F = frame
 
-    def _finish(self, query: pl.LazyFrame) -> F:
-        """Return the query as the kind of frame that the user passed."""
+    def _finish(self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False) -> F:
+        """Return the query as the kind of frame that the user passed.
+
+        The query repeats rows at the prevalences of `grid`, and beside other models if it is of `pairs`.
+        """
         raise NotImplementedError
 
     def counts(
@@ -470,7 +475,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             smooth=smooth is not None,
             long=long,
         )
-        return self._finish(query)
+        return self._finish(query, grid)
 
     def operating_points(
         self,
@@ -681,7 +686,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         query = build_points_table(
             table, grid, targets, asked, per=per, bands=bands, long=long, optimism=optimism
         )
-        return self._finish(query)
+        return self._finish(query, grid)
 
     def decision_curve(
         self,
@@ -924,7 +929,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             smooth=smooth is not None,
             coarse=coarse,
         )
-        return self._finish(query)
+        return self._finish(query, grid)
 
     def binormal(
         self,
@@ -1153,7 +1158,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             per=per,
         )
         options = DifferenceOptions(uncertainty, shared, adjust, worst)
-        return self._finish(build_differences(table, grid, metrics, target, options))
+        query = build_differences(table, grid, metrics, target, options)
+        return self._finish(query, grid, pairs=True)
 
     def _read_models(
         self,
@@ -1328,7 +1334,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             per=per,
         )
         table = table if uncertainty is None else table.require_examples()
-        return self._finish(build_ranking_table(table, grid, ranked_by, uncertainty))
+        query = build_ranking_table(table, grid, ranked_by, uncertainty)
+        return self._finish(query, grid, pairs=True)
 
     def crossings(
         self,
@@ -1718,7 +1725,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
         options = read_size_options(delta, confidence, method, assurance)
         query = build_sample_size_table(table, grid, targets, options)
-        return self._finish(query)
+        return self._finish(query, grid)
 
     def resolution(
         self,
@@ -2375,15 +2382,21 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
     __doc__ = FramePrc.__doc__
     _may_collect = True
 
-    def _finish(self, query: pl.LazyFrame) -> pl.DataFrame:
-        return run_query(query)
+    def _finish(
+        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
+    ) -> pl.DataFrame:
+        n_etas = 1 if grid is None else grid.etas_per_group
+        n_models = _MANY_MODELS if pairs else 1
+        return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
 
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
     _may_collect = False
 
-    def _finish(self, query: pl.LazyFrame) -> pl.LazyFrame:
+    def _finish(
+        self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
+    ) -> pl.LazyFrame:
         return query
 
 

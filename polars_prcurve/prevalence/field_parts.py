@@ -128,7 +128,7 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     keys = number_keys(table, table.within)
     built = build_factors(table, keys, eta, "share", confidence=confidence, may_be_uncertain=True)
     names = {column: key for key, column in keys.names.items()}
-    if table.in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
+    if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         # The small table is read by several parts of the plan.
         built = built._replace(frame=table.collect(built.frame, "within=").lazy())
     limits = add_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))

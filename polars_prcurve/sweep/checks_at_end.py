@@ -37,8 +37,9 @@ def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
     `pairs` are rows of groups, which need no sort of the table. Of a LazyFrame nothing is collected, and
     the checks are made at the end alone.
     """
-    if table.in_memory:
-        table.collect(check_at_end(table, pairs.sort(PAIR), *others).select(GROUP), "")
+    if table.is_in_memory:
+        checked = check_at_end(table, pairs.sort(PAIR), *others).select(GROUP)
+        table.collect(checked, "", n_etas=1)
 
 
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
