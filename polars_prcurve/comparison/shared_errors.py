@@ -27,6 +27,7 @@ from polars_prcurve.column_names import RESERVED
 from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
 from polars_prcurve.comparison.paired_points import ALERTS, is_weighted_sum, read_discordant
 from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.intervals.bands import scale_bounds, to_unbounded
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -72,13 +73,15 @@ def add_correlation(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number:
 
 def _smooth_rate(name: str, side: str) -> pl.Expr:
     """Return the rate of a class in one model, after half an example is added that it flags alone."""
-    return (read_side(side, ALERTS[name]) + 0.5) / (read_discordant(name, "n") + 1)
+    flagged = read_side(side, ALERTS[name]) + 0.5
+    return flagged / repeat_in_rows(read_discordant(name, "n") + 1, flagged)
 
 
 def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
     """Yield both ends of an interval of one standard error around the rate of a class."""
     rate, *ends = (side_name(column, side) for column in _RATES[name])
-    error = (pl.col(rate) * (1 - pl.col(rate)) / (read_discordant(name, "n") + 1)).sqrt()
+    variance = pl.col(rate) * (1 - pl.col(rate))
+    error = (variance / repeat_in_rows(read_discordant(name, "n") + 1, variance)).sqrt()
     for end, sign in zip(ends, (-0.5, 0.5), strict=True):
         yield (pl.col(rate) + sign * error).alias(end)
 
@@ -86,7 +89,8 @@ def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
 def _correlate_flags(name: str) -> pl.Expr:
     """Return the correlation, among examples of a class, of being flagged by either model."""
     rates = [read_side(side, _RATES[name][0]) for side in SIDES]
-    both = (read_side("a", ALERTS[name]) - read_discordant(name, "a")) / (read_discordant(name, "n") + 1)
+    both = read_side("a", ALERTS[name]) - read_discordant(name, "a")
+    both = both / repeat_in_rows(read_discordant(name, "n") + 1, both)
     variances = [rate * (1 - rate) for rate in rates]
     return (both - rates[0] * rates[1]) / (variances[0] * variances[1]).sqrt()
 

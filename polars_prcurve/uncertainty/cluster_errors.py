@@ -42,6 +42,7 @@ from polars_prcurve.column_names import (
     RESERVED,
 )
 from polars_prcurve.exact_sums import from_whole, sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
@@ -59,9 +60,10 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
     cells = add_places(rows).group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
+    amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
+    totals = {name: pl.col(name).sum().over(GROUP).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
-        pl.col(name).cast(pl.Float64) / pl.col(name).sum().over(GROUP).cast(pl.Float64)
-        for name in _CLASSES
+        amounts[name] / repeat_in_rows(totals[name], amounts[name]) for name in _CLASSES
     )
     return shares.cache()  # read for the sizes, and for each kind of influences
 
