@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from polars_prcurve import metrics
 from tests.support.comparing import assert_same
 from tests.support.queries import QUERIES
 from tests.support.tiers import slow_unless
@@ -118,3 +120,27 @@ def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pyt
     monkeypatch.setenv("POLARS_ENGINE_AFFINITY", "streaming")
     assert_same(df.prc.summary(0.01), few)
     assert asked == ["in-memory", "auto", "auto", "auto"]
+
+
+ONE_GROUP: dict[str, Callable[[Any], Any]] = {
+    "areas, clustered": lambda prc: prc.summary([0.001, 0.2], confidence=0.9, cluster="c"),
+    "precision at a recall": lambda prc: prc.summary(
+        [0.01, 0.3], metrics=[metrics.precision_at_recall(at) for at in (0.3, 0.5, 0.8)], confidence=0.9
+    ),
+    "bands, clustered": lambda prc: prc.curve([0.01, None], confidence=0.9, cluster="c"),
+    "models at a target": lambda prc: prc.compare(
+        ["score", "b"], [0.01, 0.2], recall=0.5, metrics="precision"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_GROUP)
+def test_one_group_gives_the_same_bits_on_both_engines(name: str) -> None:
+    """One engine may hold a total of the only group as a single number, and divides by it otherwise."""
+    rng = np.random.default_rng(0)
+    for n in (25, 60, 150):
+        label = np.arange(n) % 5 == 0
+        score = rng.normal(size=n) + label
+        columns = {"score": score, "b": rng.normal(size=n) + score, "c": rng.integers(0, n // 4, n)}
+        query = ONE_GROUP[name](pl.LazyFrame({"label": label, **columns}).prc)
+        assert_same(query.collect(engine="in-memory"), query.collect(engine="streaming"))

@@ -224,10 +224,11 @@ def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame
     """Lower effective sizes so far that normal quantiles give the widths of Student's distribution."""
     z = z_value(bands.rate_level)
     freedom = {N_POS_EFFECTIVE: POS_FREEDOM, N_NEG_EFFECTIVE: NEG_FREEDOM}
-    return frame.with_columns(
-        (pl.col(size) * z**2 / student_quantile(z, pl.col(name)) ** 2).alias(size)
+    quantiles = {
+        size: student_quantile(z, repeat_in_rows(pl.col(name), pl.col(size)))
         for size, name in freedom.items()
-    )
+    }
+    return frame.with_columns(pl.col(size) * z**2 / at**2 for size, at in quantiles.items())
 
 
 def add_rate_limits(

@@ -335,7 +335,7 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
     correlation = pl.col(f"{name}_correlation") if clustered else None
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
-    error = value * (1 - value) * spread / fpr
+    error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(ODDS) > 0) & pl.col(ODDS).is_finite()
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
     enough = (fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)
