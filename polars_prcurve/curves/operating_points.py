@@ -236,11 +236,13 @@ def build_sample_size_table(
     else:
         points = _add_class_counts(build_points_table(table, grid, targets, []))
         of_eta = ["eta", *grid.carried]
-    if options.method in BETA_METHODS:
+    at_eta = grid is not None
+    if options.method in BETA_METHODS or table.is_in_memory:
+        # In memory, because Polars takes longer to read a query of all halvings than to run them.
         rows = table.collect(points, f'method="{options.method}"')
-        points = add_needed_sizes(rows, options, at_eta=grid is not None).lazy()
+        points = add_needed_sizes(rows, options, at_eta=at_eta).lazy()
     else:
-        points = add_needed_sizes(points, options, at_eta=grid is not None)
+        points = add_needed_sizes(points, options, at_eta=at_eta)
     return points.select(*table.by, *of_eta, *SAMPLE_SIZE_COLUMNS)
 
 

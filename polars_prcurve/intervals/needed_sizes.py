@@ -124,21 +124,21 @@ def _move_hits(assurance: float) -> list[pl.Expr]:
 
 def _add_limits(frame: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates, at each of the moved numbers."""
+    columns: dict[str, pl.Expr | pl.Series] = {}
     for rate, move in product(_RATES, _MOVES):
         hits, size = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
         compute = compute_recall_limits if rate == "recall" else compute_limits
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
             numbers = (frame[hits].to_numpy(), frame[size].to_numpy())
-            ends = compute(*numbers, options.confidence, options.method)
-            frame = frame.with_columns(
-                pl.Series(name, end).fill_nan(None) for name, end in zip(names, ends, strict=True)
-            )
+            arrays = compute(*numbers, options.confidence, options.method)
+            columns |= {
+                name: pl.Series(end).fill_nan(None) for name, end in zip(names, arrays, strict=True)
+            }
         else:
-            columns = (pl.col(hits), pl.col(size))
-            exprs = compute(*columns, options.confidence, options.method)
-            frame = frame.with_columns(end.alias(name) for name, end in zip(names, exprs, strict=True))
-    return frame
+            ends = compute(pl.col(hits), pl.col(size), options.confidence, options.method)
+            columns |= dict(zip(names, ends, strict=True))
+    return frame.with_columns(**columns)
 
 
 def _compute_ratios() -> list[pl.Expr]:
