@@ -356,9 +356,9 @@ def _add_scaled_ends(
         parts[f"{RESERVED}{side}_f"] = evaluate_metric(metric, "recall", fprs[f])
     at_etas = {f"{RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    frame = frame.with_columns(
-        to_unbounded(part, scale_bounds(metric)).alias(name) for name, part in (parts | at_etas).items()
-    )
+    frame, bounds = frame.with_columns(**parts, **at_etas), scale_bounds(metric)
+    scaled = {name: to_unbounded(pl.col(name), bounds) for name in parts | at_etas}
+    frame = frame.with_columns(**scaled)
     estimate, *ends = map(pl.col, parts)
     below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
     if etas:
