@@ -215,6 +215,31 @@ def test_fdr_mirrors_precision():
     assert level == [0.99, 0.99]
 
 
+def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
+    frame = draw_groups("ab", neg=2_000).with_columns(model=pl.format("model {}", "model"))
+    table = frame.prc.curve(1 / 50_000, by="model", metrics=("fdr",), confidence=0.95)
+    at_half = frame.prc.operating_points(1 / 50_000, recall=0.5, by="model", metrics=("fdr",))
+    chart = charts.pr_curve(table, y="fdr", points=at_half)
+    scale, axis = (layer(chart, "line")["encoding"]["y"][name] for name in ("scale", "axis"))
+    assert (scale["type"], scale["domain"]) == ("log", [1, pytest.approx(1 / 50_000)]), "1 at the foot"
+    assert axis["values"] == [1e-4, 1e-3, 1e-2, 0.1, 1]
+    assert "100 * (1 - datum.value)" in axis["labelExpr"], "99.9 % and not 0.1 %"
+    rows = table.filter(pl.col("model") == "model a").with_columns(rest=1 - pl.col("fdr"))
+    expected = rows.filter(pl.col("tp") > pl.col("tp").shift(1, fill_value=0)).select("recall", "rest")
+    drawn = points(chart, "recall", "fdr_rest")[1:]
+    assert np.allclose(drawn[: len(expected)], expected.rows(), rtol=1e-5)
+    assert {"fdr_low_rest", "fdr_high_rest"} <= set(records(chart)[-1])
+    marks = {row["fdr_rest_label"] for row in records(chart, "mark")}
+    assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
+    assert "Each step up leaves a tenth of what is left to 100 %" in plain(subtitle(chart))
+    said = heading(charts.pr_curve(table, y="fdr"))
+    assert said.endswith("of the alerts are wrong")
+    assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
+    linear = charts.pr_curve(table, y="fdr", log_y=False)
+    assert layer(linear, "line")["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    assert png(chart).startswith(PNG)
+
+
 def test_quantiles_have_the_shares_and_the_lines_the_fit():
     frame = draw_scores(pos=41, neg=150, digits=8)
     chart = charts.normal_quantiles(frame.prc.sweep())
@@ -756,6 +781,22 @@ def test_wide_and_long_operating_points_are_one_chart():
     assert len(records(only)) == 2 * 3 * len(GRID)
 
 
+def test_titles_of_lines_by_prevalence_leave_out_long_names():
+    frame = draw_groups("ab", neg=900)
+    long = frame.with_columns(model=pl.format("model {} with splines and an elastic net", "model"))
+    for table, end in (
+        (frame, r"1 in [\d.]+ \([ab]\) or 1 in [\d.]+ \([ab]\)"),
+        (long, "1 in .* at best, .* at worst"),
+    ):
+        chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
+        assert re.fullmatch(f"Half of the alerts are right down to {end}", heading(chart))
+        assert '"legend": {' not in json.dumps(chart.to_dict()), "names are written in several rows"
+    panels = charts.p3_curve(frame.prc.operating_points(GRID, recall=0.5, by="model"), facet="model")
+    assert re.fullmatch(
+        r"Half of the alerts are right down to 1 in .* \([ab]\) or 1 in .* \([ab]\)", heading(panels)
+    )
+
+
 def test_p3_curve_follows_from_one_recall_and_fpr():
     frame = draw_scores(pos=100, neg=900)
     table = frame.prc.operating_points(eta_grid(), recall=0.6, confidence=0.95)
@@ -972,6 +1013,42 @@ def test_the_area_under_the_drawn_prg_curve_is_auprg():
     drawn = gains(charts.prg_curve(frame.prc.curve(0.2)))
     area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(drawn))
     assert area == pytest.approx(frame.prc.summary(0.2, metrics="auprg_clipped")["value"][0], abs=1e-4)
+
+
+def test_gains_at_prevalences_far_apart_have_panels_with_axes_of_their_own():
+    frame = pl.concat(draw_scores(seed=k, pos=400, neg=4_000, digits=8, model=k) for k in (1, 2))
+    chart = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"))
+    assert channels(chart) == ("model", "share of positives")
+    spec = read_spec(chart)["vconcat"][0]
+    assert spec["resolve"]["scale"] == {"x": "independent"}
+    assert "domain" not in layer(chart, "line")["encoding"]["x"]["scale"]
+    low = 1 - 0.01
+    for panel, start in (("1 in 10", 0.0), ("1 in 1 000", low)):
+        kinds = {"curve", "base", "read", "hover", "name"}
+        rows = [row for row in all_records(chart) if plain(row.get("facet", "")) == panel]
+        at = [row["recall_gain"] for row in rows if row["part"] in kinds and "recall_gain" in row]
+        assert (min(at), max(at)) == (pytest.approx(start), 1)
+    assert "Where 1 in 1 000 is positive, the axis begins at a recall of" in plain(subtitle(chart))
+    # The corner has as many points as the whole: thinning counts pixels of the panel.
+    rare = [row for row in records(chart) if plain(row["facet"]) == "1 in 1 000"]
+    assert len(rare) > 150
+    one = charts.prg_curve(frame.prc.curve([0.1, 0.001], by="model"), color="eta")
+    assert layer(one, "line")["encoding"]["x"]["scale"]["domain"] == [0, 1], "as the user wants it"
+    assert png(chart).startswith(PNG)
+
+
+def test_titles_of_gains_tell_the_area():
+    frame = draw_groups("ab", neg=900)
+    areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped").sort("value", descending=True)
+    said = " or ".join(f"{say_share(row['value'])} ({row['model']})" for row in areas.to_dicts())
+    chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
+    assert heading(chart) == plain(f"In the test precision gain averages {said}")
+    assert "where 1 in 10 is positive" in plain(subtitle(chart))
+    few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
+    assert heading(charts.prg_curve(few.prc.curve(0.1, by="model"))).startswith("Precision gain and")
+    panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
+    start = "In the test precision gain averages"
+    assert re.fullmatch(f"{start} .* % to .* % where 1 in 2 is positive, .* % where 1 in 5 is", panels)
 
 
 def test_prg_curve_counts_what_is_worse_than_chance():
@@ -2100,7 +2177,7 @@ def test_titles_of_several_lines_tell_what_each_has():
     (a, b), (c, d) = ([say_share(v) for v in (end.min(), end.max())] for end in ends)
     where = f"{a} to {b} of the alerts are right where 1 in 2 is positive, {c} to {d} where 1 in 20 is"
     assert heading(panels) == plain(f"{start} {where}")
-    long = three.with_columns(model=pl.format("{}, as it was retrained in the spring", "model"))
+    long = three.with_columns(model=pl.format("{}, retrained in spring", "model"))
     shown = heading(plot(long).gain_curve(0.05, by="model"))
     assert shown.count(" (model ") == 2, "the first and the last"
     novel = three.with_columns(model=pl.format("{} {}", "model", pl.lit("x" * 50)))
@@ -2121,7 +2198,11 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     known = frame.filter(pl.col("model") != "m0")
     assert heading(plot(known).roc_curve(by="model")) == f"In the test the area runs {span}"
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
-    assert own.startswith("Precision and recall, each group at its own share"), "which decides the area"
+    assert re.fullmatch(
+        r"To find half of the positives, [\d.]+ % \(m\d, 1 in [\d.]+\) to [\d.]+ % \(m\d, 1 in [\d.]+\) "
+        "of the alerts are right",
+        own,
+    ), "the area is decided by the share of positives, which is told"
 
 
 def test_leaders_of_three_models_are_told_at_both_ends():
@@ -2165,6 +2246,30 @@ def test_names_stand_at_lines_that_rise_at_once():
     chart = charts.roc_curve(pl.concat([perfect, other]).prc.sweep(by="model"))
     [height] = [row["recall"] for row in records(chart, "name") if row["text"] == "a"]
     assert height > 0.9, "the line of a perfect model is at 1 wherever a name has room"
+
+
+def test_narrow_panels_have_long_names_in_rows_and_no_legend():
+    names_ = ["gradient boosting, weights of the field", "logistic regression on splines, elastic net"]
+    frame = draw_groups(names_, neg=900)
+    chart = charts.pr_curve(frame.prc.curve([0.1, 0.01], by="model"))
+    found = {row["color"] for row in records(chart, "name")}
+    assert found == set(names_), "a click on any row brings out the line"
+    assert all("\n" in row["text"] for row in records(chart, "name"))
+    assert '"legend": {' not in json.dumps(chart.to_dict())
+
+
+def test_quantiles_on_scales_of_their_own_have_names_and_no_legend():
+    frame = draw_scores(model="a")
+    shares = draw_scores(seed=1, model="b").with_columns(score=1 / (1 + (-pl.col("score")).exp()))
+    both = pl.concat([frame, shares, draw_scores(model="c").with_columns(pl.col("score") * 10)])
+    chart = charts.normal_quantiles(both.prc.sweep(by="model"))
+    assert set(names(chart)) == {"positives", "negatives"}
+    assert '"legend": {' not in json.dumps(chart.to_dict())
+    for panel in "abc":
+        rows = [row for row in all_records(chart) if row.get("facet") == panel and "y" in row]
+        ends = [row["y"] for row in rows if row["part"] == "base"]
+        assert len(ends) == 2
+        assert all(min(ends) <= row["y"] <= max(ends) for row in rows)
 
 
 def test_thresholds_in_panels_have_names_in_one_and_no_legend():

@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
-from polars_prcurve.charts.parts.findings import name_curves, say_each
+from polars_prcurve.charts.parts.findings import name_curves, say_reach
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
@@ -249,8 +249,11 @@ class _LineChart:
 
         Which line is above is seen in the test; whether that is more than chance takes `difference`.
         """
-        if channels.facet is not None or has_few_positives(self.curves):
+        if has_few_positives(self.curves):
             return ""
+        if channels.facet is not None:
+            is_alone = len(channels.facet.labels) == len(self.curves.per_curve)
+            return self._find_half(channels) if is_alone else ""
         if len(self.curves.per_curve) == 2 and len(trades) == 1:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
@@ -259,7 +262,7 @@ class _LineChart:
 
     def _find_leaders(self, channels: Channels) -> str:
         """Return which of several models is first at both ends of the axis; empty for ties."""
-        names = name_curves(self.curves, channels.color)
+        names = name_curves(self.curves, channels)
         rows = self.curves.rows.drop_nulls("value")
         ends = rows["eta"].min(), rows["eta"].max()
         first = []
@@ -298,8 +301,8 @@ class _LineChart:
             return ""
         said = {curve: say_eta(half) for curve, half in halves.items()}
         rare_first = {curve: -half for curve, half in halves.items()}
-        names = name_curves(self.curves, channels.color)
-        return say_each("Half of the alerts are right down to", "", rare_first, said, names)
+        names = name_curves(self.curves, channels)
+        return say_reach("Half of the alerts are right down to", rare_first, said, names)
 
     def _compute_own_etas(self) -> list[float | None]:
         """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""

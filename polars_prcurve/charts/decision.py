@@ -17,7 +17,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     add_ghosts,
     build_chart,
 )
-from polars_prcurve.charts.parts.chart_axes import AxisWords, ChartAxis, choose_events
+from polars_prcurve.charts.parts.chart_axes import AxisWords, ChartAxis, choose_events, mark_ends
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     build_chart_curves,
@@ -31,9 +31,10 @@ from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import (
     Channel,
     Channels,
-    build_channel,
+    are_far_apart,
     pick_out,
     read_channels,
+    read_etas_apart,
     sort_panels,
 )
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
@@ -62,8 +63,6 @@ _MOST_BELOW_ZERO = 0.4
 """Room below 0, at most: a model of risks far too high would press all others flat."""
 _MOST_SAID = 8
 """Lines, at most, of which a title tells; more are grey but for a few."""
-_UNEVEN = 3.0
-"""Prevalences further apart than this factor have panels of their own scale."""
 
 
 @hint_at_arguments
@@ -124,7 +123,7 @@ def decision_curve(
     points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
     grey, words = _draw_alternatives(scale, channels)
     lines = build_records(curves, channels, points, [_RISK, _VALUE, *band])
-    both = [*lines, *scale.mark_ends()] if axes[1].is_free else add_ghosts(lines, channels, axes[0])
+    both = [*lines, *mark_ends(*axes)] if axes[1].is_free else add_ghosts(lines, channels, axes[0])
     data = [*grey, *both, *_read_along(scale)]
     level = (
         "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
@@ -178,26 +177,9 @@ def _read_decisions(table: object) -> ChartCurves:
 
 def _read_decision_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
     """Return the channels: prevalences far apart are panels, since no axis shows them well together."""
-    groups = curves.group_fields
-    if color is not None or facet is not None or not _is_uneven(curves.per_curve["eta"]):
+    if color is not None or facet is not None or not are_far_apart(curves.per_curve["eta"]):
         return read_channels(curves, color, facet)
-    if len(curves.per_curve) == curves.count_distinct(groups):  # each group at its own
-        channels = read_channels(curves, None, None)
-        return (
-            channels if channels.facet else Channels(None, build_channel(curves, groups, with_eta=True))
-        )
-    channels = read_channels(curves, None, "eta")
-    if channels.facet is None or len(channels.facet.fields) == 1:
-        return channels
-    fields = [name for name in channels.facet.fields if name != "eta"]  # a row of panels per group
-    panels = build_channel(curves, [*fields, "eta"], with_eta=False, as_panels=True)
-    return Channels(channels.color, panels)
-
-
-def _is_uneven(etas: pl.Series) -> bool:
-    """Return whether prevalences are far apart."""
-    known = etas.filter(etas > 0).to_list()
-    return bool(known) and max(known) > _UNEVEN * min(known)
+    return read_etas_apart(curves)
 
 
 def _build_axes(
@@ -232,7 +214,7 @@ def _find_ranges(curves: ChartCurves, facet: Channel, x: ChartAxis) -> dict[str,
     labels = pl.Series(facet.label_by_curve, dtype=pl.String)
     per_panel = curves.per_curve.with_columns(panel=labels).group_by("panel", maintain_order=True)
     panels = per_panel.agg("curve", pl.col("eta").mean())
-    if not _is_uneven(panels["eta"]):
+    if not are_far_apart(panels["eta"]):
         return {}
     return {
         panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(numbers)), x)
@@ -270,15 +252,6 @@ class _Scale:
         return {
             number: self.axes[1].pick(panel).low for number, panel in zip(numbers, panels, strict=True)
         }
-
-    def mark_ends(self) -> list[dict[str, Any]]:
-        """Return unseen records at both ends of each panel's range."""
-        x, y = self.axes
-        return [
-            {"part": "base", "facet": panel, x.field: x.high, y.field: end}
-            for panel, ends in y.ranges.items()
-            for end in ends
-        ]
 
     def cut_below(self, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
         """Return the points in order; lines end where they leave the axes, and a null is a gap."""

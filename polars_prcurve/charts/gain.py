@@ -156,16 +156,17 @@ def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float
         return "Positives found by cases looked at"
     numbers = curves.per_curve["curve"].to_list()
     values = {curve: tenths[curve] for curve in numbers if curve in tenths}
-    facet, etas = channels.facet, curves.per_curve["eta"]
-    is_apart = facet is not None and facet.fields != ["eta"]
-    if is_apart or not values or len(values) < len(numbers):
+    etas, names = curves.per_curve["eta"], name_curves(curves, channels)
+    is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
+    if not values or len(values) < len(numbers) or not (is_by_eta or names):
         return "Positives found by cases looked at"
     said = {curve: say_share(value) for curve, value in values.items()}
     start, end = "A tenth of the cases holds", "of the positives"
-    if etas.n_unique() == 1:
-        return say_each(start, end, values, said, name_curves(curves, channels.color))
-    if len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
-        return "Positives found by cases looked at"  # each group at its own share of positives
+    n_groups = curves.count_distinct(curves.group_fields)
+    if etas.n_unique() == 1 or (len(etas) == n_groups and names):  # or each group at its own share
+        return say_each(start, end, values, said, names)
+    if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
+        return "Positives found by cases looked at"
     at = dict(curves.per_curve.select("curve", "eta").rows())
     return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in numbers])
 

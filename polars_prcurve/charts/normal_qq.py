@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import polars as pl
@@ -14,7 +15,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     ChartText,
     build_chart,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, mark_ends
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
@@ -62,12 +63,13 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     channels = _build_class_channels(classes)
     drawn = _thin_by_quantile(points)
     fits = _build_fit_lines(points, drawn)
-    spec = ChartSpec(
-        *_build_axes(drawn, fits, is_free=_is_uneven(curves, points)), "linear", height=0.75
-    )
+    spec = ChartSpec(*_build_axes(drawn, fits), "linear", height=0.75)
+    if _is_uneven(curves, points):
+        spec = replace(spec, y=_free_panels(spec.y, classes, channels, (drawn, fits)))
     sample = build_records(classes, channels, drawn, ["x", "y"])
     data = [{**record, "part": "dot"} for record in sample]
     data += build_records(classes, channels, fits, ["x", "y"])
+    data += mark_ends(spec.x, spec.y)
     data += build_hover_records(
         classes,
         channels,
@@ -97,21 +99,37 @@ def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
     return bool((spans < 0.5 * points.select(span).item()).any())
 
 
-def _build_axes(
-    drawn: pl.DataFrame, fits: pl.DataFrame, *, is_free: bool
-) -> tuple[ChartAxis, ChartAxis]:
+def _build_axes(drawn: pl.DataFrame, fits: pl.DataFrame) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes around all points and lines."""
-    ends = []
-    for name in ("x", "y"):
-        values = pl.concat([drawn[name], fits[name]]).drop_nulls()
-        low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-        assert isinstance(low, float)
-        assert isinstance(high, float)
-        room = 0.04 * (high - low) or 0.5
-        ends.append((low - room, high + room))
-    (x_low, x_high), (y_low, y_high) = ends
-    x = ChartAxis("x", "Normal quantile", x_low, x_high, "plain")
-    return x, ChartAxis("y", "Score", y_low, y_high, "plain", is_free=is_free)
+    x = ChartAxis("x", "Normal quantile", *_find_ends(drawn, fits, "x"), "plain")
+    return x, ChartAxis("y", "Score", *_find_ends(drawn, fits, "y"), "plain")
+
+
+def _find_ends(drawn: pl.DataFrame, fits: pl.DataFrame, name: str) -> tuple[float, float]:
+    """Return the ends of an axis around the points and lines, with some room."""
+    values = pl.concat([drawn[name], fits[name]]).drop_nulls()
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    room = 0.04 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _free_panels(
+    axis: ChartAxis, classes: ChartCurves, channels: Channels, drawn: tuple[pl.DataFrame, pl.DataFrame]
+) -> ChartAxis:
+    """Return the axis of scores with a range of its own for each group, which is a panel."""
+    assert channels.facet is not None
+    curves_of: dict[str, list[int]] = {}
+    for label, curve in zip(
+        channels.facet.label_by_curve, classes.per_curve["curve"].to_list(), strict=True
+    ):
+        curves_of.setdefault(label, []).append(curve)
+    ranges = {}
+    for label, numbers in curves_of.items():
+        points, fits = (part.filter(pl.col("curve").is_in(numbers)) for part in drawn)
+        ranges[label] = _find_ends(points, fits, "y")
+    return replace(axis, is_free=True, ranges=ranges)
 
 
 def _split_by_class(curves: ChartCurves) -> ChartCurves:

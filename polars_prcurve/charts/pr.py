@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -17,7 +18,12 @@ from polars_prcurve.charts.parts.chart_assembly import (
     arrange_panels,
     build_chart,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, build_precision_axis, needs_log_axis
+from polars_prcurve.charts.parts.chart_axes import (
+    ChartAxis,
+    build_precision_axis,
+    build_rest_axis,
+    needs_log_axis,
+)
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     describe_sizes,
@@ -56,6 +62,9 @@ _SAID = {
     "precision": "Share of alerts that are right, by share of positives that are found",
     "fdr": "Share of alerts that are wrong, by share of positives that are found",
 }
+_ARE = {"precision": "right", "fdr": "wrong"}
+_REST = "_rest"
+"""The end of the name of what is left of a share to 100 %."""
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 _MOST_SAID = 24
 """Lines, at most, of which a title tells."""
@@ -87,7 +96,8 @@ def pr_curve(
     table
         What `curve` returns: the `by` columns, `eta`, the columns of `sweep`, and `y`.
     y
-        `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`.
+        `"precision"`, or `"fdr"` (1 - precision) of a table with `metrics=("fdr",)`. Where precision
+        has a log axis by default, so has what is left of fdr to 100 %: 99 %, 99.9 %, and so on.
     confidence
         The level of the table's band, for the note, since the table does not hold it.
     points
@@ -118,27 +128,27 @@ def pr_curve(
     check_texts(color=color, facet=facet)
     check_title(title)
     read_choice("y=", y, _AXES)
-    band = _find_band(table, y)
-    curves = read_sweep("pr_curve", table, [y], more=band)
+    curves = read_sweep("pr_curve", table, [y], more=_find_band(table, y))
     marked = read_points("pr_curve", points, curves, ["recall", y])
-    axis = _choose_axis(curves, y, log_y)
-    steps = build_steps(find_few_false_alerts(curves.rows), y, *band, "doubt")
+    height = _choose_height(curves, y, _find_band(table, y), log_y)
+    curves, axis = replace(curves, rows=height.add_rests(curves.rows)), height.axis
+    steps = build_steps(find_few_false_alerts(curves.rows), *{y, *height.fields}, "doubt")
     areas = measure_steps(steps, y)
     channels = sort_panels(read_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
     channels = add_panel_values(channels, label_panels(channels, areas, curves))
-    spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=(band,) if band else ())
+    spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands)
     size = arrange_panels(channels.facet, spec)
     drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), size.width)
-    drawn = split_by_doubt(raise_to_axis(drawn, axis, [y, *band]), "step-before")
-    level = curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"]
+    drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields), "step-before")
+    level = height.measure(curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"])
     chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
-    marks = _mark_recalls(marked, curves, channels, axis)
-    lines = build_records(curves, channels, drawn, ["recall", y, *band])
-    hover = _read_along(curves, channels, (spec.x, axis), y, band)
+    lines = build_records(curves, channels, drawn, ["recall", *height.fields])
+    marks = _mark_recalls(marked, curves, channels, height)
+    hover = _read_along(curves, channels, (spec.x, axis), height)
     data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
-    has_own_title = title is None and y == "precision" and not marked.rows  # which are of a target
-    finding = _find_title(curves, channels, areas) if has_own_title else ""
+    has_own_title = title is None and not marked.rows  # which are of a target
+    finding = _find_title(curves, channels, areas, y) if has_own_title else ""
     text = ChartText(
         title,
         _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
@@ -146,8 +156,8 @@ def pr_curve(
             curves,
             channels,
             drawn,
-            is_log=axis.is_log,
-            shaded=_describe_band(band, confidence),
+            axis,
+            shaded=_describe_band(height.band, confidence),
             picked=picked,
             marked=marked.describe(),
         ),
@@ -157,10 +167,46 @@ def pr_curve(
     return build_chart(spec, data, channels, text, words)
 
 
-def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
-    """Return the precision at half recall, or the areas of panels; empty where it is not known well."""
+@dataclass(frozen=True)
+class _Height:
+    """What the y axis shows: a share, or what is left of it to 100 %, and its band."""
+
+    name: str
+    band: tuple[str, ...]
+    axis: ChartAxis
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether the axis shows what is left of the share to 100 %."""
+        return self.axis.is_reversed
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that are drawn: the share, or its rest, and its band."""
+        names = [self.name, *self.band]
+        return [f"{name}{_REST}" for name in names] if self.is_rest else names
+
+    @property
+    def bands(self) -> tuple[tuple[str, str], ...]:
+        return ((self.fields[1], self.fields[2]),) if self.band else ()
+
+    def add_rests(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add the fields that are drawn."""
+        names = [self.name, *self.band] if self.is_rest else []
+        return rows.with_columns((1 - pl.col(name)).alias(f"{name}{_REST}") for name in names)
+
+    def measure(self, share: Any) -> Any:
+        """Return a share, or shares, as the axis shows them."""
+        return 1 - share if self.is_rest else share
+
+
+def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float], y: str) -> str:
+    """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     facet, etas = channels.facet, curves.per_curve["eta"]
-    if facet is not None and facet.fields != ["eta"]:
+    is_by_eta = facet is None or facet.fields == ["eta"]
+    names = name_curves(curves, channels)
+    is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
+    if not is_by_eta and y == "precision" and not is_own:
         return say_areas(areas, curves, channels)
     sizes = curves.per_curve["n_pos"].fill_null(0)
     if not 1 <= len(etas) <= _MOST_SAID or (sizes < FEW_POSITIVES).any():
@@ -169,12 +215,12 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
     if len(half) < len(etas) or half["doubt"].fill_null(True).any() or not etas.is_between(0, 1).all():
         return ""
-    values = dict(half.select("curve", "precision").rows())
+    values = dict(half.select("curve", y).rows())
     said = {curve: say_share(value) for curve, value in values.items()}
-    start, end = "To find half of the positives,", "of the alerts are right"
-    if etas.n_unique() == 1:
-        return say_each(start, end, values, said, name_curves(curves, channels.color))
-    if len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
+    start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
+    if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
+        return say_each(start, end, values, said, names)
+    if not is_by_eta or len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
         return ""  # each group at its own
     at = dict(curves.per_curve.select("curve", "eta").rows())
     return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in values])
@@ -187,25 +233,33 @@ def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
     return (low, high) if {low, high} <= set(columns) else ()
 
 
-def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
-    """Return the axis of precision: log if that is asked for, or where positives are rare."""
-    etas = curves.per_curve["eta"]
-    is_log = y == "precision" and needs_log_axis(etas) if log_y is None else read_flag("log_y=", log_y)
-    return build_precision_axis(y, _AXES[y], etas, curves.rows[y], is_log=is_log)
+def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
+    """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
+    etas, values, is_rare = (
+        curves.per_curve["eta"],
+        curves.rows[y],
+        needs_log_axis(curves.per_curve["eta"]),
+    )
+    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
+    if y == "fdr" and is_log and is_rare:
+        return _Height(y, band, build_rest_axis(f"{y}{_REST}", _AXES[y], etas, 1 - values))
+    return _Height(y, band, build_precision_axis(y, _AXES[y], etas, values, is_log=is_log))
 
 
 def _mark_recalls(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels, axis: ChartAxis
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels, height: _Height
 ) -> list[dict[str, Any]]:
-    """Return the records of points at their recall, none of them below the axis."""
+    """Return the records of points at their recall, none of them off the axis."""
+    axis = height.axis
     return mark_points(
         marked,
         curves,
         channels,
         "recall",
         x_of=lambda row: row["recall"],
-        y_of=lambda row: {axis.field: max(row[axis.field], axis.low)},
+        y_of=lambda row: {axis.field: max(height.measure(row[height.name]), axis.low)},
         span_of=lambda row: find_rates(curves, row, "recall", 0.0),
+        say_height=lambda _, value: say_share(height.measure(value)),
     )
 
 
@@ -213,22 +267,21 @@ def _read_along(
     curves: ChartCurves,
     channels: Channels,
     axes: tuple[ChartAxis, ChartAxis],
-    y: str,
-    band: tuple[str, ...],
+    height: _Height,
 ) -> list[dict[str, Any]]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
-        ends = [row[name] for name in band]
+        ends = [row[name] for name in height.band]
         within = (
             f" ({say_share(ends[0])} to {say_share(ends[1])})"
             if all(e is not None for e in ends) and ends
             else ""
         )
         at = add_threshold(row["threshold"])
-        return f"at least {say_share(row['at'])}", f"{say_share(row[y])}{within}{at}"
+        return f"at least {say_share(row['at'])}", f"{say_share(row[height.name])}{within}{at}"
 
-    rows = raise_to_axis(keep_rises(curves.rows), axes[1], [y, *band])
+    rows = raise_to_axis(keep_rises(curves.rows), axes[1], height.fields)
     places = list_places(axes[0], len(curves.per_curve))
     return build_hover_records(curves, channels, rows, axes, places, strategy="forward", say=say)
 
@@ -245,17 +298,19 @@ def _write_note(
     curves: ChartCurves,
     channels: Channels,
     drawn: pl.DataFrame,
+    axis: ChartAxis,
     *,
-    is_log: bool,
     shaded: list[str],
     picked: str,
     marked: list[str],
 ) -> tuple[str, ...]:
     """Return the sentences at the foot of the chart."""
     facet = channels.facet
-    number = f"Number: area under the line{' if the axis were linear' if is_log else ''}"
+    number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
+    scale = "Each step up leaves a tenth of what is left to 100\u00a0%"
     return (
         *([number] if facet is not None and facet.values else []),
+        *([scale] if axis.is_reversed else []),
         *(["Grey line: alerts at random"] if facet is not None else []),
         picked,
         *marked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -17,7 +18,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     arrange_panels,
     build_chart,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, mark_ends
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     describe_sizes,
@@ -26,10 +27,13 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import (
     Channels,
+    are_far_apart,
     pick_out,
     read_channels,
+    read_etas_apart,
     sort_panels,
 )
+from polars_prcurve.charts.parts.findings import name_curves, say_by_eta, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -38,12 +42,13 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     drop_straight_points,
     find_few_false_alerts,
+    has_few_positives,
     prepend_made,
     split_by_doubt,
     start_at_origin,
     thin_points,
 )
-from polars_prcurve.number_words import format_count, say_share
+from polars_prcurve.number_words import format_count, say_eta, say_share
 
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
@@ -70,7 +75,7 @@ def prg_curve(
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
     points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
     100 or fewer are positive, lines lie in a corner, and the axis of recall gain begins near a recall of
-    10 %.
+    10 %: such prevalences have panels with axes of their own, unless you choose others.
 
     Parameters
     ----------
@@ -95,60 +100,134 @@ def prg_curve(
     check_texts(color=color, facet=facet)
     check_title(title)
     curves = read_sweep("prg_curve", table)
-    x = _build_axis(curves)
-    points, left, worse = _build_gains(curves, x.low)
-    areas = _measure_areas(points)
-    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
+    whole, *_ = _build_gains(curves, [0.0] * len(curves.per_curve))
+    areas = _measure_areas(whole)
+    channels = sort_panels(_read_gain_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
+    x = _build_axis(curves, channels)
+    points, left, worse = _build_gains(curves, _list_lows(x, curves, channels))
     spec = ChartSpec(x, _Y, "linear", width=0.8, height=0.88)
     pixels = arrange_panels(channels.facet, spec).width
-    drawn = thin_points(points, pl.col("recall_gain"), pl.col("precision_gain"), pixels)
+    along = (pl.col("recall_gain") - pl.col("low")) / (1 - pl.col("low"))
+    drawn = thin_points(points, along, pl.col("precision_gain"), pixels)
     drawn = split_by_doubt(drawn, "linear")
     lines = build_records(curves, channels, drawn, ["recall_gain", "precision_gain"])
-    data = [*add_ghosts(lines, channels, x), *_read_along(points, curves, channels, x)]
-    lost = "of recall below the share of positives" if x.low == 0 else "left of the axis"
+    ends = mark_ends(x, _Y) if x.is_free else []
+    data = [*ends, *add_ghosts(lines, channels, x), *_read_along(points, curves, channels, x)]
+    lost = "left of the axis" if _is_cut(x) else "of recall below the share of positives"
     outside = [f"{format_count(left)} {lost}"] if left else []
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
     note = (
         "0 % is as good as an alert for all; lines may be joined, and areas averaged",
         picked,
-        *_describe_axis(curves, x),
+        *_describe_axis(curves, channels, x),
         *([f"Points outside: {'; '.join(outside)}"] if outside else []),
         *describe_doubt(drawn),
         *describe_sizes(curves),
     )
-    own_title = join_etas("Precision gain and recall gain", curves)
+    finding = "" if _is_cut(x) else _find_title(curves, channels, areas)
     subtitle = "Precision and recall on the scale on which F-scores average"
-    text = ChartText(title, subtitle, note, own_title, describe_thinning(points, drawn))
+    text = ChartText(
+        title,
+        join_etas(f"{subtitle},", curves) if finding else subtitle,
+        note,
+        finding or join_etas("Precision gain and recall gain", curves),
+        describe_thinning(points, drawn),
+    )
     return build_chart(spec, data, channels, text)
 
 
-def _build_axis(curves: ChartCurves) -> ChartAxis:
-    """Return the axis of recall gain, from 0, or from near a recall of 10 % where positives are rare."""
-    known = curves.per_curve["eta"].filter(curves.per_curve["eta"] > 0).to_list()
-    low = 0.0
-    if known and max(known) <= _CORNER_BELOW:
-        span = max(9 * max(known) / (1 - max(known)), _LEAST_SPAN)
-        power = 10.0 ** math.floor(math.log10(span))
-        low = 1 - math.ceil(span / power - 1e-9) * power
-    return ChartAxis("recall_gain", "Recall gain", round(low, 12), 1.0)
+def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
+    """Return the mean precision gain of each line, which is the area under it, where it is 0 or more."""
+    etas, names = curves.per_curve["eta"], name_curves(curves, channels)
+    if has_few_positives(curves) or len(areas) < max(len(etas), 1):
+        return ""
+    said = {curve: say_share(area) for curve, area in areas.items()}
+    start, n_groups = "In the test precision gain averages", curves.count_distinct(curves.group_fields)
+    if (names and len(etas) == n_groups) or channels == Channels(None, None):
+        return say_each(start, "", areas, said, names)
+    is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
+    if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
+        return ""
+    at = dict(curves.per_curve.select("curve", "eta").rows())
+    return say_by_eta(start, "", [(at[curve], areas[curve], said[curve]) for curve in areas])
 
 
-def _find_start(eta: Any, low: float) -> Any:
-    """Return the recall at which recall gain is `low`; eta if that is 0."""
-    return eta / (eta + (1 - low) * (1 - eta))
+# The axis of recall gain ----------------------------------------------------------------------
 
 
-def _describe_axis(curves: ChartCurves, x: ChartAxis) -> list[str]:
-    """Return where the axis begins, if that is not at recall gain 0."""
-    if x.low == 0:
-        return []
+def _read_gain_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+    """Return the channels: rare prevalences, of which a corner is drawn, have panels of their own."""
     etas = curves.per_curve["eta"]
-    starts = curves.per_curve.select(_find_start(etas, x.low).alias("start"))["start"].sort()
+    is_rare = bool((etas <= _CORNER_BELOW).any())
+    if color is not None or facet is not None or not is_rare or not are_far_apart(etas):
+        return read_channels(curves, color, facet)
+    return read_etas_apart(curves)
+
+
+def _build_axis(curves: ChartCurves, channels: Channels) -> ChartAxis:
+    """Return the axis of recall gain, of which panels at different prevalences may have their own parts.
+
+    It begins at 0, or near a recall of 10 % where positives are rare.
+    """
+    etas, panels = curves.per_curve["eta"], channels.facet
+    axis = ChartAxis("recall_gain", "Recall gain", _find_low(etas.to_list()), 1.0)
+    if panels is None:
+        return axis
+    frame = pl.DataFrame({"eta": etas, "panel": panels.label_by_curve})
+    lows = {
+        panel: _find_low(own["eta"].to_list())
+        for (panel,), own in frame.group_by("panel", maintain_order=True)
+    }
+    if len(set(lows.values())) == 1:
+        return axis
+    ranges = {panel: (low, axis.high) for panel, low in lows.items()}
+    return replace(axis, low=min(lows.values()), is_free=True, ranges=ranges)
+
+
+def _find_low(etas: list[float]) -> float:
+    """Return the recall gain at which an axis of lines at these prevalences begins."""
+    known = [eta for eta in etas if eta > 0]
+    if not known or max(known) > _CORNER_BELOW:
+        return 0.0
+    span = max(9 * max(known) / (1 - max(known)), _LEAST_SPAN)
+    power = 10.0 ** math.floor(math.log10(span))
+    return round(1 - math.ceil(span / power - 1e-9) * power, 12)
+
+
+def _list_lows(x: ChartAxis, curves: ChartCurves, channels: Channels) -> list[float]:
+    """Return the recall gain at which each line begins, which is where the axis of its panel does."""
+    facet = channels.facet
+    panels = [None] * len(curves.per_curve) if facet is None else facet.label_by_curve
+    return [x.pick(panel).low for panel in panels]
+
+
+def _is_cut(x: ChartAxis) -> bool:
+    """Return whether an axis begins above recall gain 0."""
+    return x.low > 0 or any(low > 0 for low, _ in x.ranges.values())
+
+
+def _find_start(eta: pl.Expr, low: pl.Expr) -> pl.Expr:
+    """Return the recall at which recall gain is `low`; eta if that is 0."""
+    return pl.when(low > 0).then(eta / (eta + (1 - low) * (1 - eta))).otherwise(eta)
+
+
+def _describe_axis(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[str]:
+    """Return where the axis begins, if that is not at recall gain 0."""
+    if not _is_cut(x):
+        return []
+    lows = pl.Series("low", _list_lows(x, curves, channels), dtype=pl.Float64)
+    cut = curves.per_curve.with_columns(lows).filter(pl.col("low") > 0)
+    starts = cut.select(start=_find_start(pl.col("eta"), pl.col("low")))["start"].sort()
     where = f"The axis begins at a recall of {say_share(starts[-1])}"
-    said = [where if etas.n_unique() == 1 else f"{where} or less"]
+    where = where if starts[0] == starts[-1] else f"{where} or less"
+    if x.is_free:
+        rare = say_eta(cut["eta"].max())  # type: ignore[arg-type]
+        where = (
+            f"Where {rare}{' or less' if cut['eta'].n_unique() > 1 else ''} is positive, t{where[1:]}"
+        )
     is_corner = starts[-1] < _CORNER_BELOW
-    return [*said, *(["A PR curve tells such lines apart"] if is_corner else [])]
+    return [where, *(["A PR curve tells such lines apart"] if is_corner else [])]
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
@@ -168,29 +247,33 @@ def _read_along(
         gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
         return f"at least {say_share(max(row['at'], 0))}", gain
 
-    rows = points.filter(~pl.col("made") & (pl.col("recall_gain") >= x.low))
-    places = list_places(x, len(curves.per_curve))
+    rows = points.filter(~pl.col("made"))
+    n = len(curves.per_curve)
+    free = {panel: list_places(x.pick(panel), n) for panel in x.ranges}
+    places = free or list_places(x, n)
     return build_hover_records(curves, channels, rows, (x, _Y), places, strategy="forward", say=say)
 
 
-def _build_gains(curves: ChartCurves, low: float) -> tuple[pl.DataFrame, int, int]:
-    """Return the points from recall gain `low` on, the number to the left, and that worse than chance.
+def _build_gains(curves: ChartCurves, lows: list[float]) -> tuple[pl.DataFrame, int, int]:
+    """Return the points of each curve from its recall gain of `lows` on.
 
-    Precision gain is 1 - fpr / recall at every eta.
+    With them come the number of points to the left, and of those worse than chance. Precision gain is
+    1 - fpr / recall at every eta.
     """
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
+    per_curve = curves.per_curve.select("curve", "eta", pl.Series("low", lows, dtype=pl.Float64))
     points = start_at_origin(find_few_false_alerts(curves.rows)).join(
-        curves.per_curve.select("curve", "eta"), on="curve", maintain_order="left"
+        per_curve, on="curve", maintain_order="left"
     )
     points = points.filter((eta > 0) & (eta < 1))
     recall_before, fpr_before = (rate.shift(1).over("curve") for rate in (recall, fpr))
-    points = points.with_columns(start=_find_start(eta, low) if low else eta)
+    points = points.with_columns(start=_find_start(eta, pl.col("low")))
     start = pl.col("start")
     # A curve enters on the straight ROC line that crosses this recall.
     enters = (recall >= start) & (recall_before < start)
     share = (start - recall_before) / (recall - recall_before)
     first = points.with_columns(on_axis=fpr_before + share * (fpr - fpr_before)).filter(enters)
-    first = first.select("curve", "eta", recall="start", fpr="on_axis")
+    first = first.select("curve", "eta", "low", recall="start", fpr="on_axis")
     inside = points.filter(~pl.col("made") & (recall >= start)).drop("start")
     left = points.filter(~pl.col("made") & (recall < start)).height
     corners = drop_straight_points(prepend_made(first, inside.drop("made")))
@@ -210,6 +293,6 @@ def _cut_below_zero(points: pl.DataFrame) -> pl.DataFrame:
     on_axis = x_before + (x - x_before) * gain_before / (gain_before - gain)
     cuts = points.with_columns(on_axis=on_axis, place=pl.col("place") - 0.5)
     cuts = cuts.filter((gain < 0) != (gain_before < 0))
-    cuts = cuts.select("curve", "place", recall_gain="on_axis", precision_gain=0.0, made=True)
+    cuts = cuts.select("curve", "place", "low", recall_gain="on_axis", precision_gain=0.0, made=True)
     above = points.with_columns(pl.when(gain >= 0).then(gain))
     return pl.concat([above, cuts], how="diagonal").sort("place")

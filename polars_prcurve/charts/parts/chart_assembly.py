@@ -48,6 +48,8 @@ BARE_VIEW: Any = alt.ViewBackground(stroke=None)
 PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
 """The width in pixels of the page that a report draws for; None for the sizes that charts have."""
 _AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
+_MOST_ROWS, _MOST_COLUMNS = 9, 4
+"""Rows of panels above which groups stand beside each other, in this number of columns at most."""
 _PANELS_ROOM = 760
 """Pixels that panels side by side share, about."""
 MAX_GHOST_PANELS = 24
@@ -147,6 +149,8 @@ def build_chart(
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
     whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
+    if spec.x.is_free:
+        whole = whole.resolve_scale(x="independent")
     if spec.y.is_free:
         whole = whole.resolve_scale(y="independent")
     room = spec.y.measure_labels()
@@ -391,6 +395,8 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
         columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
         columns = facet.last_field_count  # a row per group, a column per eta
+        if n > _MOST_ROWS * columns:
+            columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
     else:
         square = min(math.ceil(math.sqrt(n)), 8)
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
@@ -530,11 +536,14 @@ def add_ghosts(
 ) -> list[dict[str, Any]]:
     """Return the records, with those of all curves again as grey lines behind every panel.
 
-    Only where each panel has one curve, and there are not too many panels. Ghosts need few points.
+    Only where each panel has one curve, all have one axis, and there are not too many panels. Ghosts
+    need few points.
     """
     records = list(data)
     facet = channels.facet
     if facet is None or channels.color is not None or not 2 < len(facet.labels) <= MAX_GHOST_PANELS:
+        return records
+    if axis.is_free:
         return records
     ghosts, columns = [], set()
     for row in records:

@@ -25,6 +25,7 @@ _LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
     "share": f"datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
+    "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
     "format(abs(100 * datum.value), '.3~g')",
@@ -33,7 +34,7 @@ _LABELS = {
     "plain": "format(datum.value, '.4~g')",
 }
 AxisWords = Literal[
-    "percent", "one in", "share", "count", "points", "thousandths", "millionths", "plain"
+    "percent", "one in", "share", "rest", "count", "points", "thousandths", "millionths", "plain"
 ]
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
@@ -52,6 +53,8 @@ class ChartAxis:
     high: float
     words: AxisWords = "percent"
     is_log: bool = False
+    is_reversed: bool = False
+    """Whether great values are at the foot, as what is left of shares to 100 % is."""
     is_free: bool = False
     """Whether each panel has a range of its own; names can be placed only if it is in `ranges`."""
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
@@ -70,12 +73,15 @@ class ChartAxis:
 
     def place(self, value: float) -> float:
         """Return where a value lies along the axis, from 0 to 1."""
-        if not self.is_log:
-            return (value - self.low) / (self.high - self.low)
-        return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        if self.is_log:
+            place = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        else:
+            place = (value - self.low) / (self.high - self.low)
+        return 1 - place if self.is_reversed else place
 
     def read(self, place: float) -> float:
         """Return the value at a place from 0 to 1."""
+        place = 1 - place if self.is_reversed else place
         if not self.is_log:
             return self.low + place * (self.high - self.low)
         return self.low * float((self.high / self.low) ** place)
@@ -87,7 +93,7 @@ class ChartAxis:
         if self.is_log:
             room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
             return _list_powers(self.low, self.high, max(2, round(pixels / room)))
-        if self.words != "percent":
+        if self.words != "percent" or self.is_free:
             return None
         step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
         first = math.ceil(self.low / step - 1e-9)
@@ -99,6 +105,8 @@ class ChartAxis:
             return self.room
         if self.is_log and self.words == "share" and self.low < 0.00099:
             return 104 if self.low < 2e-5 else 94
+        if self.words == "rest":
+            return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
         if self.words == "count":
             return 70
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
@@ -112,6 +120,7 @@ class ChartAxis:
         if self.is_free:
             return alt.Scale(zero=False, nice=False) if self.ranges else alt.Scale(zero=False)
         domain = [round_digits(self.low), round_digits(self.high)]
+        domain = domain[::-1] if self.is_reversed else domain
         kind: dict[str, Any] = {"type": "log"} if self.is_log else {"zero": False}
         return alt.Scale(domain=domain, nice=False, **kind)
 
@@ -142,7 +151,7 @@ class ChartAxis:
             "gridOpacity": 0.6,
         }
         if ticks is None:
-            return style | {"tickCount": max(3, pixels // 40)}
+            return style | {"tickCount": max(3, pixels // (70 if self.words == "percent" else 40))}
         return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
 
 
@@ -156,6 +165,16 @@ def fix_y(pixels: float) -> Any:
     """Return the y encoding of one place in pixels, as a channel."""
     channel: Any = alt.YValue
     return channel(pixels)
+
+
+def mark_ends(x: ChartAxis, y: ChartAxis) -> list[dict[str, Any]]:
+    """Return unseen records at both ends of the range that a panel has of its own."""
+    own, other = (x, y) if x.ranges else (y, x)
+    return [
+        {"part": "base", "facet": panel, other.field: round_digits(other.high), own.field: end}
+        for panel, ends in own.ranges.items()
+        for end in map(round_digits, ends)
+    ]
 
 
 def needs_log_axis(etas: pl.Series) -> bool:
@@ -177,6 +196,15 @@ def build_precision_axis(
     least = known.filter(known > 0).min()
     low = min(0.1, least) if isinstance(least, float) else 0.1
     return ChartAxis(field, title, low, 1.0, "share", is_log=True)
+
+
+def build_rest_axis(field: str, title: str, etas: pl.Series, rests: pl.Series) -> ChartAxis:
+    """Return the axis of shares that are nearly 1, such as fdr, by what is left to 1, on a log scale.
+
+    It is the axis of precision upside down, with ticks such as 99 % and 99.9 %.
+    """
+    axis = build_precision_axis(field, title, etas, rests, is_log=True)
+    return replace(axis, words="rest", is_reversed=True)
 
 
 def choose_events(etas: pl.Series) -> int:

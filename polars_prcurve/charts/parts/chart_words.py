@@ -184,7 +184,7 @@ def place_names(
     if color is None or spec.names == "none" or (spec.y.is_free and not spec.y.ranges):
         return None
     shown = color.shown_labels
-    if len(shown) > MAX_NAMES or max(map(len, shown)) > _MAX_LETTERS:
+    if len(shown) > MAX_NAMES:
         return None
     panels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
     lines = {
@@ -194,19 +194,40 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    for way in (_place_at_lines, _place_closely, place_together, _place_on_rules):
+    is_long = max(map(len, shown)) > _MAX_LETTERS
+    ways = (_place_at_lines, _place_closely, place_together, _place_on_rules)
+    for way in (*(() if is_long else ways), _place_in_rows):
         for panel, curves in lines.items():
             own = _pick_panel(spec, panel)
             space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
             places = way(curves | _sample_references(own, data, size, panel), shown, space)
             if set(shown) <= set(places):
-                return [_write_name(label, places[label], own, size, panel) for label in shown]
+                rows = _wrap_names(shown, size.width) if way is _place_in_rows else {}
+                names = [_write_name(name, places[name], own, size) for name in shown]
+                text = {name: "\n".join(rows.get(name, [name])) for name in shown}
+                return [replace(name, text=text[name.label], facet=panel) for name in names]
     return None
 
 
+def _wrap_names(shown: Sequence[str], width: float) -> dict[str, list[str]]:
+    """Return the names in rows that take half of a panel of this width, about."""
+    letters = max(int(0.5 * width / style.measure_text("x")), _LETTERS_AT_END)
+    return {
+        name: textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
+        for name in shown
+    }
+
+
+def _place_in_rows(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return the places of names that are written in several rows, all below each other."""
+    return place_together(lines, shown, space, _wrap_names(shown, space.width))
+
+
 def _pick_panel(spec: ChartSpec, panel: str | None) -> ChartSpec:
-    """Return the chart of one panel, with the range that it has."""
-    return replace(spec, y=spec.y.pick(panel))
+    """Return the chart of one panel, with the ranges that it has."""
+    return replace(spec, x=spec.x.pick(panel), y=spec.y.pick(panel))
 
 
 def _place_at_lines(
@@ -234,12 +255,10 @@ def _place_on_rules(
     return places | _place_closely(curves, [name for name in shown if name not in places], space)
 
 
-def _write_name(
-    label: str, place: NamePlace, spec: ChartSpec, size: PanelSize, panel: str | None
-) -> Word:
+def _write_name(label: str, place: NamePlace, spec: ChartSpec, size: PanelSize) -> Word:
     """Return the name of a line as a word at its place in the data."""
     x, y = spec.x.read(place.x / size.width), spec.y.read(1 - place.y / size.height)
-    return Word(text=label, x=x, y=y, facet=panel)
+    return Word(text=label, label=label, x=x, y=y)
 
 
 def place_labels(

@@ -20,6 +20,9 @@ MAX_COLORS = 8
 _MAX_PANELS = 9
 """Panels in which colours are groups. Beyond that, groups are panels if another field can be colour."""
 
+_FAR_APART = 3.0
+"""The factor above which prevalences are far apart."""
+
 
 @dataclass(frozen=True)
 class Channel:
@@ -120,6 +123,28 @@ def read_channels(
         build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None
     )
     return Channels(color_channel, facet_channel)
+
+
+def are_far_apart(etas: pl.Series) -> bool:
+    """Return whether prevalences are so far apart that no axis shows lines of both well."""
+    known = etas.filter(etas > 0).to_list()
+    return bool(known) and max(known) > _FAR_APART * min(known)
+
+
+def read_etas_apart(curves: ChartCurves) -> Channels:
+    """Return channels in which each prevalence has panels of its own: a row of them per group."""
+    groups = curves.group_fields
+    if len(curves.per_curve) == curves.count_distinct(groups):  # each group at its own
+        channels = read_channels(curves, None, None)
+        return (
+            channels if channels.facet else Channels(None, build_channel(curves, groups, with_eta=True))
+        )
+    channels = read_channels(curves, None, "eta")
+    if channels.facet is None or len(channels.facet.fields) == 1:
+        return channels
+    fields = [name for name in channels.facet.fields if name != "eta"]
+    panels = build_channel(curves, [*fields, "eta"], with_eta=False, as_panels=True)
+    return Channels(channels.color, panels)
 
 
 def rank_labels(channel: Channel, value_by_curve: Mapping[int, float], curves: ChartCurves) -> list[str]:

@@ -11,7 +11,7 @@ from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
 from polars_prcurve.number_words import say_eta
 
-_MOST_NAMES, _MOST_LETTERS = 3, 90
+_MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
 _FEWEST_PANELS = 3
 
@@ -35,17 +35,46 @@ def say_each(
     return f"{start} {joined} {end}".rstrip()
 
 
+def say_reach(
+    start: str, values: Mapping[int, float], said: Mapping[int, str], names: Mapping[int, str]
+) -> str:
+    """Return `start 1 in 40 (A) or 1 in 18 (B)`, or the best and the worst of many or of long names.
+
+    The greatest of `values` is the best.
+    """
+    order = sorted(values, key=lambda curve: -values[curve])
+    if len({said[curve] for curve in order}) == 1 or _are_short(order, names):
+        return say_each(start, "", values, said, names)
+    ends = {"best": order[0], "worst": order[-1]}
+    is_named = _are_short([*ends.values()], names)
+    each = [
+        f"{said[curve]} at {word}{f' ({names[curve]})' if is_named else ''}"
+        for word, curve in ends.items()
+    ]
+    return f"{start} {', '.join(each)}"
+
+
 def _are_short(curves: Sequence[int], names: Mapping[int, str]) -> bool:
     """Return whether a title has room for the names of these curves."""
     shown = [names.get(curve, "") for curve in curves]
     return all(shown) and len(shown) <= _MOST_NAMES and sum(map(len, shown)) <= _MOST_LETTERS
 
 
-def name_curves(curves: ChartCurves, color: Channel | None) -> dict[int, str]:
-    """Return the name of each curve; none if lines have no names."""
-    if color is None:
+def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
+    """Return the name of each curve, or that of its panel if it has one to itself; none without."""
+    named: Channel | None = channels.color
+    if named is None and channels.facet and len(channels.facet.labels) == len(curves.per_curve):
+        named = channels.facet
+    if named is None or (named is channels.color and channels.facet is not None):
         return {}
-    return dict(zip(curves.per_curve["curve"].to_list(), color.label_by_curve, strict=True))
+    labels = map(_join_eta, named.label_by_curve)
+    return dict(zip(curves.per_curve["curve"].to_list(), labels, strict=True))
+
+
+def _join_eta(label: str) -> str:
+    """Return `B, 1 in 9` for `B (1 in 9)`, since titles put names in brackets."""
+    name, separator, eta = label.partition(" (1\u00a0in\u00a0")
+    return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
 
 
 def say_by_eta(start: str, end: str, said: Sequence[tuple[float, float, str]]) -> str:
@@ -60,7 +89,8 @@ def say_by_eta(start: str, end: str, said: Sequence[tuple[float, float, str]]) -
         here = sorted((value, words) for at, value, words in said if at == eta)
         spans.append(" to ".join(dict.fromkeys(words for _, words in (here[0], here[-1]))))
     common, rare = say_eta(max(etas)), say_eta(min(etas))
-    return f"{start} {spans[0]} {end} where {common} is positive, {spans[1]} where {rare} is"
+    first = f"{start} {spans[0]} {end}".rstrip()
+    return f"{first} where {common} is positive, {spans[1]} where {rare} is"
 
 
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:

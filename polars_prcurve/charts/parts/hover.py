@@ -6,7 +6,7 @@ rows, a list of places -> build_hover_records   a record per place with all word
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import altair as alt
@@ -43,7 +43,7 @@ def build_hover_records(
     channels: Channels,
     rows: pl.DataFrame,
     axes: tuple[ChartAxis, ChartAxis],
-    places: list[float],
+    places: list[float] | Mapping[str, list[float]],
     *,
     strategy: Literal["forward", "backward", "nearest"],
     say: Callable[[dict[str, Any]], tuple[str, str]],
@@ -57,7 +57,6 @@ def build_hover_records(
     known = rows.drop_nulls([x, y]).sort(x, maintain_order=True)
     slots = channels.color.slots if channels.color else None
     labels = [channels.curve_fields(i) for i in range(len(curves.per_curve))]
-    grid = pl.DataFrame({"at": places}, schema={"at": pl.Float64})
     dots: list[dict[str, Any]] = []
     readings: dict[tuple[float, str | None], dict[str, Any]] = {}
     for number, curve in enumerate(curves.per_curve["curve"].to_list()):
@@ -66,6 +65,8 @@ def build_hover_records(
         line = known.filter(pl.col("curve") == curve)
         if slot is None or line.is_empty():
             continue
+        here = places if isinstance(places, list) else places[label["facet"]]
+        grid = pl.DataFrame({"at": here}, schema={"at": pl.Float64})
         found = grid.join_asof(
             line, left_on="at", right_on=x, strategy=strategy, coalesce=False, check_sortedness=False
         )

@@ -7,7 +7,7 @@ name stays at its line if the chart is resized a little.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -209,16 +209,22 @@ def _measure_line_gap(line: NDArray[np.float64], box: Box) -> float:
 
 
 def place_together(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+    lines: dict[str, NDArray[np.float64]],
+    shown: Sequence[str],
+    space: LabelSpace,
+    rows: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, NamePlace]:
     """Return places for all names below each other, in the order of their lines, where nothing is.
 
     This is for lines that run too close and too steep for names between them. The free place nearest to
-    the middle of the panel wins; there may be none.
+    the middle of the panel wins; there may be none. `rows` are those of names written in several rows.
     """
+    rows = {name: [name] for name in shown} if rows is None else rows
     order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
     step = NAME_SIZE * 1.4
-    width, height = max(map(measure_text, shown)) * 1.04, step * len(shown)
+    heights = [step * len(rows[name]) for name in order]
+    width = max(measure_text(row) for name in shown for row in rows[name]) * 1.04
+    height = sum(heights)
     free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
     found: list[tuple[float, Box]] = []
     lefts = np.arange(_RIM, space.width - width - _RIM, STEP).tolist()
@@ -228,12 +234,13 @@ def place_together(
             box = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
             middle = math.dist((left + width / 2, top + height / 2), (space.width / 2, space.height / 2))
             found.append((middle, box))
-    for _, box in sorted(found):
-        if free.is_free(box) and not free.crosses_line(box):
-            return {
-                name: NamePlace(box[0] + _RIM, box[1] + _RIM + (number + 0.5) * step)
-                for number, name in enumerate(order)
-            }
+    for _, (left, top, right, bottom) in sorted(found):
+        if free.is_free((left, top, right, bottom)) and not free.crosses_line(
+            (left, top, right, bottom)
+        ):
+            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
+            places = zip(order, middles.tolist(), strict=True)
+            return {name: NamePlace(left + _RIM, middle) for name, middle in places}
     return {}
 
 

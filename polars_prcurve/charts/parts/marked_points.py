@@ -150,15 +150,18 @@ def mark_points(
     x_of: Callable[[dict[str, Any]], float | None],
     y_of: Callable[[dict[str, Any]], dict[str, float | None]],
     span_of: Callable[[dict[str, Any]], tuple[float, float] | None],
+    say_height: Callable[[str, float], str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the records of points, and of the thin rules of what they hold for.
 
     `y_of` returns the heights of a point by their field; a point can have one in each of several charts.
+    `say_height` returns the label of a field's height.
     """
     place_of = {
         curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
     }
     records: list[dict[str, Any]] = []
+    say = say_height or _say_height
     for row in marked.rows:
         at_x, place = x_of(row), place_of[row["curve"]]
         heights = {name: height for name, height in y_of(row).items() if height is not None}
@@ -166,7 +169,7 @@ def mark_points(
             continue
         said = ", ".join(filter(None, [row["goal"], _say_point(row)]))
         rounded = {name: round_digits(height) for name, height in heights.items()}
-        labels = {f"{name}_label": _say_height(name, height) for name, height in heights.items()}
+        labels = {f"{name}_label": say(name, height) for name, height in heights.items()}
         at = {x_field: round_digits(at_x)} | rounded | place
         records.append({"part": "mark", "said": said, **at, **labels})
         span = span_of(row) if row["holds_from"] is not None else None
