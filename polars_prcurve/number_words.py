@@ -9,6 +9,8 @@ from typing import Any
 
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
+_ONE_IN_BELOW = 0.001
+"""Shares below this are said as `1 in 2 580`."""
 
 _INSIDE_NUMBER = re.compile(
     r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
@@ -35,12 +37,36 @@ def say_count(number: float) -> str:
 
 def say_share(share: float) -> str:
     """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 580`."""
-    if 0 < share < 0.001:
+    if 0 < share < _ONE_IN_BELOW:
         return glue_numbers(f"1 in {say_count(round(1 / share))}")
     if 0.95 <= share < 1:  # 99.96 % is not 100 %
         text = f"{100 * share:.{min(1 - math.floor(math.log10(100 * (1 - share))), 8)}f}"
         return f"{float(text):.10g}{NO_BREAK}%"
     return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
+
+
+def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """Return a share, and its interval as `3.3 % to 4.3 %`, all in one unit; the interval may be empty.
+
+    All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent.
+    """
+    if low is None or high is None:
+        return say_share(share), ""
+    is_rare = 0 < max(share, low, high) < _ONE_IN_BELOW
+    value, *ends = (
+        say_share(each) if not is_rare and each >= _ONE_IN_BELOW else _say_rare(each, is_rare=is_rare)
+        for each in (share, low, high)
+    )
+    return value, f"{ends[0]} to {ends[1]}"
+
+
+def _say_rare(share: float, *, is_rare: bool) -> str:
+    """Return a share below a tenth of a percent as `1 in 2 580`, or as `0.039 %`."""
+    if share <= 0:
+        return "0" if is_rare else f"0{NO_BREAK}%"
+    if is_rare:
+        return say_share(share)
+    return f"{Decimal(f'{100 * share:.2g}'):f}{NO_BREAK}%"
 
 
 def say_eta(eta: float) -> str:

@@ -23,10 +23,11 @@ from polars_prcurve import PrcError, charts, eta_grid
 from polars_prcurve.charts.parts.chart_curves import read_sweep
 from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.charts.parts.line_names import LabelSpace, place_beside, spread_at_ends
+from polars_prcurve.charts.parts.number_formats import say_eta_range
 from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
 pytestmark = pytest.mark.extras
@@ -639,7 +640,38 @@ def test_weights_are_stated_as_sums():
     assert "5 positives, 20 negatives" in subtitle(charts.pr_curve(frame.prc.curve(weight="w")))
 
 
+def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
+    frame = draw_scores(digits=8).with_columns(one=pl.lit(1.0), ten=pl.lit(10.0), w=pl.lit(0.3))
+    said = {w: subtitle(charts.pr_curve(frame.prc.curve(0.1, weight=w))) for w in ("one", "ten", "w")}
+    assert "Dotted: fewer than 5 false alerts" in said["one"]
+    assert "Dotted" not in said["ten"], "each counts ten times"
+    assert "Not dotted where few false alerts are behind a line: sums of weights" in said["w"]
+    plain_counts = records(charts.pr_curve(frame.prc.curve(0.1)))
+    assert records(charts.pr_curve(frame.prc.curve(0.1, weight="one"))) == plain_counts
+
+
 # Words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 037", "1 in 2 000 to 1 in 1 500")),
+        ((1 / 1037, 1 / 2000, 0.001), ("0.096 %", "0.05 % to 0.1 %")),
+        ((0.03, 2e-7, 0.9), ("3 %", "0.00002 % to 90 %")),
+        ((1e-5, 0.0, 1e-4), ("1 in 100 000", "0 to 1 in 10 000")),
+        ((0.0, 0.0, 0.03), ("0 %", "0 % to 3 %")),
+        ((0.5, None, 0.6), ("50 %", "")),
+    ],
+)
+def test_a_share_and_its_interval_have_one_unit(numbers, words):
+    assert tuple(map(plain, say_estimate(*numbers))) == words
+
+
+def test_a_range_of_prevalences_has_one_unit():
+    assert plain(say_eta_range([0.001, 0.9])) == "0.1 % to 90 %"
+    assert plain(say_eta_range([0.001, 0.5])) == "1 in 1 000 to 1 in 2"
+    assert say_eta_range([0.6, 0.6]) == "60\xa0%"
 
 
 @pytest.mark.parametrize(
@@ -1554,7 +1586,10 @@ def test_points_are_marked_with_what_they_hold_for():
         assert {plain(say_share(value)) for value in found["precision"]} <= said
         assert f"{missing} points not drawn: no threshold meets the target" in subtitle(chart)
         assert "Marked: thresholds that meet their target with 95 % confidence" in subtitle(chart)
-        assert len(records(chart, "span")) >= len(records(chart, "mark"))
+        spans, caps = records(chart, "span"), records(chart, "cap")
+        assert len(spans) >= len(records(chart, "mark"))
+        ends = {(span[end], span[y]) for span in spans for end in (x, "to") if y in span}
+        assert ends == {(cap[x], cap[y]) for cap in caps if y in cap}, "a rule is no curve"
         assert png(chart).startswith(PNG)
     [row] = asked.filter(pl.col("model") == "a", pl.col("eta") == 0.1, criterion="recall").rows(
         named=True
@@ -1762,6 +1797,21 @@ def test_prevalences_that_read_alike_are_said_once():
 
     assert say_eta_range([1 / 273.2, 1 / 272.9]) == say_eta_range([1 / 273]) == "1\xa0in\xa0273"
     assert say_eta_range([0.1, 0.2]) == "1\xa0in\xa010 to 1\xa0in\xa05"
+
+
+def test_panels_of_decision_curves_tell_where_acting_is_worth_it_in_all():
+    frame = make_posteriors(draw_groups("abc", neg=300))
+    table = frame.prc.decision_curve(by="model")
+    chart = charts.decision_curve(table, facet="model")
+    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
+    leads = table.group_by("threshold_probability").agg(
+        ((pl.col("net_benefit") > better) & (pl.col("fp") >= 5)).all().alias("all")
+    )
+    sure = leads.sort("threshold_probability").with_columns(run=pl.col("all").rle_id()).filter("all")
+    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())["threshold_probability"]
+    low, high = (plain(say_share(share)) for share in (longest.min(), longest.max()))
+    said = "In the test acting beats treating all or none in all 3 panels at risks from"
+    assert heading(chart) == f"{said} {low} to {high}"
 
 
 def test_decision_curve_begins_where_people_act_on_rare_cases():

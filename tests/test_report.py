@@ -474,6 +474,19 @@ def test_groups_of_one_class_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_questions_on_models_name_the_group(tmp_path: Path) -> None:
+    both = pl.concat(
+        [paired_scores(300, 0.02).with_columns(market=pl.lit(name)) for name in ("de", "fr")]
+    )
+    said = reported(both, tmp_path, 0.1, by="market", model="model", id="row", recall=0.5)
+    asked = [line for line in said.within("b") if line.startswith(("Which model has", "How far"))]
+    assert asked
+    assert all(
+        re.search(r"average precision for (de|fr), where 1.in.10 is positive[.]$", each)
+        for each in asked
+    )
+
+
 # The page -------------------------------------------------------------------------------------
 
 

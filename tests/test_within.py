@@ -402,7 +402,9 @@ def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
         assert f"{points['criterion'].item()}, threshold {points['threshold'].item()}" in drawn.replace(
             " 0.2,", ","
         )
-        assert "Thin rule: from the first to the last threshold for which that holds" in drawn
+        assert (
+            "Thin rule with two ends: from the first to the last threshold for which that holds" in drawn
+        )
 
 
 # Areas ----------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 )
 from polars_prcurve.charts.parts.references import draw_own_etas
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_share
+from polars_prcurve.number_words import say_estimate, say_eta
 
 
 @hint_at_arguments
@@ -212,7 +212,7 @@ class _LineChart:
             target = format_value("target", curves.per_curve["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
-            subtitle = f"Where {say_eta(x.low)} to {say_eta(x.high)} are positive"
+            subtitle = f"Where {say_eta_range([x.low, x.high])} are positive"
         own_title = self._find_title(channels, trades) or self._name_chart()
         text = ChartText(title, subtitle, self._write_note(picked, bool(own), len(trades)), own_title)
         return build_chart(spec, data, channels, text, words)
@@ -331,15 +331,15 @@ class _LineChart:
         """Return what the pointer reads at each prevalence of the table."""
         is_share = axes[1].words == "percent"
 
-        def write(value: float) -> str:
-            return say_share(value) if is_share else f"{value:.4g}"
-
         def say(row: dict[str, Any]) -> tuple[str, str]:
-            ends = (row.get("low"), row.get("high"))
-            within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"  # type: ignore[arg-type]
+            number, low, high = row["value"], row.get("low"), row.get("high")
+            value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
+            if is_share:
+                value, span = say_estimate(number, low, high)
+            within = f" ({span})" if span else ""
             doubt = ", not reliable" if row.get("reliable") is False else ""
             at = add_threshold(row.get("threshold"))
-            return say_eta(row["eta"]), f"{write(row['value'])}{within}{doubt}{at}"
+            return say_eta(row["eta"]), f"{value}{within}{doubt}{at}"
 
         places = thin_places(self.curves.rows["eta"], len(self.curves.per_curve))
         return build_hover_records(

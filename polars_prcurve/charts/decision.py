@@ -52,7 +52,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_count, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_share
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = ("net_benefit_low", "net_benefit_high")
@@ -365,9 +365,12 @@ def _say_value(value: float, events: int) -> str:
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
     """Return the finding of few lines: where acting is surely worth it, or what they net."""
     is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
-    if channels.facet is not None or is_by_eta or not 1 <= len(curves.per_curve) <= _MOST_SAID:
+    if has_few_positives(curves) or is_by_eta:
         return ""
-    if has_few_positives(curves):
+    if channels.facet is not None:
+        is_alone = len(channels.facet.labels) == len(curves.per_curve)
+        return _find_common_range(curves.rows, len(curves.per_curve)) if is_alone else ""
+    if not 1 <= len(curves.per_curve) <= _MOST_SAID:
         return ""
     better = pl.max_horizontal(pl.lit(0.0), "treat_all")
     rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)
@@ -375,6 +378,24 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
         return "At no risk shown is acting on the model better than treating all or none"
     sure = _find_sure_range(rows) if len(curves.per_curve) == 1 else ""
     return sure or _say_values(rows, curves, channels)
+
+
+def _find_common_range(rows: pl.DataFrame, n_curves: int) -> str:
+    """Return between which risks all lines are above treating all and none; empty without two risks.
+
+    Risks at which few false alerts are behind a line are passed over.
+    """
+    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
+    leads = (pl.col(_VALUE) > better).fill_null(False) & ~pl.col("doubt").fill_null(False)
+    at_risk = find_few_false_alerts(rows).group_by(_RISK).agg(n=leads.sum()).sort(_RISK)
+    marked = at_risk.with_columns(run=(pl.col("n") == n_curves).rle_id())
+    common = marked.filter(pl.col("n") == n_curves)
+    runs = common.group_by("run").agg(pl.len(), low=pl.col(_RISK).min(), high=pl.col(_RISK).max())
+    longest = runs.filter(pl.col("len") > 1).sort("len", "run", descending=[True, False]).head(1)
+    if longest.is_empty():
+        return ""
+    _, ends = say_estimate(longest["high"][0], longest["low"][0], longest["high"][0])
+    return f"In the test acting beats treating all or none in all {n_curves} panels at risks from {ends}"
 
 
 def _find_sure_range(rows: pl.DataFrame) -> str:

@@ -55,7 +55,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
-from polars_prcurve.number_words import say_share
+from polars_prcurve.number_words import say_estimate, say_share
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {
@@ -132,7 +132,7 @@ def pr_curve(
     marked = read_points("pr_curve", points, curves, ["recall", y])
     height = _choose_height(curves, y, _find_band(table, y), log_y)
     curves, axis = replace(curves, rows=height.add_rests(curves.rows)), height.axis
-    steps = build_steps(find_few_false_alerts(curves.rows), *{y, *height.fields}, "doubt")
+    steps = build_steps(find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt")
     areas = measure_steps(steps, y)
     channels = sort_panels(read_channels(curves, color, facet), areas, curves)
     channels, picked = pick_out(channels, areas, curves)
@@ -272,14 +272,10 @@ def _read_along(
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
-        ends = [row[name] for name in height.band]
-        within = (
-            f" ({say_share(ends[0])} to {say_share(ends[1])})"
-            if all(e is not None for e in ends) and ends
-            else ""
-        )
+        ends = [row[name] for name in height.band] or [None, None]
+        value, span = say_estimate(row[height.name], *ends)
         at = add_threshold(row["threshold"])
-        return f"at least {say_share(row['at'])}", f"{say_share(row[height.name])}{within}{at}"
+        return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
 
     rows = raise_to_axis(keep_rises(curves.rows), axes[1], height.fields)
     places = list_places(axes[0], len(curves.per_curve))

@@ -42,7 +42,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
-from polars_prcurve.number_words import say_share
+from polars_prcurve.number_words import say_estimate, say_share
 
 _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
 _X = ChartAxis("recall", "Recall", 0.0, 1.0)
@@ -125,11 +125,11 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     if half.is_empty() or half["doubt"].fill_null(True).any():
         return ""
     row = half.row((half["high"] - half["low"]).arg_max() or 0, named=True)
-    found, low, high = (say_share(row[name]) for name in ("precision", "low", "high"))
-    if low == high:
+    found, span = say_estimate(row["precision"], row["low"], row["high"])
+    if say_share(row["low"]) == say_share(row["high"]):
         return ""
     name = "" if channels.color is None else f"{_find_label(curves, channels, row['curve'])}: "
-    return f"{name}{found} precision at half recall reads as {low} to {high} with fewer negatives"
+    return f"{name}{found} precision at half recall reads as {span} with fewer negatives"
 
 
 def _find_label(curves: ChartCurves, channels: Channels, curve: int) -> str:
@@ -143,9 +143,9 @@ def _read_along(curves: ChartCurves, channels: Channels, y: ChartAxis) -> list[d
 
     def say(row: dict[str, Any]) -> tuple[str, str]:
         at = add_threshold(row["threshold"])
-        ends = (row["low"], row["high"])
-        found = f" (samples {say_share(ends[0])} to {say_share(ends[1])})" if None not in ends else ""
-        return f"at least {say_share(row['at'])}", f"{say_share(row['precision'])}{found}{at}"
+        value, span = say_estimate(row["precision"], row["low"], row["high"])
+        found = f" (samples {span})" if span else ""
+        return f"at least {say_share(row['at'])}", f"{value}{found}{at}"
 
     places = list_places(_X, len(curves.per_curve))
     rows = keep_rises(curves.rows)

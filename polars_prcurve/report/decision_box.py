@@ -7,7 +7,14 @@ from typing import Any, TypeAlias
 
 from polars_prcurve.charts.parts.chart_style import COLORS
 from polars_prcurve.charts.parts.number_formats import format_level, format_value
-from polars_prcurve.number_words import NO_BREAK, glue_numbers, say_count, say_eta, say_share
+from polars_prcurve.number_words import (
+    NO_BREAK,
+    glue_numbers,
+    say_count,
+    say_estimate,
+    say_eta,
+    say_share,
+)
 from polars_prcurve.report.decisions import Decision, ModelChoice
 from polars_prcurve.report.html_parts import (
     Markup,
@@ -134,16 +141,16 @@ def _write_values(best: ModelChoice, request: ReportRequest, eta: float) -> Iter
     """Yield the three numbers of a decision."""
     per, positives = request.per, request.per * eta
     alerts = say_span(best, "predicted_positive_rate", lambda rate: say_count(per * rate))
-    right = say_span(best, "precision", say_share)
-    found = say_span(best, "recall", say_share)
+    precision, right = say_both(best, "precision")
+    recall, found = say_both(best, "recall")
     hits, missed = (_say_cases(best.read(name)) for name in ("true_alerts", "missed"))
     share = best.read("precision")
     one_in = f"1 in {say_count(1 / share)}" if 0.001 <= share < 0.2 else ""
     rows = (
         (f"Alerts {say_cases(per)}", say_count(best.read("alerts")), alerts),
         (f"Of {say_count(positives)} positives", f"{hits} found", f"{missed} missed"),
-        ("Alerts that are right", say_share(share), "; ".join(filter(None, [right, one_in]))),
-        ("Positives that are found", say_share(best.read("recall")), found),
+        ("Alerts that are right", precision, "; ".join(filter(None, [right, one_in]))),
+        ("Positives that are found", recall, found),
     )
     yield '<dl class="values">'
     for name, value, more in rows:
@@ -155,6 +162,12 @@ def _write_values(best: ModelChoice, request: ReportRequest, eta: float) -> Iter
 def _say_cases(number: float) -> str:
     """Return an expected number of cases; below ten in two digits, since it is no whole number."""
     return f"{number:.2g}" if number < 10 else say_count(number)
+
+
+def say_both(option: ModelChoice, metric: str) -> tuple[str, str]:
+    """Return a share, and its interval or an empty text, in one unit."""
+    share, span = say_estimate(option.read(metric), *(option.read_span(metric) or (None, None)))
+    return share, span.replace(" to ", f" to{NO_BREAK}")
 
 
 def say_span(option: ModelChoice, metric: str, say: Any) -> str:
@@ -503,7 +516,7 @@ def _say_target(decision: Decision) -> str:
 
 
 def _write_share(option: ModelChoice, metric: str) -> str:
-    return write_cell(say_share(option.read(metric)), say_span(option, metric, say_share))
+    return write_cell(*say_both(option, metric))
 
 
 def write_cell(value: str, span: str) -> str:

@@ -13,7 +13,13 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
-from polars_prcurve.number_words import format_count, glue_numbers, say_eta, say_share
+from polars_prcurve.number_words import (
+    format_count,
+    glue_numbers,
+    say_estimate,
+    say_eta,
+    say_share,
+)
 from polars_prcurve.report.decision_box import name_value, say_group
 from polars_prcurve.report.decisions import (
     FEW_FALSE_ALERTS,
@@ -249,13 +255,12 @@ def _say_contest(decision: Decision) -> str:
 
 def _say_value(option: ModelChoice, metric: str) -> str:
     span = option.read_span(metric)
-    low, high = span if span is not None else (math.nan, math.nan)
-    name, value = name_value(option.model), say_share(option.read(metric))
-    return f"{name} with {value} ({say_share(low)} to {say_share(high)})"
+    value, ends = say_estimate(option.read(metric), *(span or (None, None)))
+    return f"{name_value(option.model)} with {value}{f' ({ends})' if ends else ''}"
 
 
 def _place(group: Mapping[str, Any], eta: float) -> str:
-    prefix = f"{say_group(group)}, " if group else ""
+    prefix = f"for {say_group(group)}, " if group else ""
     return f"{prefix}where {say_eta(eta)} is positive"
 
 
@@ -355,7 +360,7 @@ def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
             yield Doubt(
                 f"How often the alerts are right{whose}.",
                 f"In the test {few} came at this score or above, so precision may be anything from "
-                f"{say_share(span[0])} to {say_share(span[1])}.",
+                f"{say_estimate(span[0], *span)[1]}.",
                 "More negatives: too few of them score as high as the scores above.",
             )
 
@@ -391,9 +396,10 @@ def _doubt_first_alerts(
     if not clean.is_empty() and len(rows) <= 2:
         top = clean.sort("recall").row(-1, named=True)
         who = f" of {' · '.join(name_value(top[name]) for name in groups)}" if groups else ""
+        ends = say_estimate(*(top[f"precision{end}"] for end in ("", "_low", "_high")))[1]
         known += (
             f" At the first {say_share(top['recall'])}{who} none did, so precision may be anything "
-            f"from {say_share(top['precision_low'])} to {say_share(top['precision_high'])}."
+            f"from {ends}."
         )
     yield Doubt("How often the very first alerts are right.", known)
 

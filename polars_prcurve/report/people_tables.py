@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
-from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value
 from polars_prcurve.report.decisions import FEW_FALSE_ALERTS, rests_on_few_alerts
 from polars_prcurve.report.html_parts import Markup, escape, wrap_scrolling, write_caption
@@ -135,7 +135,9 @@ def _list_answers(goal: Goal) -> list[tuple[str, Callable[[Mapping[str, Any]], _
 
     def read_share(name: str) -> Callable[[Mapping[str, Any]], _Cell]:
         return lambda row: _Cell(
-            say_share(row[name]), _say_ends(row, f"{name}_", say_share), row[name], _mark_few(row)
+            *say_estimate(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")),
+            row[name],
+            _mark_few(row),
         )
 
     def read_alerts(row: Mapping[str, Any]) -> _Cell:

@@ -368,10 +368,11 @@ class _Painter:
         x, y, chart = self.x, self.y, alt.Chart()
         ring = chart.mark_point(**rim, size=80, color="white", stroke=style.INK, strokeWidth=2)
         mark = chart.mark_point(**rim, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        cap = chart.mark_tick(orient="vertical", size=11, thickness=1.6, aria=False, **self.look)
         layers = {
-            "span": chart.mark_rule(strokeWidth=1.4, **self.look).encode(
-                x, y, alt.X2("to"), *self.color
-            ),
+            "span": chart.mark_rule(strokeWidth=1, **self.look).encode(x, y, alt.X2("to"), *self.color),
+            # Without ends a rule would look like a piece of a curve.
+            "cap": cap.encode(x, y, *self.color),
             "dot": chart.mark_point(**rim, size=28, aria=False, **self.look).encode(x, y, *self.color),
             "mark": mark.encode(x, y, alt.Description("said:N"), *self.color, tooltip=said),
             "ring": ring.encode(x, y, tooltip=trades),

@@ -23,7 +23,7 @@ from polars_prcurve.charts.parts.number_formats import (
 )
 from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_sizes
+from polars_prcurve.number_words import say_sizes
 
 SPAN = "interval of the share of positives"
 _EFFECTIVE = FIELD_COLUMNS[:2]
@@ -150,10 +150,7 @@ def _name_spans(table: pl.DataFrame, names: dict[str, str]) -> tuple[pl.DataFram
         == table.select(pl.struct(*own, *ends).n_unique()).item()
     ):
         return table, names
-    said = [
-        "exact" if None in pair else f"{say_eta(pair[0])} to {say_eta(pair[1])}"
-        for pair in table.select(ends).iter_rows()
-    ]
+    said = ["exact" if None in pair else say_eta_range(pair) for pair in table.select(ends).iter_rows()]
     spans = pl.Series(SPAN, said, dtype=pl.String)
     return table.with_columns(spans), names | {"span": SPAN}
 

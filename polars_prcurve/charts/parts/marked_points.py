@@ -1,7 +1,7 @@
 """Marked points: rows of a table such as `operating_points`, on the curves that they are points of.
 
 points= -> read_points         rows with the number of their curve; rows that cannot be drawn are counted
-        -> mark_points         records of filled points, thin rules for what they hold for, and labels
+        -> mark_points         records of filled points, rules with ends for what they hold for, labels
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class MarkedPoints:
                 f"Marked: thresholds that meet their target with {say_share(self.guarantee)} confidence"
             )
         if any(row["holds_from"] is not None for row in self.rows):
-            lines.append("Thin rule: from the first to the last threshold for which that holds")
+            lines.append(
+                "Thin rule with two ends: from the first to the last threshold for which that holds"
+            )
         for n, reason in (
             (self.n_missing, "no threshold meets the target"),
             (self.n_elsewhere, "no such curve"),
@@ -176,6 +178,7 @@ def mark_points(
         if span is not None:
             ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
             records.append({"part": "span", **rounded, **ends, **place})
+            records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     return records
 
 

@@ -15,6 +15,7 @@ from polars_prcurve.intervals.rates import check_confidence
 from polars_prcurve.number_words import (
     format_count,
     round_down,
+    say_estimate,
     say_eta,
 )
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
@@ -72,8 +73,11 @@ def say_etas(etas: list[float]) -> str:
 
 
 def say_eta_range(etas: Sequence[float]) -> str:
-    """Return the first and the last of some prevalences, or one of them if both read alike."""
-    first, last = say_eta(etas[0]), say_eta(etas[-1])
+    """Return the first and the last of some prevalences in one unit, or one if both read alike."""
+    ends = etas[0], etas[-1]
+    if min(ends) <= 0.5 < max(ends):
+        return say_estimate(max(ends), *ends)[1]
+    first, last = map(say_eta, ends)
     return first if first == last else f"{first} to {last}"
 
 

@@ -130,17 +130,33 @@ def measure_steps(steps: pl.DataFrame, y: str) -> dict[int, float]:
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than five false positives.
 
-    Sums of weights and published rates do not tell how many there are, so nothing is said of these. In
-    a field of several parts, false positives count by what they tell: see `part_sizes`.
+    Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
+    whole numbers that rise by one count examples, though they are floats. In a field of several parts,
+    false positives count by what they tell: see `part_sizes`.
     """
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
         doubt = (
             pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
         )  # five equal weights may lack a last digit
-    elif rows.schema["fp"].is_integer():
+    elif rows.schema["fp"].is_integer() or _count_examples(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
     return rows.with_columns(doubt=doubt)
+
+
+def _count_examples(rows: pl.DataFrame) -> bool:
+    """Return whether false positives, as floats, are numbers of examples: whole, and by one apart."""
+    fp = rows["fp"].cast(pl.Float64)
+    if has_sums_of_weights(rows) or fp.null_count():
+        return False
+    steps = rows.select(pl.col("fp").cast(pl.Float64).diff().over("curve").abs()).to_series()
+    return bool((steps == 1).any())
+
+
+def has_sums_of_weights(rows: pl.DataFrame) -> bool:
+    """Return whether false positives are sums of weights, which are not whole."""
+    fp = rows["fp"].drop_nulls()
+    return fp.dtype.is_float() and bool((fp != fp.round()).any())
 
 
 def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataFrame:
@@ -168,8 +184,12 @@ def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataF
 
 
 def describe_doubt(drawn: pl.DataFrame) -> list[str]:
-    """Return a sentence for the note if some points are in doubt."""
-    return ["Dotted: fewer than 5 false alerts, not known"] if drawn["doubt"].any() else []
+    """Return a sentence for the note if some points are in doubt, or if that is not known."""
+    if drawn["doubt"].any():
+        return ["Dotted: fewer than 5 false alerts, not known"]
+    if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
+        return ["Not dotted where few false alerts are behind a line: sums of weights do not tell"]
+    return []
 
 
 # Records --------------------------------------------------------------------------------------
