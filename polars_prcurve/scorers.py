@@ -54,12 +54,17 @@ class Scorer:
     """A curve metric at a prevalence, made by `scorer`. It pickles if its metric does.
 
     Call it with an estimator and data, as scikit-learn does. The method `score(y_true, y_score,
-    sample_weight=None)` takes labels and scores, and `lightgbm(y_true, y_pred, weight)` returns
-    `(name, value, higher_is_better)`. The properties `name` and `higher_is_better` tell what it is.
+    sample_weight=None)` takes labels and scores. `lightgbm` and `xgboost` are what these libraries take
+    as `eval_metric=`, and to train without scikit-learn as `feval=` and `custom_metric=`. The properties
+    `name` and `higher_is_better` tell what it is.
     """
 
     metric: CurveMetric
     eta: float | None
+
+    def __post_init__(self) -> None:
+        """Take the name that functions have, which XGBoost asks for before it calls."""
+        _name_as_function(self)
 
     @property
     def name(self) -> str:
@@ -81,10 +86,22 @@ class Scorer:
         return self.metric(points.recall, points.fpr, self._choose_eta(points))
 
     def lightgbm(
-        self, y_true: ArrayLike, y_pred: ArrayLike, weight: ArrayLike | None = None
+        self, y_true: Any, y_pred: Any, weight: ArrayLike | None = None
     ) -> tuple[str, float, bool]:
-        """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`."""
+        """Return `(name, value, higher_is_better)`, as LightGBM wants it of `eval_metric=`.
+
+        `lightgbm.train` calls `feval=` with scores and a data set, which holds labels and weights.
+        """
+        y_true, y_pred, weight = _read_data_set(y_true, y_pred, weight)
         return self.name, self.score(y_true, y_pred, weight), self.higher_is_better
+
+    @property
+    def xgboost(self) -> XGBoostCost:
+        """The metric as XGBoost takes it, which minimizes: negated if larger values are better.
+
+        Its name then begins with `neg_`, as such names do in scikit-learn.
+        """
+        return XGBoostCost(self)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
         """Return the metric of an estimator on data; larger is better, as scikit-learn wants.
@@ -103,7 +120,7 @@ class Scorer:
         if not hasattr(estimator, "predict") and hasattr(estimator, "__len__"):
             raise PrcError(
                 f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
-                "to its method .score(y, scores), and eval_metric= of LightGBM takes .lightgbm"
+                "to its method .score(y, scores), and eval_metric= takes .lightgbm or .xgboost"
             )
 
     def _choose_eta(self, points: RocPoints) -> float | None:
@@ -139,6 +156,45 @@ class Scorer:
             f"{self.name} takes an estimator with predict_proba or decision_function; "
             f"{type(estimator).__name__} has neither"
         )
+
+
+@dataclass(frozen=True)
+class XGBoostCost:
+    """A scorer as a cost, for `eval_metric=` and `custom_metric=` of XGBoost. It pickles as scorers do.
+
+    XGBoost takes a function for a cost: early stopping minimizes it, unless told otherwise.
+    """
+
+    scorer: Scorer
+
+    def __post_init__(self) -> None:
+        """Take the name that functions have, which XGBoost asks for before it calls."""
+        _name_as_function(self)
+
+    @property
+    def name(self) -> str:
+        """The name under which XGBoost shows and keeps the values."""
+        return f"neg_{self.scorer.name}" if self.scorer.higher_is_better else self.scorer.name
+
+    def __call__(self, y_true: Any, y_score: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Return the cost of labels and scores, or of scores and a DMatrix with its name before it."""
+        labels, scores, weight = _read_data_set(y_true, y_score, sample_weight)
+        value = self.scorer.score(labels, scores, weight)
+        cost = -value if self.scorer.higher_is_better else value
+        return cost if labels is y_true else (self.name, cost)
+
+
+def _name_as_function(called: Scorer | XGBoostCost) -> None:
+    """Set `__name__`; a property of that name in a class would keep cloudpickle from the class."""
+    object.__setattr__(called, "__name__", called.name)
+
+
+def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Return labels, scores and weights, also if scores came first and then a data set with the rest."""
+    if not hasattr(second, "get_label"):
+        return first, second, weight
+    weight = second.get_weight()  # None or empty without weights
+    return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
 
 
 def _find_positives(y: Any, classes: Any) -> NDArray[np.bool_]:

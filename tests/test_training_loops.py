@@ -93,8 +93,50 @@ def test_what_a_scorer_refuses(given: dict[str, Any], words: str) -> None:
 
 def test_labels_and_scores_lead_to_the_method_that_takes_them() -> None:
     for labels in (Y, Y.tolist(), pl.Series(Y)):
-        with pytest.raises(PrcError, match=r"[.]score\(y, scores\), and eval_metric= .* [.]lightgbm$"):
+        with pytest.raises(
+            PrcError, match=r"[.]score\(y, scores\), and eval_metric= .* [.]lightgbm or [.]xgboost$"
+        ):
             AP(labels, X[:, 0])
+    assert AP.__name__ == AP.name, "or XGBoost says that it has none, and not what to pass"
+
+
+class Data:
+    """What data sets of LightGBM and XGBoost answer to a function of theirs."""
+
+    def __init__(self, data: Any, label: Any, weight: Any = None) -> None:
+        self.data, self.label, self.weight = data, label, weight
+
+    def get_label(self) -> Any:
+        return self.label
+
+    def get_weight(self) -> Any:
+        return self.weight
+
+
+# A Dataset of LightGBM has no weight, and a DMatrix of XGBoost an empty array.
+@pytest.mark.parametrize("weight", [None, np.array([], np.float32), np.arange(len(Y)) % 4])
+def test_boosting_without_scikit_learn_hands_over_scores_and_data(weight: Any) -> None:
+    scores = X[:, 0].astype(np.float32)
+    given = weight if weight is not None and len(weight) else None
+    expected = AP.score(Y, scores, given)
+    assert AP.lightgbm(scores, Data(X, Y, weight)) == (AP.name, expected, True)
+    assert AP.xgboost(scores, Data(X, Y, weight)) == (f"neg_{AP.name}", -expected)
+    assert AP.xgboost(Y, scores, sample_weight=given) == -expected
+
+
+def test_xgboost_gets_a_cost_with_a_name() -> None:
+    """Its early stopping minimizes what a function returns, unless told otherwise."""
+    assert AP.xgboost.__name__ == AP.xgboost.name == "neg_average_precision_at_0.004"
+    assert AP.xgboost(Y, X[:, 0]) == -AP.score(Y, X[:, 0])
+    assert ERROR.xgboost.name == ERROR.name
+    assert ERROR.xgboost(Y, X[:, 0]) == ERROR.score(Y, X[:, 0]) > 0
+    assert math.isnan(AP.xgboost([0, 0], [0.5, 0.1]))
+    again = pickle.loads(pickle.dumps(AP.xgboost))
+    assert again == AP.xgboost == scorer("average_precision", eta=0.004).xgboost
+    assert again(Y, X[:, 0]) == AP.xgboost(Y, X[:, 0])
+    assert not isinstance(vars(type(AP.xgboost)).get("__name__"), property), "cloudpickle sets it"
+    # Names of which XGBoost believes that more is better.
+    assert not AP.xgboost.name.startswith(("auc", "aucpr", "pre", "map", "ndcg"))
 
 
 # scikit-learn ---------------------------------------------------------------------------------
@@ -214,19 +256,6 @@ PAGE_BLOCKS = re.findall(
 TRAIN, VALID = slice(None, None, 2), slice(1, None, 2)
 
 
-class Dataset:
-    """What `lightgbm.Dataset` answers to an evaluation function."""
-
-    def __init__(self, data: Any, label: Any) -> None:
-        self.data, self.label = data, label
-
-    def get_label(self) -> Any:
-        return self.label
-
-    def get_weight(self) -> None:
-        return None
-
-
 def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
     """Return modules that call back as LightGBM and XGBoost document it, and check what loggers take."""
 
@@ -238,15 +267,19 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
         def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
             raise NotImplementedError
 
-        def fit(self, X: Any, y: Any, *, eval_set: Any, **given: Any) -> Any:  # noqa: N803
-            self.given = {**self.__dict__.get("given", {}), **given}
+        def train(self, X: Any, y: Any, rows: Any, label: Any, evaluate: Any) -> Any:  # noqa: N803
             super().fit(X, y)
-            for rows, label in eval_set:
-                self.call_back(self.given["eval_metric"], label, self.predict_proba(rows)[:, 1])
+            self.call_back(evaluate, label, self.predict_proba(rows)[:, 1])
             return self
 
     class LGBMClassifier(Booster):
-        def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
+        def fit(self, X: Any, y: Any, **given: Any) -> Any:  # noqa: N803
+            assert set(given) == {"eval_X", "eval_y", "eval_metric", "callbacks"}
+            assert self.given["metric"] == "None"
+            assert given["callbacks"] == [{"rounds": 20}]
+            return self.train(X, y, given["eval_X"], given["eval_y"], given["eval_metric"])
+
+        def call_back(self, evaluate: Any, label: Any, scores: Any) -> None:
             # sklearn.py: the number of parameters tells what is passed; a weight may be None.
             assert len(inspect.signature(evaluate).parameters) == 3
             for weight in (None, np.ones(len(label))):
@@ -255,17 +288,32 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
                 log.append((name, value))
 
     class XGBClassifier(Booster):
-        def call_back(self, evaluate: Any, label: Any, scores: Any) -> Any:
-            # sklearn.py: the name is that of the function; weights come by keyword, if there are any.
-            [stop] = self.given["callbacks"]
-            assert stop == {"rounds": 20, "metric_name": "score", "maximize": True, "save_best": True}
-            assert evaluate.__name__ == stop["metric_name"]
-            log.append((evaluate.__name__, evaluate(label, scores)))
-            log.append((evaluate.__name__, evaluate(label, scores, sample_weight=np.ones(len(label)))))
+        def fit(self, X: Any, y: Any, *, eval_set: Any, verbose: bool) -> Any:  # noqa: N803
+            assert self.given["early_stopping_rounds"] == 20
+            [(rows, label)] = eval_set
+            return self.train(X, y, rows, label, self.given["eval_metric"])
 
-    def train(given: Any, data: Dataset, *, valid_sets: Any, feval: Any, **_: Any) -> None:
+        def call_back(self, evaluate: Any, label: Any, scores: Any) -> None:
+            # sklearn.py: the name is that of the function; weights come by keyword, if there are any.
+            cost = evaluate(label, scores)
+            assert evaluate(label, scores, sample_weight=np.ones(len(label))) == cost
+            self.costs = {evaluate.__name__: [cost]}
+            log.append(("validation_0", -cost))
+
+        def evals_result(self) -> dict[str, dict[str, list[float]]]:
+            return {"validation_0": self.costs}
+
+    def train_lightgbm(given: Any, data: Data, *, valid_sets: Any, feval: Any, **_: Any) -> None:
         scores = LogisticRegression().fit(data.data, data.label).predict_proba(valid_sets[0].data)
         log.append(feval(scores[:, 1], valid_sets[0])[:2])
+
+    def train_xgboost(given: Any, data: Data, *, evals: Any, custom_metric: Any, **_: Any) -> None:
+        assert given["disable_default_eval_metric"]
+        [(valid, _name)] = evals
+        valid.weight = np.array([], np.float32)
+        scores = LogisticRegression().fit(data.data, data.label).predict_proba(valid.data)[:, 1]
+        name, cost = custom_metric(scores, valid)
+        log.append((name, -cost))
 
     def stop_early(rounds: int, **given: Any) -> Any:
         return {"rounds": rounds, **given}
@@ -275,6 +323,14 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
             assert re.fullmatch(r"[\w .:/-]+", name), "what MLflow allows in a name"
             assert type(value) is float
             log.append((name, value))
+
+    def log_metric(name: str, value: float, step: int) -> None:
+        assert step >= 0
+        log_metrics({name: float(value)})
+
+    def log_text(text: str, artifact_file: str) -> None:
+        assert artifact_file.endswith(".html")
+        assert "vega" in text
 
     def log_table(data: Any, artifact_file: str) -> None:
         assert artifact_file.endswith(".json")
@@ -295,15 +351,22 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
     content: dict[str, dict[str, Any]] = {
         "lightgbm": {
             "LGBMClassifier": LGBMClassifier,
-            "Dataset": Dataset,
-            "train": train,
+            "Dataset": Data,
+            "train": train_lightgbm,
             "early_stopping": stop_early,
         },
         "xgboost": {
             "XGBClassifier": XGBClassifier,
-            "callback": SimpleNamespace(EarlyStopping=stop_early),
+            "DMatrix": Data,
+            "train": train_xgboost,
         },
-        "mlflow": {"start_run": Run, "log_metrics": log_metrics, "log_table": log_table},
+        "mlflow": {
+            "start_run": Run,
+            "log_metric": log_metric,
+            "log_metrics": log_metrics,
+            "log_table": log_table,
+            "log_text": log_text,
+        },
         "wandb": {"init": lambda project: Run(), "Table": table},
     }
     modules = {name: ModuleType(name) for name in content}
@@ -314,14 +377,17 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
 
 @pytest.mark.parametrize("block", PAGE_BLOCKS, ids=lambda block: re.findall(r"import (\w+)", block)[0])
 def test_the_code_of_the_page_for_other_libraries(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if ".plot." in block:
+        pytest.importorskip("altair")
     log: list[Any] = []
     for name, module in build_stand_ins(log).items():
         monkeypatch.setitem(sys.modules, name, module)
     model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
     names = {"ap": AP, "scorer": scorer, "model": model}
     data = {"X_train": X[TRAIN], "y_train": Y[TRAIN], "X_valid": X[VALID], "y_valid": Y[VALID]}
-    exec(block, {**names, **data})
-    expected = AP(model, X[VALID], Y[VALID])
+    variables = {**names, **data}
+    exec(block, variables)
+    expected = AP(variables["model"], X[VALID], Y[VALID])
     assert expected in [value for _, value in log]
 
 
