@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -45,28 +46,31 @@ def say_share(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
 
 
-def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:
-    """Return a share, and its interval as `3.3 % to 4.3 %`, all in one unit; the interval may be empty.
+def say_shares(shares: Sequence[float]) -> list[str]:
+    """Return the shares of one sentence in one unit.
 
     All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent.
     """
+    is_rare = 0 < max(shares, default=0) < _ONE_IN_BELOW
+    return [
+        say_share(share)
+        if is_rare == (0 < share < _ONE_IN_BELOW)
+        else _say_other_unit(share, is_rare=is_rare)
+        for share in shares
+    ]
+
+
+def _say_other_unit(share: float, *, is_rare: bool) -> str:
+    """Return 0 without a unit, beside `1 in 2 580`, or a small share in percent, as `0.039 %`."""
+    return "0" if is_rare else f"{Decimal(f'{100 * share:.2g}'):f}{NO_BREAK}%"
+
+
+def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """Return a share, and its interval as `3.3 % to 4.3 %` or empty, all in one unit."""
     if low is None or high is None:
         return say_share(share), ""
-    is_rare = 0 < max(share, low, high) < _ONE_IN_BELOW
-    value, *ends = (
-        say_share(each) if not is_rare and each >= _ONE_IN_BELOW else _say_rare(each, is_rare=is_rare)
-        for each in (share, low, high)
-    )
+    value, *ends = say_shares([share, low, high])
     return value, f"{ends[0]} to {ends[1]}"
-
-
-def _say_rare(share: float, *, is_rare: bool) -> str:
-    """Return a share below a tenth of a percent as `1 in 2 580`, or as `0.039 %`."""
-    if share <= 0:
-        return "0" if is_rare else f"0{NO_BREAK}%"
-    if is_rare:
-        return say_share(share)
-    return f"{Decimal(f'{100 * share:.2g}'):f}{NO_BREAK}%"
 
 
 def say_eta(eta: float) -> str:

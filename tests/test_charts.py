@@ -27,7 +27,7 @@ from polars_prcurve.charts.parts.number_formats import say_eta_range
 from polars_prcurve.charts.parts.points_to_draw import build_steps
 from polars_prcurve.namespace.frame import LazyFramePrc
 from polars_prcurve.namespace.plot import PlotPrc
-from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
 pytestmark = pytest.mark.extras
@@ -666,6 +666,16 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 )
 def test_a_share_and_its_interval_have_one_unit(numbers, words):
     assert tuple(map(plain, say_estimate(*numbers))) == words
+
+
+def test_titles_say_shares_of_rare_and_common_positives_in_one_unit():
+    frame = draw_groups("ab", neg=2_000)
+    far = heading(charts.pr_curve(frame.prc.curve([0.1, 1e-5], by="model")))
+    assert re.search(r" 0[.]0\d+ % to 0[.]0\d+ % where 1 in 100 000 is$", far)
+    rare = heading(charts.pr_curve(frame.prc.curve(1e-5, by="model")))
+    assert rare.count("1 in ") == 2
+    assert "%" not in rare
+    assert say_shares([]) == []
 
 
 def test_a_range_of_prevalences_has_one_unit():
@@ -2306,6 +2316,10 @@ def test_narrow_panels_have_long_names_in_rows_and_no_legend():
     assert found == set(names_), "a click on any row brings out the line"
     assert all("\n" in row["text"] for row in records(chart, "name"))
     assert '"legend": {' not in json.dumps(chart.to_dict())
+    first, second = sorted(records(chart, "name"), key=lambda row: -row["precision"])
+    height = layer(chart, "line")["encoding"]["y"]["scale"]["domain"]
+    pixels = (first["precision"] - second["precision"]) / (height[1] - height[0]) * 200
+    assert pixels >= 14.5 * (1 + first["text"].count("\n")), "rows of two names stay apart"
 
 
 def test_quantiles_on_scales_of_their_own_have_names_and_no_legend():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -180,7 +180,6 @@ def _build_specs(finite: pl.DataFrame, etas: pl.Series, events: float) -> list[C
             y,
             "step-after",
             height=0.3,
-            names="beside" if y.field == "precision" else "none",
         )
         for y in axes
     ]
@@ -235,10 +234,10 @@ class _Stack:
         width = 540 if columns == 1 else 300 if columns == 2 else 210
         stacks = []
         own_records = {label: [row for row in records if row.get("facet") == label] for label in labels}
-        named = self._find_named_panel(own_records, width)
+        found = self._find_room_for_names(own_records, width)
         for label, own in own_records.items():
-            has_names = named is None or label == named
-            stacks.append(self._draw_column(own, label, width, text, has_names=has_names))
+            named = self.specs[0] if found is None else found[1] if label == found[0] else None
+            stacks.append(self._draw_column(own, label, width, text, named))
         if facet is None:
             whole: Any = stacks[0]
         else:
@@ -251,18 +250,25 @@ class _Stack:
         finished: Chart = whole.properties(**build_title(text, columns * (width + 60)))
         return finished
 
-    def _find_named_panel(
+    def _find_room_for_names(
         self, own_records: dict[str | None, list[dict[str, Any]]], width: int
-    ) -> str | None:
-        """Return the first of several panels with room for all names; None without one."""
-        spec, channels = self.specs[0], replace(self.channels, facet=None)
-        size = _measure_panel(spec, width)
-        for label, own in own_records.items():
-            bare = _drop_facet(own)
-            labels = place_labels(spec, bare, channels, size, [])
-            if place_names(spec, bare, channels, size, labels):
-                return label
+    ) -> tuple[str | None, ChartSpec] | None:
+        """Return the first panel, and the first chart of three, with room for all names."""
+        channels = replace(self.channels, facet=None)
+        bare = {label: _drop_facet(own) for label, own in own_records.items()}
+        for spec in self.specs:
+            size = _measure_panel(spec, width)
+            for label, own in bare.items():
+                if self._is_neutral(spec):
+                    continue
+                labels = place_labels(spec, own, channels, size, [])
+                if place_names(replace(spec, names="beside"), own, channels, size, labels):
+                    return label, spec
         return None
+
+    def _is_neutral(self, spec: ChartSpec) -> bool:
+        """Whether a chart shows one line for all colours."""
+        return spec.y.field == "recall" and self._has_equal_recalls
 
     def _build_data(self) -> list[dict[str, Any]]:
         """Return all records; lines of equal recall, at several prevalences, are drawn once."""
@@ -294,21 +300,23 @@ class _Stack:
         label: str | None,
         width: int,
         text: ChartText,
-        *,
-        has_names: bool,
+        named: ChartSpec | None,
     ) -> alt.VConcatChart:
-        """Return three charts above each other, with a heading if there are panels."""
-        named = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
+        """Return three charts above each other, with a heading if there are panels.
+
+        Names of lines stand in the chart `named`.
+        """
+        head = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
         panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]] = []
         channels = replace(self.channels, facet=None)
         bare = _drop_facet(data)
-        key = make_key(bare, "x precision")
+        key = None if named is None else make_key(bare, f"x {named.y.field}")
         for spec in self.specs:
             size = _measure_panel(spec, width)
-            neutral = spec.y.field == "recall" and self._has_equal_recalls
-            heads = [Word(text=named, px=0, py=-12, weight="bold")] if named and not panels else []
-            chooser = None if spec is self.specs[0] or not has_names else key
-            shown = replace(spec, is_neutral=neutral, names=spec.names if has_names else "none")
+            heads = [Word(text=head, px=0, py=-12, weight="bold")] if head and not panels else []
+            chooser = None if spec is named else key
+            names: Literal["beside", "none"] = "beside" if spec is named else "none"
+            shown = replace(spec, is_neutral=self._is_neutral(spec), names=names)
             panel, records = build_panel(shown, bare, channels, size, heads, chooser=chooser)
             if label is None and spec is self.specs[-1]:
                 note = build_note(text, width + 60, size.height + 50, -spec.y.measure_labels())

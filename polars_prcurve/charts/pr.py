@@ -55,7 +55,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_level
-from polars_prcurve.number_words import say_estimate, say_share
+from polars_prcurve.number_words import say_estimate, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
 _SAID = {
@@ -216,7 +216,7 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     if len(half) < len(etas) or half["doubt"].fill_null(True).any() or not etas.is_between(0, 1).all():
         return ""
     values = dict(half.select("curve", y).rows())
-    said = {curve: say_share(value) for curve, value in values.items()}
+    said = dict(zip(values, say_shares([*values.values()]), strict=True))
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
         return say_each(start, end, values, said, names)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -37,6 +38,11 @@ MAX_NAMES = 6
 _MAX_LETTERS = 44
 _LETTERS_AT_END = 19
 """Letters in a row of a name right of the lines, where a page has little room."""
+_SHARES_OF_ROWS = (0.5, 0.8)
+"""Shares of a panel's width that rows of names take, from the first tried to the last."""
+_Way: TypeAlias = Callable[
+    [dict[str, NDArray[np.float64]], Sequence[str], LabelSpace], dict[str, NamePlace]
+]
 _NEAR, _SHARED = 40.0, "shared"
 """Pixels across within which points with the same number share a label; the mark of such a label."""
 _MOST_LABELS = 14
@@ -194,35 +200,30 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    is_long = max(map(len, shown)) > _MAX_LETTERS
-    ways = (_place_at_lines, _place_closely, place_together, _place_on_rules)
-    for way in (*(() if is_long else ways), _place_in_rows):
+    ways: list[_Way] = [_place_at_lines, _place_closely, place_together, _place_on_rules]
+    rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
+    ways = [] if max(map(len, shown)) > _MAX_LETTERS else ways
+    ways += [partial(place_together, rows=each) for each in rows]
+    for way in ways:
         for panel, curves in lines.items():
             own = _pick_panel(spec, panel)
             space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
             places = way(curves | _sample_references(own, data, size, panel), shown, space)
             if set(shown) <= set(places):
-                rows = _wrap_names(shown, size.width) if way is _place_in_rows else {}
+                written = way.keywords["rows"] if isinstance(way, partial) else {}
+                text = {name: "\n".join(written.get(name, [name])) for name in shown}
                 names = [_write_name(name, places[name], own, size) for name in shown]
-                text = {name: "\n".join(rows.get(name, [name])) for name in shown}
                 return [replace(name, text=text[name.label], facet=panel) for name in names]
     return None
 
 
 def _wrap_names(shown: Sequence[str], width: float) -> dict[str, list[str]]:
-    """Return the names in rows that take half of a panel of this width, about."""
-    letters = max(int(0.5 * width / style.measure_text("x")), _LETTERS_AT_END)
+    """Return the names in rows of this width in pixels, about."""
+    letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
     return {
         name: textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
         for name in shown
     }
-
-
-def _place_in_rows(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names that are written in several rows, all below each other."""
-    return place_together(lines, shown, space, _wrap_names(shown, space.width))
 
 
 def _pick_panel(spec: ChartSpec, panel: str | None) -> ChartSpec:

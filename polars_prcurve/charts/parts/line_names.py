@@ -222,7 +222,7 @@ def place_together(
     rows = {name: [name] for name in shown} if rows is None else rows
     order = sorted(shown, key=lambda name: float(np.nanmean(lines[name])))
     step = NAME_SIZE * 1.4
-    heights = [step * len(rows[name]) for name in order]
+    heights = [step + (len(rows[name]) - 1) * (NAME_SIZE + 2) for name in order]
     width = max(measure_text(row) for name in shown for row in rows[name]) * 1.04
     height = sum(heights)
     free = LabelSpace(space.width, space.height, space.taken, [*lines.values()])
@@ -238,7 +238,7 @@ def place_together(
         if free.is_free((left, top, right, bottom)) and not free.crosses_line(
             (left, top, right, bottom)
         ):
-            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
+            middles = top + _RIM + np.cumsum([0.0, *heights[:-1]]) + step / 2
             places = zip(order, middles.tolist(), strict=True)
             return {name: NamePlace(left + _RIM, middle) for name, middle in places}
     return {}

@@ -16,7 +16,7 @@ from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import format_threshold, round_digits
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, say_count, say_share
+from polars_prcurve.number_words import format_count, say_count, say_share, say_shares
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ NO_POINTS = MarkedPoints([], 0, 0, None)
 def say_point(threshold: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
     place = "" if threshold is None else f"At {threshold}, "
-    right, found = say_share(precision), say_share(recall)
+    right, found = say_shares([precision, recall])
     return f"{place}{right} of the alerts are right, and {found} of the positives are found"
 
 
@@ -189,9 +189,9 @@ def _say_height(name: str, height: float) -> str:
 
 def _say_point(row: dict[str, Any]) -> str:
     """Return the threshold and the shares of a point in words."""
-    shares = [
-        f"{name} {say_share(row[name])}" for name in ("precision", "recall") if row[name] is not None
-    ]
+    known = [name for name in ("precision", "recall") if row[name] is not None]
+    said = say_shares([row[name] for name in known])
+    shares = [f"{name} {share}" for name, share in zip(known, said, strict=True)]
     threshold = format_threshold(row["threshold"])
     return ", ".join([*([] if threshold is None else [f"threshold {threshold}"]), *shares])
 
