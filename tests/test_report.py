@@ -35,6 +35,7 @@ from polars_prcurve.report.decisions import (
 from polars_prcurve.report.drawings import build_scheme
 from polars_prcurve.report.lead_by_area import describe_lead
 from polars_prcurve.report.open_questions import ReportTables, list_doubts
+from polars_prcurve.report.other_order import AreaRanks
 from polars_prcurve.report.page import Figure, Table, build_page, write_text
 from polars_prcurve.report.reduced_table import read_source
 from polars_prcurve.report.request import (
@@ -192,8 +193,53 @@ def test_another_order_by_average_precision_is_told(tmp_path: Path) -> None:
     alerts = dict(points.select("model", "alerts").rows())
     assert "Use broad, alert at" in said
     ratio = alerts["careful"] / alerts["broad"]
-    assert "prefers careful" in said
+    assert "By average precision, which sums up a whole curve, careful comes first" in said
     assert f"it needs {ratio:.2g} times the alerts to find half of the positives." in said
+
+
+PAPERS = pl.DataFrame(
+    {
+        "paper": ["A"] * 4 + ["B"] * 4 + ["C"],
+        "tpr": [0.35, 0.6, 0.8, 0.92, 0.45, 0.7, 0.85, 0.9, 0.9],
+        "fpr": [0.0005, 0.01, 0.06, 0.2, 0.002, 0.012, 0.05, 0.15, 0.01],
+    }
+)
+
+
+def test_the_area_of_published_points_is_called_what_it_is(tmp_path: Path) -> None:
+    """A point may find more than was asked for, so finds count beside alerts."""
+    papers = PAPERS.filter(pl.col("paper") != "B")
+    seen = reported(papers, tmp_path, 0.001, model="paper", recall=0.6, rates=("tpr", "fpr"))
+    areas = papers.prc.ranking(0.001, model="paper", rates=("tpr", "fpr"))["value"]
+    said = find_box(seen)
+    assert "Use C" in said
+    assert (
+        f"By area under the PR curve, which sums up a whole curve, A comes first ({areas[0]:.3f}" in said
+    )
+    assert f"finds {0.6 / 0.9:.2g} times the positives with {1059 / 1089:.2g} times the alerts." in said
+    assert "verage precision" not in said
+
+
+@pytest.mark.parametrize(
+    ("recall", "fpr", "words"),
+    [
+        (0.60, 0.0115, "does nearly as well."),
+        (0.60, 0.0200, "needs 1.9 times the alerts to find 60\u00a0% of the positives."),
+        (0.90, 0.0200, "finds 1.5 times the positives with 2 times the alerts."),
+        (0.45, 0.0005, "but it cannot meet this target."),
+    ],
+)
+def test_what_the_model_of_the_greatest_area_costs(
+    recall: float, fpr: float, words: str, tmp_path: Path
+) -> None:
+    """Model `x` is ahead by area, since its first point is better."""
+    schema = ["paper", "tpr", "fpr"]
+    rows = [("x", 0.4, 0.00001), ("x", recall, fpr), ("y", 0.6, 0.01)]
+    papers = pl.DataFrame(rows, schema, orient="row")
+    how: dict[str, Any] = {"model": "paper", "rates": ("tpr", "fpr")}
+    said = find_box(reported(papers, tmp_path, 0.001, recall=0.6, **how))
+    assert "Use y" in said
+    assert words in said
 
 
 def test_a_threshold_has_the_same_digits_wherever_the_box_tells_it(tmp_path: Path) -> None:
@@ -400,7 +446,7 @@ def decide(df: pl.DataFrame, eta: Any, target: dict[str, list[float]], **given: 
     areas = source.merged.summary(request.eta.given, **source.group_arguments)
     options = rank_options(source, request, collect_points(source, request), areas)
     decisions = compare_leaders(source, request, options)
-    box = "".join(part.html for part in write_decision(decisions, request, ["a", "b"], {}))
+    box = "".join(part.html for part in write_decision(decisions, request, ["a", "b"], AreaRanks()))
     return html.unescape(" ".join([box, *_describe_methods(source, request, "", decisions)]))
 
 

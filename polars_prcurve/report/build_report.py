@@ -55,6 +55,7 @@ from polars_prcurve.report.open_questions import (
     describe_wrong_way,
     write_open_questions,
 )
+from polars_prcurve.report.other_order import read_ranks
 from polars_prcurve.report.page import (
     Folded,
     Header,
@@ -276,15 +277,10 @@ def _write_decision(
 ) -> Iterator[Markup]:
     """Yield the decision: at a target if one is asked for, and otherwise by average precision."""
     warning = describe_wrong_way(source, tables.areas)
-    leaders: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    if tables.ranks is not None:
-        for row in tables.ranks.iter_rows(named=True):
-            place = tuple(row[name] for name in (*source.by_columns, "eta"))
-            leaders.setdefault(place, []).append(row)
     if tables.decisions:
         models = _list_models(source, tables) if not source.by_columns else []
-        field = say_field(source, request)
-        yield from write_decision(tables.decisions, request, models, leaders, field, warning=warning)
+        field, ranks = say_field(source, request), read_ranks(source, tables.ranks)
+        yield from write_decision(tables.decisions, request, models, ranks, field, warning=warning)
     elif tables.ranks is not None:
         lead = request.eta.select_headline(tables.ranks)
         yield from write_area_box(source, request, lead, warning)

@@ -24,14 +24,13 @@ from polars_prcurve.report.html_parts import (
     wrap_scrolling,
     write_caption,
 )
+from polars_prcurve.report.other_order import AreaRanks, describe_other_order
 from polars_prcurve.report.request import Goal, ReportRequest, say_cases, say_number
 
 _Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
 """The head of a column, whether it is text, and what writes a cell."""
 _MOST_BARS = 6
 _MOST_ROWS = 60
-_FEW_ALERTS = 1.15
-"""By how many times more alerts a model may need before a sentence tells."""
 
 
 def name_value(value: Any) -> str:
@@ -48,7 +47,7 @@ def write_decision(
     decisions: Sequence[Decision],
     request: ReportRequest,
     models: Sequence[Any],
-    leaders: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
+    ranks: AreaRanks,
     field: str = "",
     *,
     warning: str = "",
@@ -60,7 +59,6 @@ def write_decision(
     first_decisions = [decision for decision in decisions if decision.is_headline]
     if len(first_decisions) == 1:
         decision = first_decisions[0]
-        ranks = leaders.get((*decision.group.values(), decision.eta), ())
         box = "".join(_write_box(decision, request, models, ranks, field))
     elif first_decisions:
         box = "".join(_write_table_box(first_decisions, request, field))
@@ -89,7 +87,7 @@ def _write_box(
     decision: Decision,
     request: ReportRequest,
     models: Sequence[Any],
-    ranks: Sequence[Mapping[str, Any]],
+    ranks: AreaRanks,
     field: str,
 ) -> Iterator[str]:
     """Yield the box of one decision."""
@@ -210,10 +208,8 @@ def _write_bars(decision: Decision, request: ReportRequest, models: Sequence[Any
 # Sentences ------------------------------------------------------------------------------------
 
 
-def _describe_decision(
-    decision: Decision, request: ReportRequest, ranks: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
-    """Yield how sure the order of models is, and whether average precision tells another."""
+def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRanks) -> Iterator[str]:
+    """Yield how sure the order of models is, and whether the area of the curve tells another."""
     verdict, merit = decision.find_verdict(), decision.goal.merit
     if verdict == "equal":
         same = [o for o in decision.met if o.row[merit] == decision.met[0].row[merit]]
@@ -274,37 +270,6 @@ def _list_few(models: Sequence[Any]) -> list[str]:
 def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:
     mine, theirs = first.read_span(merit), other.read_span(merit)
     return mine is not None and theirs is not None and mine[0] <= theirs[1]
-
-
-def describe_other_order(decision: Decision, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a sentence if the model of the highest average precision is not the best at the target."""
-    known = [row for row in ranks if row["value"] is not None]
-    if decision.best is None or not known or known[0]["model"] == decision.best.model:
-        return
-    value_of = {row["model"]: row["value"] for row in known}
-    other = next((o for o in decision.met if o.model == known[0]["model"]), None)
-    if decision.best.model not in value_of or value_of[decision.best.model] == known[0]["value"]:
-        return
-    name = name_value(known[0]["model"])
-    prefers = (
-        f"Average precision, which sums up a whole curve, prefers {name} "
-        f"({known[0]['value']:.3f} against {value_of[decision.best.model]:.3f})"
-    )
-    if other is None:
-        yield f"{prefers}, which cannot meet this target."
-        return
-    if decision.goal.criterion == "recall":
-        ratio = other.read("alerts") / decision.best.read("alerts")
-        cost = (
-            f"needs {ratio:.2g} times the alerts {decision.goal.words}" if ratio >= _FEW_ALERTS else ""
-        )
-    else:
-        ratio = decision.best.read("recall") / other.read("recall") if other.read("recall") > 0 else 0
-        cost = f"finds {other.read('recall') / decision.best.read('recall'):.2g} times the positives"
-        cost = cost if ratio == 0 or ratio >= _FEW_ALERTS else ""
-    alerts = f" with {other.read('alerts') / decision.best.read('alerts'):.2g} times the alerts"
-    cost += alerts if decision.goal.criterion == "precision" and cost else ""
-    yield f"{prefers}; at this target it {cost or 'does nearly as well'}."
 
 
 def describe_promise(decision: Decision, request: ReportRequest) -> Iterator[str]:
