@@ -123,6 +123,105 @@ def test_sizes_may_be_two_numbers() -> None:
     )
 
 
+PAPERS = pl.DataFrame(
+    {
+        "paper": ["A", "A", "B", "B", "C"],
+        "tpr": [0.35, 0.8, 0.45, 0.85, 0.9],
+        "fpr": [0.0005, 0.06, 0.002, 0.05, 0.01],
+        "ill": [120, 120, None, None, 100],
+        "well": [6_000, 6_000, None, None, 4_000],
+    }
+)
+PUBLISHED: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": ("ill", "well")}
+
+
+def split_unknown(table: pl.DataFrame, key: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows of papers of known sizes, and those of the paper without."""
+    return table.filter(pl.col(key) != "B"), table.filter(pl.col(key) == "B")
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.parametrize("name", ["curve", "beta", "simultaneous", "points", "summary", "resolution"])
+def test_a_paper_of_unknown_sizes_has_values_and_no_intervals(name: str, missing: str) -> None:
+    """The others are as without it, and its values are those of rates alone."""
+    calls: dict[str, Callable[..., pl.DataFrame]] = {
+        "curve": lambda p, **k: p.curve(0.01, by="paper", metrics=["precision", "fpr", "npv"], **k),
+        "beta": lambda p, **k: p.curve(0.01, by="paper", interval="clopper_pearson", **k),
+        "simultaneous": lambda p, **k: p.curve(0.01, by="paper", band="simultaneous", **k),
+        "points": lambda p, **k: p.operating_points(0.01, by="paper", recall=0.8, per=100, **k),
+        "summary": lambda p, **k: p.summary(0.01, by="paper", metrics=ALL_CURVE_METRICS, **k),
+        "resolution": lambda p, **k: p.resolution(by="paper", recall=0.8, **k),
+    }
+    how: dict[str, Any] = {"confidence": 0.9, "missing": missing, **PUBLISHED}
+    known, unknown = split_unknown(calls[name](PAPERS.prc, **how), "paper")
+    expected = calls[name](PAPERS.drop_nulls().prc, **how)
+    assert_frame_equal(known, expected, rel_tol=1e-12)
+    ends = unknown.select(selectors.ends_with("low", "high", "standard_error"))
+    assert ends.null_count().row(0) == (unknown.height,) * ends.width
+    assert name == "resolution" or ends.width
+    if name == "resolution":
+        assert unknown["eta"].to_list() == [None]
+    if name in ("beta", "simultaneous", "resolution"):
+        return
+    plain = {"confidence": None, "rates": ("tpr", "fpr")}
+    alone = calls[name](PAPERS.filter(paper="B").prc, **plain)
+    counts = {"tp", "fp", "fn", "tn", "n_pos", "n_neg"}
+    values = [column for column in alone.columns if column not in counts]
+    assert_frame_equal(unknown.select(values), alone.select(values))
+    assert all(unknown[column].is_null().all() for column in counts & set(unknown.columns))
+
+
+def test_no_paper_leaves_a_ranking_because_its_sizes_are_unknown() -> None:
+    for missing in ("raise", "drop"):
+        how: dict[str, Any] = {"model": "paper", "missing": missing}
+        for call in (
+            lambda p, **k: p.ranking(0.001, **k),
+            lambda p, **k: p.leaders(**k),
+            lambda p, **k: p.leaders(metric="precision", recall=0.5, **k),
+            lambda p, **k: p.crossings(**k),
+            lambda p, **k: p.dominance(**k),
+            lambda p, **k: p.roc_crossings(**k),
+        ):
+            assert_frame_equal(
+                call(PAPERS.prc, **how, **PUBLISHED), call(PAPERS.prc, rates=("tpr", "fpr"), **how)
+            )
+
+
+def test_one_class_of_unknown_size() -> None:
+    """What reads the known class alone has an interval. NaN, as pandas has it, is unknown, too."""
+    half = PAPERS.with_columns(ill=100, well=pl.col("well").cast(pl.Float64).fill_null(float("nan")))
+    asked: dict[str, Any] = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9}
+    _, found = split_unknown(half.prc.curve(0.01, by="paper", **asked, **PUBLISHED), "paper")
+    assert found["tp"].to_list() == pytest.approx([45, 85])
+    assert found["recall_low"].is_not_null().all()
+    assert (
+        found.select("fp", "tn", "fpr_low", "precision_low", "precision_high").null_count().row(0)
+        == (2,) * 5
+    )
+    perfect = pl.DataFrame({"tpr": [1.0], "fpr": [0.0], "ill": [50], "well": [None]})
+    summary = perfect.prc.summary(0.01, metrics=["roc_auc"], confidence=0.9, **PUBLISHED)
+    assert summary.select("value", "low", "high").row(0) == (1.0, None, None)
+    no_positives = PAPERS.with_columns(pl.col("ill").fill_null(0))
+    _, found = split_unknown(no_positives.prc.summary(0.1, by="paper", **PUBLISHED), "paper")
+    assert found["value"].to_list() == [None, None]
+    assert found["n_pos"].to_list() == [0, 0]
+
+
+def test_papers_of_unknown_sizes_have_no_prevalence_of_their_own() -> None:
+    etas = pl.DataFrame({"paper": ["A", "B", "C"], "eta": [None, 0.1, None]})
+    found = PAPERS.prc.curve(etas, by="paper", **PUBLISHED).unique("paper", maintain_order=True)
+    assert found["eta"].to_list() == pytest.approx([120 / 6_120, 0.1, 100 / 4_100])
+    words = r"sizes= are null in 1 group\(s\), which have no prevalence of their own"
+    for call in (
+        lambda p: p.curve(by="paper", **PUBLISHED),
+        lambda p: p.summary([0.1, None], by="paper", **PUBLISHED),
+        lambda p: p.operating_points(by="paper", recall=0.5, **PUBLISHED),
+        lambda p: p.summary(etas.with_columns(eta=None), by="paper", **PUBLISHED),
+    ):
+        with pytest.raises(PrcError, match=words):
+            call(PAPERS.prc)
+
+
 # One table of a paper -------------------------------------------------------------------------
 
 
@@ -242,6 +341,11 @@ LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
         CUMULATIVE,
         {"by": "g", "rates": RATES, "sizes": ("tp", "fp")},
         r"sizes= differ between the rows of 2 group\(s\)",
+    ),
+    "sizes in some rows": (
+        PAPERS.with_columns(ill=pl.when(pl.col("tpr") > 0.4).then("ill")),
+        {"by": "paper", **PUBLISHED},
+        r"sizes= differ between the rows of 1 group\(s\).* is null in all rows of a group",
     ),
     "shares": (CUMULATIVE, {"cells": (*RATES, "fn", "tn")}, "is no whole number below"),
     "negative": (

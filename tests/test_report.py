@@ -631,6 +631,24 @@ def test_published_points_with_numbers_of_examples(kind: str, tmp_path: Path) ->
         POINTS.prc.report(tmp_path / "report.html", 0.1, guarantee=0.9, **how)
 
 
+def test_a_paper_of_unknown_sizes_stays_in_the_report(tmp_path: Path) -> None:
+    sizes = PAPERS.with_columns(
+        ill=pl.when(pl.col("paper") != "B").then(100), well=pl.when(pl.col("paper") != "B").then(4_000)
+    )
+    how: dict[str, Any] = {"model": "paper", "recall": 0.6, "rates": ("tpr", "fpr")}
+    seen = reported(sizes, tmp_path, 0.001, **how, sizes=("ill", "well"))
+    said = find_box(seen)
+    assert "2 of 3 models, each tested on 4\u00a0100 cases, 100 of them positive" in said
+    assert " B " in said
+    doubts = " ".join(seen.within("b") + seen.within("li"))
+    assert "How sure the numbers of B are." in doubts
+    assert "The numbers of positives and negatives behind the rates of B." in doubts
+    assert "unknown" in {text.strip() for text in seen.within("td")}
+    none = sizes.with_columns(ill=None, well=None)
+    seen = reported(none, tmp_path, 0.001, **how, sizes=("ill", "well"))
+    assert any("The rates come without numbers of examples" in line for line in seen.within("li"))
+
+
 def test_a_report_of_points_at_their_own_prevalence(tmp_path: Path) -> None:
     """A single curve, a budget that no point meets, and no target at all."""
     one = POINTS.filter(model="a").drop("t")

@@ -38,6 +38,7 @@ from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.segment_sums import collect_curves
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.sweep.group_table import has_class
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,8 +122,8 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
     groups = table.collect(segments.groups, "", n_etas=1)
     models = ModelIndex(groups.select(*table.by))
-    has_both = pl.all_horizontal(pl.col(N_POS, N_NEG).is_not_null())
-    has_curve = groups.select(has_both if table.has_counts else pl.lit(True)).to_series()
+    has_both = pl.all_horizontal(has_class(table, N_POS), has_class(table, N_NEG))
+    has_curve = groups.select(has_both).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
     numbered = (
         groups.select(GROUP)

@@ -69,7 +69,7 @@ from polars_prcurve.metrics.curve_metric import (
 )
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
-from polars_prcurve.sweep.group_table import SweepTables, class_sizes
+from polars_prcurve.sweep.group_table import SweepTables, class_sizes, has_class
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sweep_table import build_sweep
 
@@ -287,15 +287,13 @@ def _has_weights(table: InputTable) -> bool:
 
 
 def _gather_facts(table: InputTable) -> CurveFacts:
-    examples = table.has_counts and not _has_weights(table)
-    sizes = (pl.col(name).cast(pl.Float64) if examples else None for name in (N_POS, N_NEG))
-    return CurveFacts(
-        repeat_in_rows(pl.col("eta"), pl.col(PAIR)),
-        pl.col(N_POS).is_not_null() if table.has_counts else pl.lit(True),
-        pl.col(N_NEG).is_not_null() if table.has_counts else pl.lit(True),
-        pl.col(LEAST_FPR),
-        *sizes,
-    )
+    has_positives, has_negatives = (has_class(table, name) for name in (N_POS, N_NEG))
+    n_pos = n_neg = None
+    if table.has_counts and not _has_weights(table):
+        n_pos = pl.when(has_positives).then(pl.col(N_POS).cast(pl.Float64))
+        n_neg = pl.when(has_negatives).then(pl.col(N_NEG).cast(pl.Float64))
+    eta = repeat_in_rows(pl.col("eta"), pl.col(PAIR))
+    return CurveFacts(eta, has_positives, has_negatives, pl.col(LEAST_FPR), n_pos, n_neg)
 
 
 def build_segments(

@@ -15,13 +15,16 @@ from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_a
 from polars_prcurve.column_names import SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
-from polars_prcurve.inputs.column_reader import Column, ColumnReader
+from polars_prcurve.inputs.column_reader import Column, ColumnReader, ReadColumn
 
 Cells: TypeAlias = tuple[Column, Column, Column, Column]
 """The columns of tp, fp, fn and tn."""
 
 Sizes: TypeAlias = tuple[Column | int, Column | int]
-"""The numbers of positives and of negatives behind rates, as columns or as two numbers."""
+"""The numbers of positives and of negatives behind rates, as columns or as two numbers.
+
+They are null in the rows of a group of which a number is not known.
+"""
 
 
 class Points(NamedTuple):
@@ -88,10 +91,17 @@ def _read_rates(
 
 
 def _read_size(reader: ColumnReader, size: Any) -> pl.Expr:
-    """Return the number of examples of a class, as a float."""
-    if isinstance(size, str | pl.Expr):
-        return _read_count(reader, "sizes", size).cast(pl.Float64)
-    return pl.lit(float(read_whole_number("sizes=", size, 0)))
+    """Return the number of examples of a class, as a float; null where it is not known."""
+    if not isinstance(size, str | pl.Expr):
+        return pl.lit(float(read_whole_number("sizes=", size, 0)))
+    given = reader.read_column("sizes", size)
+    value = given.value.cast(pl.Float64)
+    if given.dtype == pl.Null:
+        return value
+    _require_numbers(given)
+    value = value.fill_nan(None)
+    _check_counts(reader, given.what, value)
+    return value
 
 
 def _read_cells(
@@ -117,12 +127,22 @@ def _read_cells(
 
 
 def _read_count(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:
-    """Return a column of whole numbers; floats have to be whole, too."""
+    """Return a column of whole numbers without a null; floats have to be whole, too."""
     given = reader.read_column(argument, column)
+    _require_numbers(given)
+    reader.handle_missing(given)
+    _check_counts(reader, given.what, given.value)
+    return given.value
+
+
+def _require_numbers(given: ReadColumn) -> None:
+    """Raise unless a column is of numbers."""
     if not given.dtype.is_numeric():
         raise PrcError(f"{given.what} is {given.dtype}; expected whole numbers >= 0")
-    reader.handle_missing(given)
+
+
+def _check_counts(reader: ColumnReader, what: str, value: pl.Expr) -> None:
+    """Add checks that the values of a column, as far as there are any, are whole numbers >= 0."""
     count = reader.tallies.count
-    reader.add_checks(value_checks.amount_checks(count, given.what, given.value))
-    reader.add_checks(value_checks.whole_checks(count, given.what, given.value))
-    return given.value
+    reader.add_checks(value_checks.amount_checks(count, what, value))
+    reader.add_checks(value_checks.whole_checks(count, what, value))

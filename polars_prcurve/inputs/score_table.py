@@ -263,6 +263,11 @@ class RateTable(InputTable):
         """Whether metrics are computed from the four counts of a row, and not from its rates."""
         return self.argument == "cells"
 
+    @property
+    def may_lack_sizes(self) -> bool:
+        """Whether the numbers of examples may be known of some groups alone."""
+        return self.has_counts and not self.has_cells
+
     def require_example_counts(self, argument: str = "confidence=") -> RateTable:
         """Return the table; raise if it does not tell the number of examples."""
         if not self.has_counts:

@@ -85,7 +85,8 @@ def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr)
     fields = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least, "growth": growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
     row = pl.concat_list(pl.struct(value.alias(name) for name, value in fields.items()))
-    return row.list.agg(_integrate_u().struct.field("value").sum())
+    mean = row.list.agg(_integrate_u().struct.field("value").sum())
+    return pl.when(k.is_not_null()).then(mean)  # a sum of nulls is 0
 
 
 def _integrate_u() -> pl.Expr:

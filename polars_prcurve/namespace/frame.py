@@ -147,7 +147,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Thresholds and counts are null in the result.
     sizes
         With `rates`, the numbers of positives and negatives behind them, as two columns or two
-        numbers. Then there are intervals, an own prevalence, and counts, which are not rounded.
+        numbers. Then there are intervals, an own prevalence, and counts, which are not rounded. A null
+        is a size that is not known: its group has no interval, and nothing is left out, whatever
+        `missing` says.
     cells
         Four columns, `("tp", "fp", "fn", "tn")`, in place of label, for a table that is already
         cumulative: one row per threshold, as other tools report it, or the one row of a paper. `score`

@@ -33,7 +33,7 @@ from polars_prcurve.inputs.group_frames import (
     missing_row_check,
     read_group_keys,
 )
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
@@ -63,6 +63,8 @@ class EtaTable:
     """The number of rows per prevalence, which are numbered in COPY."""
     own_eta: str | None = None
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
+    may_hold_own: bool = False
+    """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
 
     @property
     def has_one_row_per_group(self) -> bool:
@@ -110,7 +112,8 @@ def read_eta(
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    return EtaTable(frame, etas_per_group=len(values), shared=shared)
+    own = None in values
+    return EtaTable(frame, etas_per_group=len(values), shared=shared, may_hold_own=own)
 
 
 _ROUNDING = 1e-12
@@ -154,7 +157,7 @@ def _read_eta_frame(
         checked = run_query(checked).lazy()
         etas_per_group = None if keys else eta.height
     grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
-    return replace(grid, uncertain=uncertain)
+    return replace(grid, uncertain=uncertain, may_hold_own=True)
 
 
 def _eta_frame_checks(
@@ -236,6 +239,21 @@ def same_eta_check() -> Check:
         "; pass eta= as numbers, or as a frame with a prevalence per group",
     )
     return Check(low < high, text)
+
+
+def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Check]:
+    """Return the check that no group of points is asked for its own prevalence without class sizes.
+
+    It is read where `first` is true.
+    """
+    if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
+        return []
+    unknown = (pl.col(IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
+    text = (
+        " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
+        "prevalence per group"
+    )
+    return [Check(unknown > 0, compose_sentence("sizes= are null in ", unknown.cast(pl.String), text))]
 
 
 def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> tuple[pl.Expr, pl.Expr]:

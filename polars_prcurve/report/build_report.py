@@ -246,13 +246,15 @@ def _describe_test(
 
 def _describe_sizes(source: ReportSource, tested: pl.DataFrame) -> str:
     """Return how many examples of each class the test has, and its prevalence if groups share it."""
-    sizes = tested.select(*source.group_columns, "n_pos", "n_neg").unique()
+    told = tested.select(*source.group_columns, "n_pos", "n_neg").unique()
+    sizes = told.drop_nulls(["n_pos", "n_neg"])
     if sizes.is_empty():
-        return "the table has no rows"
+        return "the table has no rows" if told.is_empty() else "not all sizes of the test are known"
     pos, neg = sizes["n_pos"], sizes["n_neg"]
     etas = (pos / (pos + neg)).fill_nan(None).drop_nulls().unique().to_list()
     what = "groups" if source.by_columns or source.model is None else "models"
-    many = f"{sizes.height} {what}, each " if sizes.height > 1 else ""
+    of_all = "" if sizes.height == told.height else f" of {told.height}"
+    many = f"{sizes.height}{of_all} {what}, each " if told.height > 1 else ""
     own = f" ({say_eta(etas[0])})" if len(etas) == 1 and etas[0] > 0 and not source.within else ""
     cases = "the sum of weights of" if "weight" in source.arguments else "tested on"
     return glue_numbers(

@@ -91,7 +91,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
     kinds = (
         _doubt_direction(source, tables.areas),
         _doubt_single_class(source, tables),
-        _doubt_everything(source, request),
+        _doubt_everything(source, request, tables),
         _doubt_targets(source, tables),
         _doubt_orders(source, request, tables),
         _doubt_points(source, request),
@@ -176,8 +176,10 @@ def _doubt_single_class(source: ReportSource, tables: ReportTables) -> Iterator[
         )
 
 
-def _doubt_everything(source: ReportSource, request: ReportRequest) -> Iterator[Doubt]:
-    """Yield why there are no intervals at all."""
+def _doubt_everything(
+    source: ReportSource, request: ReportRequest, tables: ReportTables
+) -> Iterator[Doubt]:
+    """Yield why there are no intervals at all, or none of some groups."""
     if not source.has_counts:
         yield Doubt(
             "How sure any of this is.",
@@ -186,6 +188,21 @@ def _doubt_everything(source: ReportSource, request: ReportRequest) -> Iterator[
         )
     elif request.confidence is None:
         yield Doubt("How sure any of this is.", "This report was made without intervals.")
+    elif names := _list_unknown_sizes(source, tables.areas):
+        who = join_names(_list_names(names))
+        yield Doubt(
+            f"How sure the numbers of {who} are.",
+            "Their rates come without numbers of examples, so they have no interval, and an order with "
+            "them is not tested.",
+            f"The numbers of positives and negatives behind the rates of {who}.",
+        )
+
+
+def _list_unknown_sizes(source: ReportSource, areas: pl.DataFrame) -> list[str]:
+    """Return the names of groups of which the number of positives or of negatives is not known."""
+    unknown = areas.filter(pl.any_horizontal(pl.col("n_pos", "n_neg").is_null()))
+    groups = unknown.select(source.group_columns).unique(maintain_order=True)
+    return [" · ".join(map(name_value, row)) for row in groups.rows()]
 
 
 def _doubt_points(source: ReportSource, request: ReportRequest) -> Iterator[Doubt]:
@@ -347,7 +364,9 @@ def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
         )
         whose = f", {name}" if name else ""
         if span is not None and span[1] - span[0] > _WIDE:
-            n = format_count(decision.n_pos)
+            n = format_count(
+                _add_counts(best.row, "tp", "fn") if source.is_published else decision.n_pos
+            )
             yield Doubt(
                 f"How many of the positives are found{whose}.",
                 f"With {n} positives in the test, {say_share(best.read('recall'))} found means anything "
@@ -441,7 +460,7 @@ def _find_sizes_of_points(
     asked = {name: schema[name] for name in source.group_columns}
     asked |= dict.fromkeys(("recall", "fpr", "n_pos", "n_neg"), pl.Float64())
     rows = [
-        {**row, "n_pos": round(row["tp"] + row["fn"]), "n_neg": round(row["fp"] + row["tn"])}
+        {**row, "n_pos": _add_counts(row, "tp", "fn"), "n_neg": _add_counts(row, "fp", "tn")}
         for row in chosen
         if row["recall"] is not None
     ]
@@ -456,6 +475,12 @@ def _find_sizes_of_points(
         confidence=request.confidence,
     )
     return sizes
+
+
+def _add_counts(row: Mapping[str, Any], *names: str) -> int | None:
+    """Return the sum of the counts of a class at a point; None if its size is not known."""
+    counts = [row[name] for name in names]
+    return None if None in counts else round(sum(counts))
 
 
 def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: float) -> str:
@@ -510,9 +535,9 @@ _SAID_ALONE = {
 
 def _write_size(row: Mapping[str, Any], column: str, name: str) -> str:
     """Return a number of examples as a cell, in bold if the test has fewer than it takes."""
-    has = row[column.removesuffix("_needed")]
-    number = escape(_say_size(row[column]))
-    is_short = column.endswith("_needed") and row[column] is not None and row[column] > has
+    has, is_needed = row[column.removesuffix("_needed")], column.endswith("_needed")
+    number = escape(_say_size(row[column]) if is_needed or has is not None else "unknown")
+    is_short = is_needed and None not in (row[column], has) and row[column] > has
     text = f"<b>{number}</b>" if is_short else number
     return f'<td class="number" role="cell"{name_cell(name)}>{text}</td>'
 

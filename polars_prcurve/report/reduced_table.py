@@ -82,7 +82,7 @@ class ReportSource:
 
     @property
     def has_counts(self) -> bool:
-        """Whether the numbers of examples behind the rates are known."""
+        """Whether the numbers of examples are known, at least behind the rates of some groups."""
         return "rates" not in self.arguments or "sizes" in self.arguments
 
     @property
@@ -215,7 +215,7 @@ def _read_points(
         if sweep["threshold"].null_count() < sweep.height:
             arguments["score"] = COUNT_COLUMNS[0]
             columns[COUNT_COLUMNS[0]] = pl.col("threshold")
-    elif "sizes" in given:
+    elif sweep["tp"].count() or sweep["fp"].count():  # a size is known
         arguments["sizes"] = COUNT_COLUMNS[1:]
         sums = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")  # of rates times sizes
         columns |= {n: size.round() for n, size in zip(COUNT_COLUMNS[1:], sums, strict=True)}

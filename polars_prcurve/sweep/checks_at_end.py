@@ -10,7 +10,12 @@ import polars as pl
 
 from polars_prcurve.column_names import FIRST_IN_GROUP, GROUP, PAIR
 from polars_prcurve.inputs.score_table import InputTable, RateTable
-from polars_prcurve.prevalence.eta_table import EtaTable, eta_row_checks, same_eta_check
+from polars_prcurve.prevalence.eta_table import (
+    EtaTable,
+    eta_row_checks,
+    own_eta_checks,
+    same_eta_check,
+)
 from polars_prcurve.query_checks import Check, stop_if_broken
 from polars_prcurve.sweep.group_table import keep_counted_groups
 from polars_prcurve.sweep.published_rates import point_checks
@@ -44,9 +49,10 @@ def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
 
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
-    checks = eta_row_checks(grid, pl.col(FIRST_IN_GROUP))
+    first = pl.col(FIRST_IN_GROUP)
+    checks = [*eta_row_checks(grid, first), *own_eta_checks(table, grid, first)]
     if grid.shared:
         checks.append(same_eta_check())
     if isinstance(table, RateTable):
-        checks += point_checks(table, lambda name: pl.when(FIRST_IN_GROUP).then(name).otherwise(0).sum())
+        checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
     return checks

@@ -48,21 +48,21 @@ class SweepTables(NamedTuple):
     rates, by GROUP and rising fpr: the rates, RECALL_BEFORE, FPR_BEFORE, and recall as CUM_POS."""
     groups: pl.LazyFrame
     """By GROUP: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
-    and N_POS and N_NEG, which are null if zero."""
+    and N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
     design: bool = False
     """Whether rows have what the errors of weighted examples are computed from; see `design_sizes`."""
 
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
-    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates without sizes."""
+    """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
     pos, neg = (count.cast(pl.Float64) * pl.col(WEIGHT_UNIT) for count in class_counts(table))
     return pos, neg
 
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
-    """Positives and negatives of a group as users see them; null in rates without sizes."""
+    """Positives and negatives of a group as users see them; null in rates of unknown size."""
     if isinstance(table, RateTable) and table.count_dtype is not None:
-        n_pos, n_neg = (pl.col(n).fill_null(0).cast(table.count_dtype) for n in (N_POS, N_NEG))
+        n_pos, n_neg = (pl.col(n).cast(table.count_dtype) for n in (N_POS, N_NEG))
         return n_pos.alias("n_pos"), n_neg.alias("n_neg")
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
@@ -70,6 +70,16 @@ def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     pos = to_count(table, pl.col(N_POS).fill_null(0))
     neg = to_count(table, pl.col(N_NEG).fill_null(0), NEG_EXPONENT)
     return pos.alias("n_pos"), neg.alias("n_neg")
+
+
+def has_class(table: InputTable, total: str) -> pl.Expr:
+    """Return whether a group has examples of the class with this total, N_POS or N_NEG.
+
+    Rates tell that it has some, also if it is not known how many.
+    """
+    if isinstance(table, RateTable):
+        return (pl.col(total) > 0).fill_null(True) if table.has_counts else pl.lit(True)
+    return pl.col(total).is_not_null()
 
 
 def build_float_totals(table: ScoreTable, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:

@@ -39,12 +39,9 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
     groups = build_groups(table, _class_sizes(table)).with_columns(pl.lit(1.0).alias(WEIGHT_UNIT))
     if table.has_counts:
-        # A null total makes every rate of an empty class null.
-        groups = groups.with_columns(
-            pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)
-        ).with_columns(
-            plain_design_columns(pl.col(N_POS).cast(pl.Float64), pl.col(N_NEG).cast(pl.Float64))
-        )
+        # A class without examples has no interval, as one of unknown size.
+        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (N_POS, N_NEG))
+        groups = groups.with_columns(plain_design_columns(*sizes))
     rows = join_group_numbers(table, table.rows, groups)
     order = [GROUP, "fpr", "recall", *([] if table.score_dtype is None else [SCORE])]
     rows = rows.sort(
@@ -63,16 +60,21 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
 
 
 def _class_sizes(table: RateTable) -> list[pl.Expr]:
-    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points."""
+    """Return what is aggregated per group: N_POS, N_NEG, and whether they differ between points.
+
+    A size that is null at all points of a group is not known.
+    """
     if not table.has_counts:
         return []
     columns = table.columns
     n_pos, n_neg = columns["tp"] + columns["fn"], columns["fp"] + columns["tn"]
     # Sizes that are one number are as long as the table this way.
-    n_pos, n_neg = (size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg))
-    differ = (n_pos.max() != n_pos.min()) | (n_neg.max() != n_neg.min())
-    sizes = [n_pos.max().alias(N_POS), n_neg.max().alias(N_NEG)]
-    return [*sizes, differ.cast(pl.Int64).alias(SIZES_DIFFER)]
+    both = [size + 0 * columns["recall"].is_null() for size in (n_pos, n_neg)]
+    differ = pl.any_horizontal(
+        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any()) for size in both
+    )
+    sizes = [size.max().alias(name) for size, name in zip(both, (N_POS, N_NEG), strict=True)]
+    return [*sizes, differ.fill_null(False).cast(pl.Int64).alias(SIZES_DIFFER)]
 
 
 def _null_columns(table: RateTable) -> list[pl.Expr]:
@@ -115,5 +117,6 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
     differ = count(SIZES_DIFFER)
     what = "sizes= differ" if table.argument == "rates" else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
+    text += "; what is not known is null in all rows of a group" if table.argument == "rates" else ""
     sentence = compose_sentence(f"{what} between the rows of ", differ.cast(pl.String), text)
     return [Check(differ > 0, sentence), falling]

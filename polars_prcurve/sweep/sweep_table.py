@@ -41,7 +41,8 @@ from polars_prcurve.column_names import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
-from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.prevalence.eta_table import EtaTable, join_etas, own_eta_checks
+from polars_prcurve.query_checks import stop_if_broken
 from polars_prcurve.sweep.cluster_sizes import set_cluster_sizes
 from polars_prcurve.sweep.design_sizes import add_design_shares, set_design_sizes
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
@@ -100,6 +101,8 @@ def build_eta_sweep(
         frame = rows.join(groups, on=GROUP, maintain_order="left")
     else:
         groups = join_etas(groups, grid, *class_sizes(table))
+        if checks := own_eta_checks(table, grid, pl.lit(True)):
+            groups = stop_if_broken(groups, checks)
         if grid.has_one_row_per_group:
             frame = rows.join(groups, on=GROUP, maintain_order="left")
         else:

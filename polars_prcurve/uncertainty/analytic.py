@@ -337,6 +337,7 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(ODDS) > 0) & pl.col(ODDS).is_finite()
+    known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
     enough = (fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.

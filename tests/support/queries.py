@@ -135,6 +135,16 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.summary([0.1, None], by="g", metrics=ERRORS, confidence=0.95, **CELLS),
     ),
     "sample_size, of cells": (CUMULATIVE, lambda p: p.sample_size(recall=0.5, by="g", **CELLS)),
+    "curve, of some sizes": (
+        POINTS.with_columns(p=pl.when(pl.col("g") == "a").then(40), n=900),
+        lambda p: p.curve(0.01, by="g", rates=("tpr", "fpr"), sizes=("p", "n"), confidence=0.9),
+    ),
+    "summary, of some sizes": (
+        POINTS.with_columns(p=pl.when(pl.col("g") == "a").then(40), n=900),
+        lambda p: p.summary(
+            0.01, by="g", metrics="roc_auc", rates=("tpr", "fpr"), sizes=("p", "n"), confidence=0.9
+        ),
+    ),
     "resolution, of sizes": (POINTS, lambda p: p.resolution(recall=0.5, by="g", **SIZES)),
     "summary": (DF, lambda p: p.summary(by=["g", "h"])),
     "summary, grid": (DF, lambda p: p.summary([0.5, None, 0.01], by="g", metrics=AREAS)),
