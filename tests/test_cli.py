@@ -513,6 +513,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     one = prc(wide).compare(["a", "b"], 0.1, metrics="recall", threshold=25.5)
     assert_frame_equal(table(f"{command} 25.5"), one, rel_tol=1e-12)
     os.remove("out.parquet")
+    capsys.readouterr()
     for line, words in {
         "points new.parquet --threshold chosen.csv": "the --threshold file and the table both have",
         "points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
@@ -933,6 +934,38 @@ def on_a_terminal(
         patch.setenv("TERM", "xterm")
         assert main(shlex.split(command)) == (2 if "error: " in notes.getvalue() else 0)
     return screen.getvalue(), notes.getvalue()
+
+
+def test_sums_of_weights_are_called_so(here: Path) -> None:
+    parts = pl.DataFrame({"site": ["x", "y"], "eta": [0.1, 0.01], "share": [1, 3]})
+    parts.write_csv("field.csv")
+    table = WIDE.with_columns(score="a", weight=0.37 + pl.col("b") / 100)
+    table.write_csv("sites.csv")
+    for options in ("--weight weight", "--within site --eta field.csv"):
+        shown, notes = on_a_terminal(f"summary sites.csv {options} --metrics roc_auc")
+        said = " ".join(shown.partition("\n\n")[0].split())
+        assert "tested on" not in said
+        words = r"the weights of positives add up to [\d.]+, those of negatives to [\d.]+$"
+        assert re.search(words, said), notes
+    shown, _ = on_a_terminal("summary sites.csv --metrics roc_auc")
+    assert "tested on 32 positives, 32 negatives" in shown
+
+
+def test_sizes_for_all_prevalences_say_so(here: Path) -> None:
+    asked = "sample-size scores.csv --weight weight --recall 0.5"
+    assert "at any prevalence (at one, --eta, fewer will do)" in on_a_terminal(asked)[0]
+    assert "any prevalence" not in on_a_terminal(f"{asked} --eta own")[0]
+
+
+def test_sizes_that_cannot_be_told_or_say_little_have_a_note(here: Path) -> None:
+    """Worked by hand: at recall 1 all 2 of 4 negatives are flagged, so precision at 0.01 is 0.0198."""
+    pl.DataFrame({"score": [4, 3, 2, 2, 1, 0], "label": [1, 0, 1, 0, 0, 0]}).write_csv("few.csv")
+    _, notes = on_a_terminal("sample-size few.csv --recall 0.5 1 --eta 0.01")
+    assert "1 row without numbers: no positive is found there, or no negative is flagged" in notes
+    little = "precision is 0.02 in 1 of 2 rows, so a band 0.1 wide says little of it"
+    assert f"{little}; pass a smaller --delta, such as 0.01" in notes
+    _, notes = on_a_terminal("sample-size few.csv --recall 1 --eta 0.01 --delta 0.01 -o needed.csv")
+    assert "polars-prcurve: " not in notes
 
 
 def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:

@@ -664,6 +664,24 @@ def test_a_report_of_points_at_their_own_prevalence(tmp_path: Path) -> None:
     assert f"In the test a leads with {ranks['value'][0]:.3f}" in find_box(seen)
 
 
+def test_a_report_of_weights_tells_numbers_of_examples(tmp_path: Path) -> None:
+    """Weights that are equal within a class count as all of its examples, whatever they add up to."""
+    df = DF.with_columns(w=pl.when("label").then(0.001).otherwise(0.25))
+    how: dict[str, Any] = {"model": "model", "recall": 0.5}
+    seen = reported(df, tmp_path, None, weight="w", **how)
+    n_pos, n = DF["label"].sum() // 2, DF.height // 2
+    assert f"2 models, each tested on {n} cases, {n_pos} of them positive, with weights" in find_box(
+        seen
+    )
+    cells = [text.strip() for text in seen.within("td")]
+    assert cells.count(str(n_pos)) == cells.count(str(n - n_pos)) == 2
+    assert any("By its weights the test counts as so many" in text for text in seen.within("span"))
+    sums = df.prc.counts(by="model", weight="w")
+    squares = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
+    said = find_box(reported(sums, tmp_path, None, counts=squares, **how))
+    assert f"2 models, whose weights of positives add up to {0.001 * n_pos:.6g}, those of" in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_a_paired_report_is_of_complete_examples(weight: str | None, tmp_path: Path) -> None:

@@ -60,6 +60,33 @@ def _describe_need(row: dict[str, Any]) -> str:
     return f"even perfect scores need {numbers} ({columns}); if the table has as many, it is the scores"
 
 
+# Sizes that cannot be told, or say little --------------------------------------------------------
+
+
+def describe_needed_sizes(sizes: pl.DataFrame, delta: float) -> Iterator[str]:
+    """Yield why sizes are missing, and that a band as wide as precision itself says little of it."""
+    is_met = pl.col("recall").is_not_null()
+    missing = sizes.filter(is_met & pl.col("n_neg_needed").is_null())
+    if missing.height:
+        rows = f"{missing.height} row{'' if missing.height == 1 else 's'}"
+        yield (
+            f"{rows} without numbers: no positive is found there, or no negative is flagged, so the "
+            "table does not tell the rate that they depend on"
+        )
+    if "eta" not in sizes.columns:
+        return
+    true, false = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
+    precision = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()
+    low = [value for value in precision if value is not None and 0 < value <= delta]
+    if low:
+        least, most = f"{min(low):.2g}", f"{max(low):.2g}"
+        span = least if least == most else f"{least} to {most}"
+        yield (
+            f"precision is {span} in {len(low)} of {sizes.height} rows, so a band {delta:g} wide says "
+            f"little of it; pass a smaller --delta, such as {min(low) / 2:.1g}"
+        )
+
+
 # Estimates that a test refutes -------------------------------------------------------------------
 
 IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import polars as pl
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.notes import (
+    describe_needed_sizes,
     describe_refuted_estimates,
     describe_unmet_promises,
     print_note,
@@ -25,6 +27,7 @@ from polars_prcurve.cli.read_command import (
     report_dropped_rows,
 )
 from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_rows
+from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.progress import show_seconds
 from polars_prcurve.query_checks import run_query
 from polars_prcurve.visible_text import make_visible, shorten_name
@@ -43,10 +46,19 @@ def write_table(args: argparse.Namespace) -> None:
         else:
             write(query)
     if shown is not None:
-        print_rows(shown, Layout(asked.arguments.get("by", []), args.columns, asked.level))
+        print_rows(shown, _build_layout(args, asked))
     elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
         rows, seconds = _count_rows(table_files.scan_files(args.output)), time.monotonic() - started
         print_progress(f"wrote {rows} rows to {args.output} in {seconds:.1f} s")
+
+
+def _build_layout(args: argparse.Namespace, asked: AskedMethod) -> Layout:
+    """Return how a terminal shows the table of a command."""
+    given = asked.arguments
+    weighted = "within" in given or gives_squares(given.get("weight"), given.get("counts"))
+    at_any_eta = args.ask is FilePrc.sample_size and "eta" not in given
+    above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
+    return Layout(given.get("by", []), args.columns, asked.level, weighted, above)
 
 
 def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
@@ -56,6 +68,11 @@ def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
     if "guarantee" in asked.arguments:  # points are few, and read twice
         table = run_query(table)
         for sentence in describe_unmet_promises(table, by):
+            print_note(sentence)
+    if args.ask is FilePrc.sample_size:
+        table = run_query(table)
+        delta = asked.arguments.get("delta", inspect.signature(args.ask).parameters["delta"].default)
+        for sentence in describe_needed_sizes(table, delta):
             print_note(sentence)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
         for sentence in describe_refuted_estimates(table, by):

@@ -59,6 +59,10 @@ class Layout(NamedTuple):
     """The columns that answer the question of the command, in order of importance."""
     level: float | None = None
     """The level of intervals."""
+    weighted: bool = False
+    """Whether numbers of examples are sums of weights."""
+    above: str = ""
+    """What is to be said above the table beside what is the same in all rows."""
 
 
 class ShownRows(NamedTuple):
@@ -171,15 +175,23 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
         row = table.row(0, named=True)
         parts.append(_describe_eta(row["eta"], row.get("eta_low"), row.get("eta_high")))
         told |= {"eta", *ends}
+    parts += [layout.above] if layout.above else []
     if {"n_pos", "n_neg"} <= constant:
-        n_pos, n_neg = (show_amount(table[name][0]) for name in ("n_pos", "n_neg"))
-        parts.append(f"tested on {say_sizes(n_pos, n_neg)}")
+        parts.append(_describe_sizes(*table.select("n_pos", "n_neg").row(0), weighted=layout.weighted))
         told |= {"n_pos", "n_neg"}
     if "guarantee" in constant:
         parts.append(f"with a guarantee of {table['guarantee'][0]:g}")
         told.add("guarantee")
     lines = ["; ".join(parts)] if parts else []
     return lines, told | _find_nulls(table, layout)
+
+
+def _describe_sizes(n_pos: Any, n_neg: Any, *, weighted: bool) -> str:
+    """Return the numbers of examples in words, and sums of weights as what they are."""
+    if weighted:
+        pos, neg = (show_number(n, choose_decimals([n_pos, n_neg])) for n in (n_pos, n_neg))
+        return f"the weights of positives add up to {pos}, those of negatives to {neg}"
+    return f"tested on {say_sizes(show_amount(n_pos), show_amount(n_neg))}"
 
 
 def _show_target(criterion: str, target: float | None) -> str:

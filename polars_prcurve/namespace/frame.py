@@ -1672,7 +1672,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             The width of the whole band, upper minus lower precision.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
-            prevalences. For the own one pass `[None]`.
+            prevalences, which often takes several times the examples. For the own one pass `[None]`:
+            with weights, such as those of `reweight`, that is the prevalence of the field.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         threshold, recall, fpr
@@ -1687,7 +1688,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - with `eta`, `eta`: Float64, and what an eta frame carries
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table
+        - `n_pos`, `n_neg`: Int64, the numbers in the table; with weights Float64, their sums, which are
+          not comparable with the numbers needed: a class counts as `sum(w)**2 / sum(w**2)` examples
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
           classes share the burden: either rate alone would be known about equally well. More of one
           class than needed makes up for fewer of the other.
@@ -2338,7 +2340,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         mix
             The share of each class in the field, for every class of the label: `{"cat": 20, "dog": 80}`.
             Shares are relative. Adds the column `weight`, with which the classes have these shares. Pass
-            `weight="weight"` on, and leave `eta` out: it is then the share of each class.
+            `weight="weight"` on, and leave `eta` out: it is then the share of each class (in
+            `sample_size`, pass `[None]`).
 
         Returns
         -------

@@ -201,7 +201,8 @@ def build_report_parts(
     if source.model is not None and not source.within:
         ranks = source.rank_models(request.eta.exact, request.confidence)
     points = collect_points(source, request)
-    sizes = source.count_examples(source.group_columns) if source.within else areas
+    is_counted = bool(source.within) or source.examples is not None
+    sizes = source.count_examples(source.group_columns) if is_counted else areas
     decisions = compare_leaders(source, request, rank_options(source, request, points, sizes))
     curves = source.merged.curve(
         request.eta.headline,
@@ -254,12 +255,16 @@ def _describe_sizes(source: ReportSource, tested: pl.DataFrame) -> str:
     etas = (pos / (pos + neg)).fill_nan(None).drop_nulls().unique().to_list()
     what = "groups" if source.by_columns or source.model is None else "models"
     of_all = "" if sizes.height == told.height else f" of {told.height}"
-    many = f"{sizes.height}{of_all} {what}, each " if told.height > 1 else ""
-    own = f" ({say_eta(etas[0])})" if len(etas) == 1 and etas[0] > 0 and not source.within else ""
-    cases = "the sum of weights of" if "weight" in source.arguments else "tested on"
-    return glue_numbers(
-        f"{many}{cases} {format_range(pos + neg)} cases, {format_range(pos)} of them positive{own}"
-    )
+    many = f"{sizes.height}{of_all} {what}, " if told.height > 1 else ""
+    is_own = len(etas) == 1 and etas[0] > 0 and not (source.within or source.examples is not None)
+    own = f" ({say_eta(etas[0])})" if is_own else ""
+    if source.counts_as is not None and source.examples is None:
+        start = f"{many}whose" if many else "the"
+        sums = f"add up to {format_range(pos)}, those of negatives to {format_range(neg)}"
+        return glue_numbers(f"{start} weights of positives {sums}{own}")
+    weighted = "" if source.examples is None else ", with weights"
+    cases = f"{format_range(pos + neg)} cases, {format_range(pos)} of them positive{own}{weighted}"
+    return glue_numbers(f"{many}{'each ' if many else ''}tested on {cases}")
 
 
 def _list_contents(source: ReportSource, tables: ReportTables) -> list[tuple[str, str]]:

@@ -433,9 +433,12 @@ def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequen
     if source.within or request.confidence is None or all(row["recall"] is None for row in chosen):
         return ""
     find = _find_sizes_of_points if source.is_published else _find_sizes_of_scores
-    return _write_size_table(
-        source, find(source, request, chosen).drop_nulls("recall"), request.confidence
-    )
+    sizes = find(source, request, chosen).drop_nulls("recall")
+    if source.counts_as is not None:  # weights stand for fewer examples than there are
+        names = source.group_columns
+        how: dict[str, Any] = {"on": names, "nulls_equal": True} if names else {"how": "cross"}
+        sizes = sizes.drop("n_pos", "n_neg").join(source.counts_as, **how, maintain_order="left")
+    return _write_size_table(source, sizes, request.confidence)
 
 
 def _find_sizes_of_scores(
@@ -510,6 +513,8 @@ def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: flo
         f"Examples for precision within 10 points, from low to high end of its {level} interval, at the "
         "scores above and at any share of positives. Bold: more than the test has"
     )
+    if source.counts_as is not None:
+        caption += ". By its weights the test counts as so many examples as are told here"
     note = (
         '<p class="note">– No false alert or no positive is found at this score, so the number cannot '
         "be told.</p>"

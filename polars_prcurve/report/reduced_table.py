@@ -15,10 +15,16 @@ from typing import Any, Protocol
 import polars as pl
 
 from polars_prcurve.argument_kinds import refuse_arguments
-from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED, SQUARE_COLUMNS, SWEEP_COLUMNS
+from polars_prcurve.column_names import (
+    COUNT_COLUMNS,
+    RESERVED,
+    SQUARE_COLUMNS,
+    SWEEP_COLUMNS,
+    select_column,
+)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
-from polars_prcurve.inputs.table_arguments import drop_incomplete_examples
+from polars_prcurve.inputs.table_arguments import drop_incomplete_examples, gives_squares
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.query_checks import run_query
 
@@ -69,6 +75,10 @@ class ReportSource:
     """Rows of that table."""
     within: tuple[str, ...] = ()
     """The columns that tell the parts of a field apart."""
+    examples: pl.DataFrame | None = None
+    """Counts of the examples themselves, where `hashed_table` holds sums of their weights."""
+    counts_as: pl.DataFrame | None = None
+    """With weights, as how many examples the classes of each group count."""
 
     @property
     def by_columns(self) -> list[str]:
@@ -130,7 +140,7 @@ class ReportSource:
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
         """Return the numbers of positives and negatives that were tested, by some columns."""
         sums = pl.col("n_pos", "n_neg").sum()
-        counts = self.hashed_table
+        counts = self.hashed_table if self.examples is None else self.examples
         return (
             counts.group_by(columns, maintain_order=True).agg(sums) if columns else counts.select(sums)
         )
@@ -182,24 +192,70 @@ def read_source(
     if has_points:
         return _read_points(open_table, run_query(query.sweep(by=groups, **given)), model, given)
     count_table = run_query(query.counts(by=groups, **given))
-    if "weight" in given:
-        count_table = count_table.drop(SQUARE_COLUMNS)  # intervals are of the rows themselves
+    if gives_squares(given.get("weight"), given.get("counts")):
+        return _read_weighted(open_table, frame, count_table, by=by, model=model, id=id, given=given)
     names = count_table.columns[: -len(COUNT_COLUMNS)]
     arguments: dict[str, Any] = {"counts": COUNT_COLUMNS[1:]}
-    counts = open_table(count_table)
-    # Weighted rows serve all charts and tables themselves, so no shorter table is made of them.
-    merged = counts if "weight" in given else open_table(_merge_negatives(count_table))
-    if "weight" not in given and not list_columns("id=", id):
+    counts, merged = open_table(count_table), open_table(_merge_negatives(count_table))
+    if not list_columns("id=", id):
         return ReportSource(counts, arguments, names, model, count_table, merged, open_table)
-    # From here on groups go by name, so expressions in by= become columns.
-    named = frame.lazy().with_columns(column for column in by if isinstance(column, pl.Expr))
-    examples = run_query(named)
-    rows, n = open_table(examples), examples.height
-    paired = (rows, {**given, "id": id}) if list_columns("id=", id) else None
-    if "weight" in given:
-        # Intervals of weighted rows need the weight of each row, which sums do not tell.
-        return ReportSource(rows, given, names, model, count_table, rows, open_table, paired, n)
+    examples = _name_groups(frame, by)
+    paired = open_table(examples), {**given, "id": id}
+    n = examples.height
     return ReportSource(counts, arguments, names, model, count_table, merged, open_table, paired, n)
+
+
+def _name_groups(frame: pl.DataFrame | pl.LazyFrame, by: list[Column]) -> pl.DataFrame:
+    """Return the user's table, in which expressions in `by` are columns, so that groups go by name."""
+    return run_query(frame.lazy().with_columns(c for c in by if isinstance(c, pl.Expr)))
+
+
+def _read_weighted(
+    open_table: OpenTable,
+    frame: pl.DataFrame | pl.LazyFrame,
+    sums: pl.DataFrame,
+    *,
+    by: list[Column],
+    model: str | None,
+    id: Columns,
+    given: dict[str, Any],
+) -> ReportSource:
+    """Return the source of a report on examples with weights, of which `sums` are the counts.
+
+    They serve all charts and tables themselves, so no shorter table is made of them: intervals need the
+    weight of each example, which sums do not tell.
+    """
+    names = sums.columns[: -len(COUNT_COLUMNS) - len(SQUARE_COLUMNS)]
+    columns = zip(COUNT_COLUMNS[1:], SQUARE_COLUMNS, strict=True)
+    effective = [
+        pl.when(pl.col(square).sum() > 0)
+        .then((pl.col(n).sum() ** 2 / pl.col(square).sum()).round())
+        .alias(n)
+        for n, square in columns
+    ]
+    counts_as = sums.group_by(names).agg(effective) if names else sums.select(effective)
+    if "weight" not in given:  # sums of weights, whose examples are not known
+        methods, arguments = open_table(sums), {"counts": (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS)}
+        return ReportSource(
+            methods, arguments, names, model, sums, methods, open_table, counts_as=counts_as
+        )
+    rows = _name_groups(frame, by)
+    methods, weight = open_table(rows), given["weight"]
+    counted = rows.lazy().filter((select_column(weight) if isinstance(weight, str) else weight) > 0)
+    plain = {name: value for name, value in given.items() if name != "weight"}
+    return ReportSource(
+        methods,
+        given,
+        names,
+        model,
+        sums.drop(SQUARE_COLUMNS),
+        methods,
+        open_table,
+        paired=(methods, {**given, "id": id}) if list_columns("id=", id) else None,
+        n_paired_rows=rows.height,
+        examples=run_query(open_table(counted).counts(by=names, **plain)),
+        counts_as=counts_as,
+    )
 
 
 def _read_points(
