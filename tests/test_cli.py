@@ -951,6 +951,19 @@ def test_sums_of_weights_are_called_so(here: Path) -> None:
     assert "tested on 32 positives, 32 negatives" in shown
 
 
+@pytest.mark.extras
+def test_a_report_of_a_field_takes_a_column_of_scores_per_model(here: Path) -> None:
+    pytest.importorskip("vl_convert")
+    pl.DataFrame({"site": ["x", "y"], "eta": [0.1, 0.01], "share": [1, 3]}).write_csv("field.csv")
+    WIDE.write_csv("wide.csv")
+    asked = "report wide.csv --scores a,b --within site --eta field.csv --recall 0.5 --date 2026 -o"
+    assert main(shlex.split(f"{asked} wide.html")) == 0
+    prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"]).write_csv("long.csv")
+    long = asked.replace("wide.csv --scores a,b", "long.csv --model model")
+    assert main(shlex.split(f"{long} long.html")) == 0
+    assert Path("wide.html").read_bytes() == Path("long.html").read_bytes()
+
+
 def test_sizes_for_all_prevalences_say_so(here: Path) -> None:
     asked = "sample-size scores.csv --weight weight --recall 0.5"
     assert "at any prevalence (at one, --eta, fewer will do)" in on_a_terminal(asked)[0]
@@ -1741,5 +1754,5 @@ def test_the_demo_makes_a_report(tmp_path: Path) -> None:
     text = (tmp_path / "demo.html").read_text(encoding="utf-8")
     assert "Which scans show an 8?" in text
     assert "logistic leads where more than 1\u00a0in\u00a022 are positive" in text
-    assert "prefers lda (0.573 against 0.360)" in text
+    assert "lda comes first (0.573 against 0.360)" in text
     assert len(text) < 2_000_000

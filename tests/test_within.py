@@ -388,6 +388,25 @@ def test_decision_curves_take_posteriors_as_they_stand() -> None:
         posteriors.prc.decision_curve(0.1, within="c")
 
 
+def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -> None:
+    """A field has one threshold; scores less the threshold of their part have it at 0."""
+    own = ETAS.select("c").with_columns(threshold=pl.int_range(pl.len()) * 0.5)
+    for frame in (own, own.lazy()):
+        with pytest.raises(PrcError, match="a column 'c', with thresholds of each part: pass by= in"):
+            DF.prc.operating_points(ETAS, within="c", threshold=frame)
+    with pytest.raises(PrcError, match="the start= frame has a column 'c'"):
+        DF.prc.operating_points(ETAS, within="c", precision=0.2, guarantee=0.9, start=own)
+    moved = DF.join(own, on="c").with_columns(pl.col("score") - pl.col("threshold"))
+    found = moved.prc.operating_points(ETAS, within="c", threshold=0)
+    parts = DF.prc.operating_points(by="c", threshold=own).join(ETAS.drop("eta"), on="c")
+    share, eta = pl.col("share") / pl.col("share").sum(), ETAS["eta"]
+    of_pos, of_neg = share * eta, share * (1 - eta)
+    recall = (of_pos * pl.col("recall")).sum() / of_pos.sum()
+    fpr = (of_neg * pl.col("fpr")).sum() / of_neg.sum()
+    expected = parts.sort("c").select(recall=recall, fpr=fpr)
+    assert_frame_equal(found.select("recall", "fpr"), expected, rel_tol=1e-12)
+
+
 def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
     pytest.importorskip("altair")
     from polars_prcurve.charts import threshold_curve

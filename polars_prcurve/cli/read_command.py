@@ -127,7 +127,8 @@ def _make_long(
     taken = [n for n in ("model", "score") if n in schema and n not in scores and n not in used]
     long = FilePrc(table.drop(taken)).unpivot_scores(given.pop("scores"), row=EXAMPLE)
     given["model"] = "model"
-    if "id" in parameters and "counts" not in given and is_paired:
+    takes_pairs = "id" in parameters and not {"counts", "within"} & given.keys()
+    if takes_pairs and is_paired:
         # A ranking has no use for it without intervals, and knows none of pairs at a target.
         has_pairs = "confidence" in given and not TARGETS & given.keys()
         given |= {"id": EXAMPLE} if has_pairs or "metric" not in parameters else {}

@@ -6,7 +6,7 @@ frame -> read_group_thresholds   checked, with each threshold as the least score
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -91,6 +91,7 @@ def read_group_thresholds(
         schema["threshold"].is_numeric() or schema["threshold"] in (pl.Boolean, pl.Null)
     ):
         raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {dict(schema)}")
+    _refuse_parts(table, schema, argument)
     by = {
         shown: schema.get(shown, pl.Null()) if _names_score_columns(table, name) else table.by[name]
         for name, shown in _name_keys(table).items()
@@ -112,6 +113,18 @@ def read_group_thresholds(
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
     return GroupThresholds(frame, keys, names, argument)
+
+
+def _refuse_parts(table: ScoreTable, schema: Iterable[str], argument: str) -> None:
+    """Raise if a frame has thresholds of the parts of a field, which stand behind one threshold."""
+    within = table.within if table.parts is None else table.parts.table.within
+    if named := [name for name in schema if name in within]:
+        raise PrcError(
+            f"within= puts all parts behind one threshold, and the {argument}= frame has a column "
+            f"{named[0]!r}, with thresholds of each part: pass by= in place of within= for a result of "
+            "each part, or one threshold; for the field with a threshold per part, subtract each part's "
+            f"from its scores, and pass {argument}=0"
+        )
 
 
 _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "recall", "fpr")
