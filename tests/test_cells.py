@@ -300,7 +300,10 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.sweep(cells=CELLS, weight="tp"),
         "cells= stands in place of .* leave out weight=",
     ),
-    "rates": (lambda p: p.sweep(cells=CELLS, rates=RATES), "leave out rates="),
+    "rates": (
+        lambda p: p.sweep(cells=CELLS, rates=RATES),
+        "two forms of the same points; pass one of them",
+    ),
     "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "leave out sizes="),
     "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates=, too"),
     "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
@@ -326,7 +329,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
     "sure ranking": (
         lambda p: p.ranking(0.1, model="g", **OWN, confidence=0.9),
-        "cells= holds points, and confidence= compares models .*summary.metrics=.roc_auc",
+        "cells= holds points, and confidence= compares models .*pass coarse=True in its place",
     ),
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "or pass sizes="),
 }

@@ -2277,6 +2277,35 @@ def test_leaders_of_three_models_are_told_at_both_ends():
     assert heading(plot(frame).metric_by_eta(model="model")) == said
 
 
+PAPERS = pl.DataFrame(
+    {
+        "paper": ["A"] * 4 + ["B"] * 4 + ["C"],
+        "tpr": [0.35, 0.6, 0.8, 0.92, 0.45, 0.7, 0.85, 0.9, 0.9],
+        "fpr": [0.0005, 0.01, 0.06, 0.2, 0.002, 0.012, 0.05, 0.15, 0.01],
+    }
+)
+
+
+def test_a_leader_in_between_is_told():
+    """Paper B leads from 1 in 77 to 1 in 43, between A and C."""
+    how = {"model": "paper", "rates": ("tpr", "fpr")}
+    assert PAPERS.prc.leaders(**how)["model"].to_list() == ["A", "B", "C"]
+    found = heading(plot(PAPERS).metric_by_eta(eta_grid(1e-4, 0.5), **how))
+    said = "A leads where 1 in 10 000 is positive, B in between, C where 1 in 2 is"
+    assert found == f"In the test {said}"
+    ends = plot(PAPERS).metric_by_eta([1e-4, 1e-3], **how)
+    assert "B" not in heading(ends)
+
+
+def test_limits_of_published_points_are_shaded_and_called_so():
+    how = {"by": "paper", "rates": ("tpr", "fpr")}
+    chart = plot(PAPERS).metric_by_eta([0.001, 0.1], coarse=True, **how)
+    limits = PAPERS.prc.summary([0.001, 0.1], metrics="pr_auc", coarse=True, **how)
+    drawn = sorted({row["low"] for row in records(chart) if "low" in row})
+    assert drawn == pytest.approx(limits["low"].sort().to_list(), rel=1e-6)
+    assert "Shaded: the limits of each value" in subtitle(chart)
+
+
 def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model").with_columns(resolved=False)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()

@@ -238,6 +238,10 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
             ["score", "weight"], 0.1, metrics=[metrics.net_benefit(0.1), "recall"], threshold=0.6
         ),
     ),
+    (
+        "ranking --model patient --eta 0.1 --coarse",
+        lambda p: p.ranking(0.1, model="patient", coarse=True),
+    ),
     ("ranking --model patient --eta 0.1", lambda p: p.ranking(0.1, model="patient")),
     (
         "ranking --eta 0.1 --metric precision --alerts 30/100 --per 50",

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, engines, metrics, prc
 from polars_prcurve.metrics import CurveMetric
@@ -196,3 +197,41 @@ def test_what_coarse_excludes(more: dict[str, Any]) -> None:
 def test_a_metric_that_was_renamed_has_limits() -> None:
     found = DF.prc.summary(0.1, metrics=metrics.roc_auc.alias("area"), coarse=True)
     assert found.select("metric", "low", "high").row(0) == ("area", 0.25, 0.75)
+
+
+PAPERS = pl.DataFrame(
+    {
+        "model": ["A", "A", "B", "B", "C"],
+        "tpr": [0.35, 0.8, 0.45, 0.85, 0.02],
+        "fpr": [0.0005, 0.06, 0.002, 0.05, 0.5],
+    }
+)
+
+
+@pytest.mark.parametrize("metric", ["pr_auc", "roc_auc"])
+def test_a_ranking_tells_who_may_be_best_within_the_limits(metric: str) -> None:
+    """Model C is below the least values of the others, at any prevalence."""
+    how: dict[str, Any] = {"rates": ("tpr", "fpr")}
+    etas = [0.01, 0.5]
+    found = PAPERS.prc.ranking(etas, metric=metric, coarse=True, **how)
+    limits = PAPERS.prc.summary(etas, by="model", metrics=metric, coarse=True, **how)
+    in_order = found.sort("model", "eta").select("eta", "value", low="value_low", high="value_high")
+    assert_frame_equal(in_order, limits.select("eta", "value", "low", "high"))
+    for eta in etas:
+        here = found.filter(eta=eta)
+        reached = here["value_low"].max()
+        assert here["may_be_best"].to_list() == [high >= reached for high in here["value_high"]]
+    assert set(found.filter(model="A")["may_be_best"]) == {True}
+    assert set(found.filter(model="C")["may_be_best"]) == {False}
+    plain = PAPERS.prc.ranking(etas, metric=metric, **how)
+    assert_frame_equal(found.select(plain.columns), plain)
+
+
+def test_what_a_ranking_with_limits_excludes() -> None:
+    how: dict[str, Any] = {"coarse": True, "rates": ("tpr", "fpr")}
+    with pytest.raises(PrcError, match="leave out confidence="):
+        PAPERS.prc.ranking(0.1, confidence=0.9, **how)
+    with pytest.raises(PrcError, match="a point metric at a target has none; leave it out"):
+        PAPERS.prc.ranking(0.1, metric="precision", recall=0.5, **how)
+    with pytest.raises(PrcError, match="coarse=True knows the limits of"):
+        PAPERS.prc.ranking(0.1, metric="f1", **how)

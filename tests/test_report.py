@@ -218,6 +218,27 @@ def test_the_area_of_published_points_is_called_what_it_is(tmp_path: Path) -> No
     )
     assert f"finds {0.6 / 0.9:.2g} times the positives with {1059 / 1089:.2g} times the alerts." in said
     assert "verage precision" not in said
+    assert "0.075; what lies between the points may turn that)" in said
+    limits = papers.prc.ranking(0.001, model="paper", rates=("tpr", "fpr"), coarse=True)
+    shown = " ".join(seen.within("span"))
+    for row in limits.iter_rows(named=True):
+        assert f"({row['value_low']:.3f} to {row['value_high']:.3f})" in shown
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        ((0.9, 0.01), "What lies between the points may put C ahead: its area may be anything"),
+        ((0.02, 0.5), "Whatever lies between the points, it is first."),
+    ],
+)
+def test_a_lead_in_area_is_told_within_its_limits(
+    point: tuple[float, float], words: str, tmp_path: Path
+) -> None:
+    rows = [*PAPERS.filter(paper="A").rows(), ("C", *point)]
+    papers = pl.DataFrame(rows, PAPERS.schema, orient="row")
+    seen = reported(papers, tmp_path, 0.01, model="paper", rates=("tpr", "fpr"))
+    assert any(words in text for text in seen.within("p"))
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,9 @@ def metric_by_eta(
 
     There is a line per group, metric and target, straight between the prevalences of the table, on a
     log axis. If these are few, each is a dot, too. A null value is a gap. The shade is the table's
-    intervals; a line is dotted where its interval is not `reliable`. The grey rule is the test set's own
-    prevalence, if the table tells it. If two models trade places once, the title says where.
+    intervals, or the limits of `summary(coarse=True)`. A line is dotted where its interval is not
+    `reliable`. The grey rule is the test set's own prevalence, if the table tells it. If two models
+    trade places once, the title says where.
 
     Parameters
     ----------
@@ -117,7 +118,8 @@ def metric_by_eta(
     ):
         color = curves.field_names[only]  # many groups are lines of one panel
     channels = read_channels(curves, color, facet)
-    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table))
+    is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
+    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table), limits=is_limited)
     trades = [] if crossings is None else _read_trades(curves, channels, crossings)
     return lines.draw(title, f"{name} by share of positives" if trades else "", trades)
 
@@ -168,6 +170,8 @@ def p3_curve(
     return lines.draw(title, "Share of alerts that are right", [])
 
 
+_MOST_BETWEEN = 2
+"""Models, at most, that a title names beside those at both ends."""
 _MOST_RULES = 3
 """Prevalences of test sets, at most, that have a rule each."""
 
@@ -181,6 +185,8 @@ class _LineChart:
     confidence: float | None
     not_drawn: list[str]
     """Sentences for the note on prevalences that the axis does not show."""
+    limits: bool = False
+    """Whether the ends are the limits of coarse scores or of points, unless there is a level."""
 
     def draw(self, title: Title, subtitle: str, trades: list[dict[str, Any]]) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
@@ -261,24 +267,31 @@ class _LineChart:
         return self._find_leaders(channels) if trades else self._find_half(channels)
 
     def _find_leaders(self, channels: Channels) -> str:
-        """Return which of several models is first at both ends of the axis; empty for ties."""
+        """Return which of several models is first at both ends of the axis, and in between.
+
+        Empty for ties at an end, and where a model has no value there.
+        """
         names = name_curves(self.curves, channels)
         rows = self.curves.rows.drop_nulls("value")
-        ends = rows["eta"].min(), rows["eta"].max()
-        first = []
-        for eta in ends:
-            here = rows.filter(pl.col("eta") == eta)
-            top = here.filter(pl.col("value") == pl.col("value").max())["curve"].to_list()
-            first += top if len(top) == 1 else []
-        if len(first) < 2 or not names or len(here) < len(names):
+        tops = rows.filter(pl.col("value") == pl.col("value").max().over("eta"))
+        leaders: dict[float, list[int]] = {}
+        for eta, curve in tops.select("eta", "curve").sort("eta", "curve").rows():
+            leaders.setdefault(eta, []).append(curve)
+        ends = min(leaders, default=0.0), max(leaders, default=0.0)
+        n_known = rows.filter(pl.col("eta").is_in(ends)).height
+        if not names or any(len(leaders[eta]) > 1 for eta in ends) or n_known < 2 * len(names):
             return ""
-        low, high = map(say_eta, ends)  # type: ignore[arg-type]
-        if first[0] == first[1]:
-            return f"In the test {names[first[0]]} leads where {low} is positive, and where {high} is"
-        return (
-            f"In the test {names[first[0]]} leads where {low} is positive, {names[first[1]]} where "
-            f"{high} is"
-        )
+        first, last = (names[leaders[eta][0]] for eta in ends)
+        alone = dict.fromkeys(names[curves[0]] for curves in leaders.values() if len(curves) == 1)
+        between = [name for name in alone if name not in (first, last)]
+        low, high = map(say_eta, ends)
+        start = f"In the test {first} leads where {low} is positive"
+        if len(between) > _MOST_BETWEEN:
+            between = [f"{len(between)} others"]
+        middle = f", {' and '.join(between)} in between" if between else ""
+        if first == last:
+            return f"{start}, and where {high} is{middle}"
+        return f"{start}{middle}, {last} where {high} is"
 
     def _find_half(self, channels: Channels) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
@@ -351,7 +364,7 @@ class _LineChart:
         per_curve, rows = self.curves.per_curve, self.curves.rows
         lines = [picked]
         if "low" in rows.columns and rows["low"].count():
-            level = "the intervals of the table"
+            level = "the limits of each value" if self.limits else "the intervals of the table"
             if self.confidence is not None:
                 level = f"{format_level(self.confidence)} intervals"
             fixed = " for a fixed threshold" if "target" in per_curve.columns else ""

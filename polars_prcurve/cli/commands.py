@@ -221,6 +221,7 @@ def _add_ranking(commands: Any) -> None:
             o.CONFIDENCE,
             o.METHOD,
             *o.BOOTSTRAP_OPTIONS,
+            o.COARSE,
         ],
         columns=("rank", "value", "behind", "may_be_best", "resolved", "reliable"),
         metrics_of=[CurveMetric, PointMetric],

@@ -390,7 +390,9 @@ CLUSTER = Option(
 )
 SMOOTH = _choice("--smooth", ("binormal",), "the fit of a normal distribution to each class")
 COARSE = Option(
-    "--coarse", None, "scores are rounded: the limits of each metric over all orders of equal scores"
+    "--coarse",
+    None,
+    "limits of each metric: over all orders of equal scores, or of what lies between --rates",
 )
 LONG = Option("--long", None, "a row per metric, in place of a column per metric")
 ID = Option(

@@ -32,6 +32,7 @@ from polars_prcurve.comparison.point_differences import (
 from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -46,11 +47,13 @@ _IS_BEATEN = f"{RESERVED}beaten"
 _IS_FOLLOWER = f"{RESERVED}other"
 _ROW_NUMBER = f"{RESERVED}row"
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "may_be_best")
+_LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
 
 
-def list_ranking_columns(*, lead: bool) -> tuple[str, ...]:
+def list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
-    return ("eta", "model", "value", "rank", *(_LEAD_COLUMNS if lead else ()))
+    more = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
+    return ("eta", "model", "value", "rank", *more)
 
 
 def build_ranking_table(
@@ -58,21 +61,29 @@ def build_ranking_table(
     grid: EtaTable,
     ranking_metric: RankingMetric,
     uncertainty: UncertaintyOptions | None,
+    *,
+    coarse: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
+    if coarse and not isinstance(metric, CurveMetric):
+        raise PrcError(
+            "coarse=True gives limits of areas, and a point metric at a target has none; leave it out"
+        )
     if not isinstance(metric, CurveMetric):
         grid = grid.require_exact("a ranking at a target")
     elif uncertainty is None:
         grid = grid.require_exact("a ranking without confidence=", carrier="confidence=")
     sign = direction_sign(metric)
-    columns = list_ranking_columns(lead=uncertainty is not None)
+    columns = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
     chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]
     if isinstance(metric, CurveMetric):
-        values = build_summary_table(table, grid, [metric], uncertainty=uncertainty)
+        values = build_summary_table(table, grid, [metric], uncertainty=uncertainty, coarse=coarse)
     else:
         values = build_points_table(table, grid, targets, [metric.alias("value")])
     ranks = _add_ranks(table, values, sign)
+    if coarse:
+        ranks = _add_limits(table, ranks, sign)
     if uncertainty is not None:
         differences = _build_differences(table, grid, ranking_metric, uncertainty)
         ranks = _add_lead(table, ranks, differences, sign, uncertainty.confidence)
@@ -116,6 +127,19 @@ def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyF
     values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
     last = [*[False] * len(table.group_columns), True, False, True, False]
     return values.sort(*keys, "rank", MODEL, nulls_last=last).with_columns(pl.col(MODEL).alias("model"))
+
+
+def _add_limits(table: InputTable, ranks: pl.LazyFrame, sign: float) -> pl.LazyFrame:
+    """Name the limits of each value, and add whether the model may be best within those of all."""
+    ranks = ranks.rename({"low": "value_low", "high": "value_high"})
+    ends = (
+        (pl.col("value_low"), pl.col("value_high"))
+        if sign > 0
+        else (-pl.col("value_high"), -pl.col("value_low"))
+    )
+    least, most = ends
+    surely_reached = least.max().over(_ranking_keys(table))
+    return ranks.with_columns((most >= surely_reached).alias("may_be_best"))
 
 
 def _ranking_keys(table: InputTable) -> list[str]:

@@ -45,6 +45,12 @@ def read_points(
 ) -> Points | None:
     """Return the points of `cells=` or `rates=`, which stand in place of `others`; None without both."""
     if cells is not None:
+        if rates is not None:
+            raise PrcError(
+                "rates= and cells= are two forms of the same points; pass one of them. For papers of "
+                "both kinds pass rates= and sizes=: tp / (tp + fn) and fp / (fp + tn) are the rates, "
+                "and tp + fn and fp + tn the sizes"
+            )
         refuse_arguments(
             "cells= stands in place of labels and weights", rates=rates, sizes=sizes, **others
         )

@@ -281,8 +281,9 @@ class RateTable(InputTable):
         """Raise, because points are no examples."""
         self.require_example_counts()
         raise PrcError(
-            f"{self.argument}= holds points, and confidence= compares models by their examples; leave "
-            'confidence= out, and ask .prc.summary(metrics="roc_auc") for the interval of each model'
+            f"{self.argument}= holds points, and confidence= compares models by their examples. For "
+            "areas pass coarse=True in its place, for the limits of what may lie between points; at a "
+            "target ask .prc.operating_points(confidence=0.95) for the interval of each model"
         )
 
     def refuse_bootstrap(self, method: str) -> None:

@@ -120,6 +120,13 @@ _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
 
+def _read_coarse(coarse: bool, **others: object) -> bool:
+    """Return whether limits are asked for, which come in place of the `others`."""
+    if read_flag("coarse=", coarse):
+        refuse_arguments("coarse=True gives limits over orders of equal scores", **others)
+    return coarse
+
+
 class FramePrc(MethodListing, Generic[F], path="prc"):
     """Precision-recall analysis of a score table, at any prevalence.
 
@@ -901,9 +908,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         points = rates if cells is None else cells
         asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=points)
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
-        if coarse := read_flag("coarse=", coarse):
-            reason = "coarse=True gives limits over orders of equal scores"
-            refuse_arguments(reason, confidence=confidence, smooth=smooth)
+        coarse = _read_coarse(coarse, confidence=confidence, smooth=smooth)
         makes = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
         table: InputTable = read_input(
             self._frame,
@@ -1220,6 +1225,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         n_resamples: int = 1000,
         seed: int | None = None,
         cluster: Column | None = None,
+        coarse: bool = False,
         by: Columns = None,
         score: Column = "score",
         label: Column = "label",
@@ -1259,6 +1265,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             too wide.
         method, n_resamples, seed, cluster
             As in `summary`, for `confidence`.
+        coarse
+            True adds the limits of each value, as in `summary`: over all orders of equal scores, and of
+            published points over all that may lie between them. Not with `confidence`.
 
         Returns
         -------
@@ -1280,6 +1289,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           that is so of all models that are best, however many are compared (Holm 1979). A difference
           whose interval is not reliable counts half, and not at all where a class has fewer than 10
           examples. Null where the value is
+        - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
+        - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
+          limits of all tell; this knows nothing of chance. Null where the value is
 
         Examples
         --------
@@ -1299,7 +1311,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────┴──────────┴──────┘
         """
         uncertainty = read_uncertainty(confidence, method, n_resamples, seed, cluster)
-        makes = list_ranking_columns(lead=uncertainty is not None)
+        coarse = _read_coarse(coarse, confidence=confidence)
+        makes = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
         if list_columns("id=", id) and (uncertainty is None or counts is not None or rates is not None):
             raise PrcError("id= pairs the examples of models; pass confidence=, and labels")
         table = read_input(
@@ -1336,7 +1349,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             per=per,
         )
         table = table if uncertainty is None else table.require_examples()
-        query = build_ranking_table(table, grid, ranked_by, uncertainty)
+        query = build_ranking_table(table, grid, ranked_by, uncertainty, coarse=coarse)
         return self._finish(query, grid, pairs=True)
 
     def crossings(
@@ -1688,7 +1701,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
 
         - with `eta`, `eta`: Float64, and what an eta frame carries
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, the numbers in the table; with weights Float64, their sums, which are
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. Sums of weights are
           not comparable with the numbers needed: a class counts as `sum(w)**2 / sum(w**2)` examples
         - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
           classes share the burden: either rate alone would be known about equally well. More of one

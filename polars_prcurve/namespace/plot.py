@@ -736,6 +736,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         metrics: str | CurveMetric | Sequence[str | CurveMetric] | None = None,
         model: Column | None = None,
         confidence: float | None = None,
+        coarse: bool = False,
         color: str | None = None,
         facet: str | None = None,
         title: Title = None,
@@ -757,10 +758,13 @@ class PlotPrc(MethodListing, path="prc.plot"):
         eta
             As in `summary`, but `eta_grid()` if left out.
         metrics
-            As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=`.
+            As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
         confidence
             As in `summary`, with analytic errors. For the bootstrap pass a table of `summary` to
             `charts.metric_by_eta`.
+        coarse
+            As in `summary`: the shade is the limits of each value, such as over all that may lie between
+            published points.
         model
             The column that names the model, as in `crossings`. It becomes the first group column. For
             one metric that depends on prevalence, and 2 to 8 models, the chart also shows where models
@@ -784,7 +788,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             read_expression("model=", model)
         from polars_prcurve import charts
 
-        metrics = default_curve_metric(rates) if metrics is None else metrics
+        metrics = default_curve_metric(rates, cells) if metrics is None else metrics
         columns: dict[str, Any] = {
             "score": score,
             "label": label,
@@ -800,6 +804,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             eta_grid() if eta is None else eta,
             metrics=metrics,
             confidence=confidence,
+            coarse=coarse,
             by=by if model is None else [model, *list_columns("by=", by)],
             **columns,
         )

@@ -191,12 +191,7 @@ def build_report_parts(
 ) -> list[Part]:
     """Return the parts of the page in order: the decision first, raw tables last."""
     digest = hashlib.sha256(source.hashed_table.write_csv().encode()).hexdigest()
-    areas = source.merged.summary(
-        request.eta.given,
-        metrics=[source.metric, "roc_auc"] if source.is_published else None,
-        confidence=request.confidence,
-        **source.group_arguments,
-    )
+    areas = source.summarize_areas(request.eta.given, request.confidence)
     ranks = None
     if source.model is not None and not source.within:
         ranks = source.rank_models(request.eta.exact, request.confidence)
@@ -377,7 +372,7 @@ def _draw_areas(source: ReportSource, request: ReportRequest, tables: ReportTabl
     low, high = _choose_eta_range(list_etas(tables.areas))
     grid, level = eta_grid(low, high, 40), source.find_area_level(request.confidence)
     by = source.by_columns if source.model is None else [source.model, *source.by_columns]
-    arguments = {**source.group_arguments, "by": by}
+    arguments = {**source.group_arguments, "by": by, "coarse": source.is_published}
     table = source.merged.summary(grid, metrics=source.metric, confidence=level, **arguments)
     n_models = 0 if source.model is None else tables.areas[source.model].n_unique()
     trades = None

@@ -92,7 +92,9 @@ def describe_lead(
 def _describe_certainty(
     first: Mapping[str, Any], others: Sequence[Mapping[str, Any]], request: ReportRequest
 ) -> str:
-    """Return how sure a lead is, from `resolved` and the interval of the difference."""
+    """Return how sure a lead is, from `resolved` and the interval of the difference, or from limits."""
+    if "value_low" in first:
+        return _describe_limits(first, others)
     if request.confidence is None or first.get("resolved") is None:
         return ""
     level = format_level(request.confidence).replace(" ", "\u00a0")
@@ -109,3 +111,15 @@ def _describe_certainty(
         )
     others_open = join_names(open_names) if open_names else "the next"
     return f" By this test {others_open} cannot be told apart from it."
+
+
+def _describe_limits(first: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
+    """Return whether another model may be ahead, for all that is known between published points."""
+    rivals = [name_value(row["model"]) for row in others if row["may_be_best"]]
+    if not rivals:
+        return " Whatever lies between the points, it is first."
+    rivals = rivals if len(rivals) <= 5 else [*rivals[:5], f"{len(rivals) - 5} others"]
+    return (
+        f" What lies between the points may put {join_names(rivals)} ahead: its area may be anything "
+        f"from {first['value_low']:.3f} to {first['value_high']:.3f}."
+    )

@@ -94,7 +94,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
         _doubt_everything(source, request, tables),
         _doubt_targets(source, tables),
         _doubt_orders(source, request, tables),
-        _doubt_points(source, request),
+        _doubt_points(source),
         _doubt_found(source, tables),
         _doubt_first_alerts(source, request, tables),
         _doubt_field(source),
@@ -205,15 +205,15 @@ def _list_unknown_sizes(source: ReportSource, areas: pl.DataFrame) -> list[str]:
     return [" · ".join(map(name_value, row)) for row in groups.rows()]
 
 
-def _doubt_points(source: ReportSource, request: ReportRequest) -> Iterator[Doubt]:
-    """Yield why areas of published points have no interval, where the points have one."""
-    if not source.is_published or not source.has_counts or request.confidence is None:
+def _doubt_points(source: ReportSource) -> Iterator[Doubt]:
+    """Yield why areas of published points have limits in place of an interval."""
+    if not source.is_published:
         return
     leads = "" if source.model is None else ", and no lead in it is tested"
     yield Doubt(
         f"How sure the {source.metric_words} is.",
         "The table holds points of each curve. What lies between two points is not known, so the area "
-        f"has no interval{leads}.",
+        f"has no interval{leads}. It has limits, which stand beside it in the numbers above.",
         f"For the {source.metric_words}: the score and the label of each example.",
     )
 

@@ -53,9 +53,13 @@ def describe_other_order(decision: Decision, ranks: AreaRanks) -> Iterator[str]:
     if values[first] == values[best.model]:
         return
     name = format_value("", first)
+    may_turn = next(row.get("value_low") for row in ranks.find(decision)) is not None and any(
+        row["may_be_best"] for row in ranks.find(decision) if row["model"] == best.model
+    )
+    doubt = "; what lies between the points may turn that" if may_turn else ""
     prefers = (
         f"By {ranks.words}, which sums up a whole curve, {name} comes first "
-        f"({values[first]:.3f} against {values[best.model]:.3f})"
+        f"({values[first]:.3f} against {values[best.model]:.3f}{doubt})"
     )
     other = next((option for option in decision.met if option.model == first), None)
     if other is None:

@@ -120,7 +120,8 @@ def _ask_questions(
 
 def _read_area(row: Mapping[str, Any]) -> _Cell:
     mark = "†" if row.get("reliable") is False else ""
-    return _Cell(_say_area(row["value"]), _say_ends(row, "", _say_area), row["value"], mark)
+    span = _say_ends(row, "", _say_area) or _say_ends(row, "value_", _say_area)
+    return _Cell(_say_area(row["value"]), span, row["value"], mark)
 
 
 def _say_area(value: float) -> str:
@@ -254,8 +255,13 @@ def _explain_marks(
     """Yield what brackets, bold and daggers mean, as far as the table has them."""
     cells = [cell for question in questions for cell in question.cells.values()]
     marks = {cell.mark for cell in cells}
-    if request.confidence is not None and any(cell.span for cell in cells):
-        yield f"In brackets: {format_level(request.confidence)} intervals."
+    if source.is_published:
+        words = source.metric_words
+        yield f"In brackets after the {words}: its limits, whatever lies between the points."
+    others = [cell for question in questions[source.is_published :] for cell in question.cells.values()]
+    if request.confidence is not None and any(cell.span for cell in others):
+        start = "Other brackets" if source.is_published else "In brackets"
+        yield f"{start}: {format_level(request.confidence)} intervals."
     if source.model is not None:
         yield "Bold: the best in the test."
     if "†" in marks:

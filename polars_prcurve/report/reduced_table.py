@@ -128,14 +128,34 @@ class ReportSource:
         return None if self.is_published else confidence
 
     def rank_models(self, eta: Any, confidence: float | None) -> pl.DataFrame:
-        """Return the ranking of models, with intervals from paired examples if these are known."""
+        """Return the ranking of models, with intervals from paired examples if these are known.
+
+        Of published points it has limits in place of intervals.
+        """
         confidence = self.find_area_level(confidence)
         methods, arguments = self.merged, self.model_arguments
         if self.paired is not None and confidence is not None:
             methods, row_arguments = self.paired
             arguments = {"by": self.by_columns, "model": self.model, **row_arguments}
-        ranks: pl.DataFrame = methods.ranking(eta, confidence=confidence, **arguments)
+        ranks: pl.DataFrame = methods.ranking(
+            eta, confidence=confidence, coarse=self.is_published, **arguments
+        )
         return ranks
+
+    def summarize_areas(self, eta: Any, confidence: float | None) -> pl.DataFrame:
+        """Return the areas of each group; those of points have `value_low` and `value_high`, too.
+
+        These are the limits of `metric`: least and greatest value, whatever lies between the points.
+        """
+        metrics = [self.metric, "roc_auc"] if self.is_published else None
+        arguments = self.group_arguments
+        areas: pl.DataFrame = self.merged.summary(
+            eta, metrics=metrics, confidence=confidence, **arguments
+        )
+        if not self.is_published:
+            return areas
+        limits = self.merged.summary(eta, metrics=metrics, coarse=True, **arguments)
+        return areas.with_columns(limits["low"].alias("value_low"), limits["high"].alias("value_high"))
 
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
         """Return the numbers of positives and negatives that were tested, by some columns."""

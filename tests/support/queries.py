@@ -319,6 +319,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.ranking([0.5, 0.01], model="g", metric="f1", threshold=THRESHOLDS.unique("g")),
     ),
     "ranking, of rates": (POINTS, lambda p: p.ranking(0.1, model="g", rates=("tpr", "fpr"))),
+    "ranking, coarse": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g", coarse=True)),
     "ranking, of points, with errors": (
         DF,
         lambda p: p.ranking(
