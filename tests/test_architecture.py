@@ -394,3 +394,19 @@ def test_nothing_private_of_polars_is_used() -> None:
                     yield f"{module} uses {private}, private to Polars: use what Polars documents"
 
     report(broken())
+
+
+def test_messages_name_packages_that_pip_finds() -> None:
+    """An extra is found in a checkout alone; the packages behind it are found anywhere."""
+    tomllib = pytest.importorskip("tomllib", reason="needs Python 3.11")
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = {name for names in project["optional-dependencies"].values() for name in names}
+    files = [*(root / "polars_prcurve").rglob("*.py"), *(root / "docs").glob("*.md"), root / "README.md"]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in files}
+    asked = {name: re.findall(r'pip install "([^"]+)"', text) for name, text in texts.items()}
+    assert sum(map(len, asked.values())) > 5
+    for name, packages in asked.items():
+        for package in packages:
+            is_checkout = package.startswith(".[") and not name.endswith(".py")
+            assert package in known or is_checkout or package == "polars[rt64]", (name, package)

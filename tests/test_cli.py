@@ -526,7 +526,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
         "sampling-plan new.parquet --threshold chosen.csv --budget 9": "one number as --threshold",
         "points new.parquet --by site,model --threshold chosen.csv --rates score score": "no thresholds",
         "points new.parquet --by model --threshold chosen.csv -o chosen.csv": "is also an input",
-        "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out a column by which",
+        "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out the column 'eta'",
     }.items():
         assert words in refusal(line, capsys), line
 
@@ -938,6 +938,18 @@ def on_a_terminal(
         patch.setenv("TERM", "xterm")
         assert main(shlex.split(command)) == (2 if "error: " in notes.getvalue() else 0)
     return screen.getvalue(), notes.getvalue()
+
+
+def test_thresholds_of_a_file_stand_once_and_leave_room_for_intervals(here: Path) -> None:
+    pl.DataFrame({"site": ["x", "y"], "threshold": [21.5, 40.25]}).write_csv("own.csv")
+    WIDE.with_columns(score=pl.col("a").cast(pl.Float64)).write_csv("sites.csv")
+    asked = "points sites.csv --by site --eta 0.1 --confidence 0.95 --metrics precision recall"
+    lines = on_a_terminal(f"{asked} --threshold own.csv")[0].splitlines()
+    heads = re.split(r"  +", lines[2])
+    assert heads[:4] == ["site", "threshold", "precision (95 %)", "recall (95 %)"]
+    assert lines[4].split()[:2] == ["x", "21.5"]
+    mixed = on_a_terminal(f"{asked} --threshold 21.5 --recall 0.5")[0].splitlines()
+    assert mixed[2].startswith("target ")
 
 
 def test_sums_of_weights_are_called_so(here: Path) -> None:

@@ -955,7 +955,7 @@ def test_without_the_extra_a_report_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     bad = DF.with_columns(score=float("nan"))
-    with pytest.raises(PrcError, match=r'pip install "polars-prcurve\[report\]"'):  # before any work
+    with pytest.raises(PrcError, match='pip install "vl-convert-python>='):  # before any work
         bad.prc.report(tmp_path / "report.html", 0.1, model="model")
     assert DF.prc.report(tmp_path / "own.html", parts=["words", DF.head(1)]).exists()
 

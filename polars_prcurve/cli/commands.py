@@ -323,6 +323,7 @@ def _add_reweight(commands: Any) -> None:
         is_list=True,
         find_need=None,
     )
+    label = o.LABEL.describe("the label, which it needs: weights go by part and class (default: label)")
     eta = o.ETA.describe("a file with a row per part: the columns of --within, eta and share")
     _add_table_command(
         commands,
@@ -330,7 +331,7 @@ def _add_reweight(commands: Any) -> None:
         FilePrc.reweight,
         "weights that give each part of a field its prevalence and its share",
         [
-            *(o.BY, o.MODEL, scores, o.LABEL, o.POS_LABEL, o.WEIGHT, o.MISSING),
+            *(o.BY, o.MODEL, scores, label, o.POS_LABEL, o.WEIGHT, o.MISSING),
             *(o.WITHIN.describe("the columns that tell the parts apart").require(), eta.require()),
             *(o.SHARE, o.NAME),
         ],

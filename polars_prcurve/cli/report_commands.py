@@ -28,7 +28,7 @@ def write_demo(args: argparse.Namespace) -> None:
     try:
         from polars_prcurve.cli.demo_digits import ETAS, NOTES, TITLE, build_digits_table
     except ImportError:
-        raise PrcError('the demo needs scikit-learn: pip install "polars-prcurve[examples]"') from None
+        raise PrcError('the demo needs scikit-learn: pip install "scikit-learn>=1.5"') from None
     with show_seconds("training two classifiers"):
         table = build_digits_table()
     with show_seconds("report"):

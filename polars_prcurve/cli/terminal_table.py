@@ -170,6 +170,8 @@ def _describe_constants(table: pl.DataFrame, layout: Layout) -> tuple[list[str],
     if {"criterion", "target"} <= constant:
         parts.append(_show_target(*table.select("criterion", "target").row(0)))
         told |= {"criterion", "target"}
+    elif _are_thresholds(table):
+        told |= {"criterion", "target"}
     ends = {"eta_low", "eta_high"} & set(table.columns)
     if {"eta", *ends} <= constant and table["eta"][0] is not None:
         row = table.row(0, named=True)
@@ -280,6 +282,15 @@ def _build_subjects(table: pl.DataFrame, hidden: set[str]) -> Iterator[TextColum
         repeated = [number == 0 < i and rows[i] == rows[i - 1] for i in range(len(rows))]
         shown = ["" if again else cell for cell, again in zip(cells, repeated, strict=True)]
         yield TextColumn(name, shown, False, covers)
+
+
+def _are_thresholds(table: pl.DataFrame) -> bool:
+    """Return whether each target is the threshold of its row, which has a column anyway."""
+    needed = ("criterion", "target", "threshold")
+    if not all(name in table.columns for name in needed) or not table.schema[needed[-1]].is_numeric():
+        return False
+    is_same = (pl.col("criterion") == "threshold") & (pl.col("target") == pl.col("threshold"))
+    return bool(table.select(is_same.fill_null(False).all()).item())
 
 
 def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:

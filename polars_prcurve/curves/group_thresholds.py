@@ -61,9 +61,9 @@ class GroupThresholds:
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
         one_per = PAIR if "eta" in self.keys else GROUP
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
-        return missing_row_check(
-            self.argument, keys, missing, pl.col(one_per).filter(missing).n_unique()
-        )
+        n_groups = pl.col(one_per).filter(missing).n_unique()
+        droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
+        return missing_row_check(self.argument, keys, missing, n_groups, droppable)
 
 
 _SAME = f"{RESERVED}same"

@@ -48,7 +48,7 @@ def counts(
     The counts are those of `.prc.counts`, from a table of DuckDB, PySpark, Dask, Ibis, pandas, pyarrow
     or Polars. They come as a table of the same kind, which is lazy if the engine is lazy. Once they are
     in Polars, every frame method takes them by `counts=("n_pos", "n_neg")`. Needs
-    `pip install "polars-prcurve[engines]"`.
+    `pip install "narwhals>=2.10"`.
 
     Parameters
     ----------

@@ -44,9 +44,7 @@ def load_narwhals() -> ModuleType:
     try:
         import narwhals.stable.v2 as nw
     except ImportError:
-        raise PrcError(
-            'tables of other engines need narwhals: pip install "polars-prcurve[engines]"'
-        ) from None
+        raise PrcError('tables of other engines need narwhals: pip install "narwhals>=2.10"') from None
     return nw
 
 

@@ -43,11 +43,16 @@ def check_forgotten_groups(
 
 
 def missing_row_check(
-    argument: str, keys: Mapping[str, pl.Expr], missing: pl.Expr, n_groups: pl.Expr
+    argument: str,
+    keys: Mapping[str, pl.Expr],
+    missing: pl.Expr,
+    n_groups: pl.Expr,
+    droppable: str = "",
 ) -> Check:
     """Return the check that no row is `missing`, with the keys of the first one in its sentence.
 
-    `keys` holds what users call each key, and its value.
+    `keys` holds what users call each key, and its value. The sentence says that the frame may do without
+    the `droppable` column.
     """
     parts: list[str | pl.Expr] = []
     for name, key in keys.items():
@@ -58,6 +63,7 @@ def missing_row_check(
         n_groups.cast(pl.String),
         " group(s), such as ",
         *parts,
-        "; add it, or leave out a column by which its rows need not differ",
+        "; add it, or leave out ",
+        f"the column {droppable}" if droppable else "a column by which its rows need not differ",
     )
     return Check(n_groups > 0, text)

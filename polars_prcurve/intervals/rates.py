@@ -59,7 +59,7 @@ def rate_interval(
         The level, between 0 and 1.
     method
         `"wilson"`, `"clopper_pearson"`, `"jeffreys"` or `"hoeffding"`. The second and third need SciPy
-        (`pip install "polars-prcurve[exact]"`) and numbers or arrays: Polars has no beta quantiles.
+        (`pip install "scipy>=1.12"`) and numbers or arrays: Polars has no beta quantiles.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def load_scipy_special() -> Any:
         from scipy import special  # type: ignore[import-untyped]
     except ImportError:
         raise PrcError(
-            'beta quantiles come from SciPy, which is not installed: pip install "polars-prcurve[exact]"'
+            'beta quantiles come from SciPy, which is not installed: pip install "scipy>=1.12"'
         ) from None
     return special
 

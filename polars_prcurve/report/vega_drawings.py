@@ -89,6 +89,6 @@ def load_vl_convert() -> Any:
         import vl_convert as package
     except ImportError:
         raise PrcError(
-            'a report needs vl-convert to draw its charts: pip install "polars-prcurve[report]"'
+            'a report needs vl-convert to draw its charts: pip install "vl-convert-python>=1.9"'
         ) from None
     return package
