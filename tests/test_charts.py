@@ -2297,6 +2297,23 @@ def test_a_leader_in_between_is_told():
     assert "B" not in heading(ends)
 
 
+def test_published_points_are_dots():
+    """A single point of a 2x2 table is one dot, and the intervals are those of the points."""
+    how = {"cells": ("tp", "fp", "fn", "tn"), "confidence": 0.95}
+    one = pl.DataFrame({"tp": [90], "fp": [40], "fn": [10], "tn": [3960], "t": [0.5]})
+    chart = plot(one.drop("t")).pr_curve(0.01, **how)
+    [dot] = [row for row in all_records(chart) if row.get("part") == "dot"]
+    precision = 0.9 * 0.01 / (0.9 * 0.01 + 0.01 * 0.99)
+    assert (dot["recall"], dot["precision"]) == pytest.approx((0.9, precision), rel=1e-5)
+    assert "at the precision of the next dot. Shaded: 95 % intervals of these points" in subtitle(chart)
+    assert "half of the positives" not in heading(chart)
+    known = plot(one).pr_curve(0.01, score="t", **how)
+    assert not [row for row in all_records(known) if row.get("part") == "dot"]
+    papers = plot(PAPERS).pr_curve(0.01, by="paper", rates=("tpr", "fpr"))
+    assert len([row for row in all_records(papers) if row.get("part") == "dot"]) == PAPERS.height
+    assert "Shaded" not in subtitle(papers)
+
+
 def test_limits_of_published_points_are_shaded_and_called_so():
     how = {"by": "paper", "rates": ("tpr", "fpr")}
     chart = plot(PAPERS).metric_by_eta([0.001, 0.1], coarse=True, **how)

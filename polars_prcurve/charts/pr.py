@@ -48,6 +48,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
+    has_points_alone,
     keep_rises,
     measure_steps,
     raise_to_axis,
@@ -68,6 +69,10 @@ _REST = "_rest"
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
 _MOST_SAID = 24
 """Lines, at most, of which a title tells."""
+_MOST_DOTS = 30
+"""Published points of a curve, at most, that are dots."""
+_NEAR_HALF = 0.6
+"""The recall up to which a published point is said to find half."""
 RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
@@ -127,10 +132,10 @@ def pr_curve(
     """
     check_texts(color=color, facet=facet)
     check_title(title)
-    read_choice("y=", y, _AXES)
-    curves = read_sweep("pr_curve", table, [y], more=_find_band(table, y))
+    band = _find_band(table, read_choice("y=", y, _AXES))
+    curves = read_sweep("pr_curve", table, [y], more=band)
     marked = read_points("pr_curve", points, curves, ["recall", y])
-    height = _choose_height(curves, y, _find_band(table, y), log_y)
+    height = _choose_height(curves, y, band, log_y)
     curves, axis = replace(curves, rows=height.add_rests(curves.rows)), height.axis
     steps = build_steps(find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt")
     areas = measure_steps(steps, y)
@@ -138,29 +143,23 @@ def pr_curve(
     channels, picked = pick_out(channels, areas, curves)
     channels = add_panel_values(channels, label_panels(channels, areas, curves))
     spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands)
-    size = arrange_panels(channels.facet, spec)
-    drawn = thin_points(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"), size.width)
+    size, ratio = arrange_panels(channels.facet, spec), pl.col("fpr") / pl.col("recall")
+    drawn = thin_points(steps, pl.col("recall"), ratio, size.width)
     drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields), "step-before")
-    level = height.measure(curves.per_curve["eta"] if y == "precision" else 1 - curves.per_curve["eta"])
+    level = height.measure_chance(curves.per_curve["eta"])
     chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
     lines = build_records(curves, channels, drawn, ["recall", *height.fields])
     marks = _mark_recalls(marked, curves, channels, height)
     hover = _read_along(curves, channels, (spec.x, axis), height)
-    data = [*chance, *add_ghosts(lines, channels, spec.x), *marks, *hover]
-    has_own_title = title is None and not marked.rows  # which are of a target
-    finding = _find_title(curves, channels, areas, y) if has_own_title else ""
+    dots = _draw_dots(curves, channels, axis)
+    data = [*chance, *add_ghosts(lines, channels, spec.x), *dots, *marks, *hover]
+    may_find = title is None and not marked.rows  # which are of a target
+    finding = _find_title(curves, channels, areas, y) if may_find else ""
+    shaded = _describe_band(band, confidence, of_dots=bool(dots))
     text = ChartText(
         title,
         _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
-        _write_note(
-            curves,
-            channels,
-            drawn,
-            axis,
-            shaded=_describe_band(height.band, confidence),
-            picked=picked,
-            marked=marked.describe(),
-        ),
+        _write_note(curves, channels, drawn, axis, words=[picked, *marked.describe()], shaded=shaded),
         marked.find_title() or finding or join_etas(_TITLES[y], curves),
         describe_thinning(steps, drawn),
     )
@@ -195,6 +194,10 @@ class _Height:
         names = [self.name, *self.band] if self.is_rest else []
         return rows.with_columns((1 - pl.col(name)).alias(f"{name}{_REST}") for name in names)
 
+    def measure_chance(self, etas: pl.Series) -> pl.Series:
+        """Return the heights of alerts at random."""
+        return etas if self.name == "precision" or self.is_rest else 1 - etas
+
     def measure(self, share: Any) -> Any:
         """Return a share, or shares, as the axis shows them."""
         return 1 - share if self.is_rest else share
@@ -213,7 +216,13 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
         return ""
     half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
     half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
-    if len(half) < len(etas) or half["doubt"].fill_null(True).any() or not etas.is_between(0, 1).all():
+    is_far = has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
+    if (
+        is_far
+        or len(half) < len(etas)
+        or half["doubt"].fill_null(True).any()
+        or not etas.is_between(0, 1).all()
+    ):
         return ""
     values = dict(half.select("curve", y).rows())
     said = dict(zip(values, say_shares([*values.values()]), strict=True))
@@ -282,11 +291,28 @@ def _read_along(
     return build_hover_records(curves, channels, rows, axes, places, strategy="forward", say=say)
 
 
-def _describe_band(band: tuple[str, ...], confidence: float | None) -> list[str]:
-    """Return a sentence on the band, if there is one."""
+def _draw_dots(curves: ChartCurves, channels: Channels, axis: ChartAxis) -> list[dict[str, Any]]:
+    """Return a dot per published point, if they are few: nothing is known in between."""
+    rows = keep_rises(curves.rows)
+    if not has_points_alone(rows) or (rows["curve"].value_counts()["count"] > _MOST_DOTS).any():
+        return []
+    points = raise_to_axis(rows, axis, [axis.field])
+    dots = [
+        row | {"part": "dot"} for row in build_records(curves, channels, points, ["recall", axis.field])
+    ]
+    return [
+        dot for dot in dots if channels.color is None or dot.get("color") in channels.color.shown_labels
+    ]
+
+
+def _describe_band(band: tuple[str, ...], confidence: float | None, *, of_dots: bool) -> list[str]:
+    """Return sentences on dots and on the band, as far as there are any."""
     level = (
         "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     )
+    if of_dots:
+        said = [f"Shaded: {level} of these points"] if band else []
+        return ["Dots: the points of the table; a line runs at the precision of the next dot", *said]
     return [f"Shaded: {level} at each threshold"] if band else []
 
 
@@ -296,9 +322,8 @@ def _write_note(
     drawn: pl.DataFrame,
     axis: ChartAxis,
     *,
+    words: list[str],
     shaded: list[str],
-    picked: str,
-    marked: list[str],
 ) -> tuple[str, ...]:
     """Return the sentences at the foot of the chart."""
     facet = channels.facet
@@ -308,8 +333,7 @@ def _write_note(
         *([number] if facet is not None and facet.values else []),
         *([scale] if axis.is_reversed else []),
         *(["Grey line: alerts at random"] if facet is not None else []),
-        picked,
-        *marked,
+        *words,
         *describe_doubt(drawn),
         *shaded,
         *describe_sizes(curves),

@@ -55,6 +55,11 @@ def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
     return prepend_made(start, keep_rises(rows))
 
 
+def has_points_alone(rows: pl.DataFrame) -> bool:
+    """Return whether rows are published points, whose thresholds are not known."""
+    return "threshold" in rows.columns and rows["threshold"].null_count() == len(rows) > 0
+
+
 def start_at_origin(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows, after a point at recall 0 and fpr 0 in each curve."""
     origin = rows.select(pl.col("curve").unique(maintain_order=True), recall=0.0, fpr=0.0)
