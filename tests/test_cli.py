@@ -264,6 +264,10 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.crossings(metric="precision", threshold=0.55),
     ),
     (
+        "sample-size --eta 0.1 --recall .5 --delta .2 --relative",
+        lambda p: p.sample_size(0.2, 0.1, recall=0.5, relative=True),
+    ),
+    (
         "sample-size --threshold .5 --recall .5 --fpr .4 --delta .2 --assurance .9 --confidence .9",
         lambda p: p.sample_size(0.2, threshold=0.5, recall=0.5, fpr=0.4, assurance=0.9, confidence=0.9),
     ),
@@ -992,7 +996,9 @@ def test_sizes_that_cannot_be_told_or_say_little_have_a_note(here: Path) -> None
     _, notes = on_a_terminal("sample-size few.csv --recall 0.5 1 --eta 0.01")
     assert "1 row without numbers: no positive is found there, or no negative is flagged" in notes
     little = "precision is 0.02 in 1 of 2 rows, so a band 0.1 wide says little of it"
-    assert f"{little}; pass a smaller --delta, such as 0.01" in notes
+    assert f"{little}; pass --relative, or a smaller --delta, such as 0.01" in notes
+    _, notes = on_a_terminal("sample-size few.csv --recall 1 --eta 0.01 --relative -o needed.csv")
+    assert "polars-prcurve: " not in notes
     _, notes = on_a_terminal("sample-size few.csv --recall 1 --eta 0.01 --delta 0.01 -o needed.csv")
     assert "polars-prcurve: " not in notes
 

@@ -69,10 +69,12 @@ def solve(recall: float, fpr: float, eta: float | None, options: dict[str, Any])
             squares += growth**2
         return middle + math.sqrt(squares)
 
-    least, greatest = -16.0, 8.0
+    least, greatest, widest = -16.0, 8.0, math.log(delta)
+    if options.get("relative") and eta is not None:
+        widest += math.log(recall * eta / (recall * eta + fpr * (1 - eta)))
     for _ in range(36):
         middle = (least + greatest) / 2
-        if reached(middle) <= math.log(delta):
+        if reached(middle) <= widest:
             greatest = middle
         else:
             least = middle
@@ -100,11 +102,30 @@ def test_sizes(method: Any, tp: int, fp: int, eta: float | None, asked: tuple[fl
     options = {"delta": delta, "confidence": 0.9, "method": method, "assurance": assurance}
     found = one_point(tp, 40, fp, 400).prc.sample_size(eta=eta, **options, **AT_ONE)
     assert found.select("n_pos", "n_neg").row(0) == (40, 400)
-    expected = solve(tp / 40, fp / 400, eta, options)
-    # One more or less where a size is within rounding of a whole number.
-    assert found.select("n_pos_needed", "n_neg_needed").row(0) == pytest.approx(
-        expected, abs=1, rel=1e-8
-    )
+    for relative in [False] if eta is None else [False, True]:
+        found = one_point(tp, 40, fp, 400).prc.sample_size(
+            eta=eta, relative=relative, **options, **AT_ONE
+        )
+        expected = solve(tp / 40, fp / 400, eta, {**options, "relative": relative})
+        # One more or less where a size is within rounding of a whole number.
+        assert found.select("n_pos_needed", "n_neg_needed").row(0) == pytest.approx(
+            expected, abs=1, rel=1e-8
+        )
+
+
+def test_a_relative_width_is_a_share_of_precision() -> None:
+    """The band of a table of the size needed is half as wide as its precision, also of a tiny one."""
+    for eta in (1e-5, 0.001, 0.01):
+        needed = one_point(600, 1_000, 100, 10_000).prc.sample_size(
+            0.5, eta, relative=True, assurance=0.5, **AT_ONE
+        )
+        n_pos, n_neg = (int(n) for n in needed.select("n_pos_needed", "n_neg_needed").row(0))
+        table = one_point(round(0.6 * n_pos), n_pos, round(0.01 * n_neg), n_neg)
+        band = table.prc.operating_points(eta, confidence=0.95, metrics="precision", **AT_ONE)
+        low, high, value = band.select("precision_low", "precision_high", "precision").row(0)
+        assert 0.4 <= (high - low) / value <= 0.52
+    with pytest.raises(PrcError, match="relative=True needs eta=, because precision depends on it"):
+        one_point(6, 10, 3, 50).prc.sample_size(0.5, relative=True, **AT_ONE)
 
 
 def test_worked_sizes() -> None:

@@ -260,7 +260,7 @@ def _add_sample_size(commands: Any) -> None:
         "sample-size",
         FilePrc.sample_size,
         "how large a test set must be to know precision at a threshold",
-        [*o.TABLE_OPTIONS, eta, *targets, o.DELTA, o.ASSURANCE, o.LEVEL, o.RATE_METHOD],
+        [*o.TABLE_OPTIONS, eta, *targets, o.DELTA, o.RELATIVE, o.ASSURANCE, o.LEVEL, o.RATE_METHOD],
         columns=("n_pos_needed", "n_neg_needed", "threshold"),
     )
 

@@ -63,8 +63,11 @@ def _describe_need(row: dict[str, Any]) -> str:
 # Sizes that cannot be told, or say little --------------------------------------------------------
 
 
-def describe_needed_sizes(sizes: pl.DataFrame, delta: float) -> Iterator[str]:
-    """Yield why sizes are missing, and that a band as wide as precision itself says little of it."""
+def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[str]:
+    """Yield why sizes are missing, and that a band as wide as precision itself says little of it.
+
+    `delta` is the width, or None if it is a share of the precision.
+    """
     is_met = pl.col("recall").is_not_null()
     missing = sizes.filter(is_met & pl.col("n_neg_needed").is_null())
     if missing.height:
@@ -73,7 +76,7 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float) -> Iterator[str]:
             f"{rows} without numbers: no positive is found there, or no negative is flagged, so the "
             "table does not tell the rate that they depend on"
         )
-    if "eta" not in sizes.columns:
+    if "eta" not in sizes.columns or delta is None:
         return
     true, false = pl.col("recall") * pl.col("eta"), pl.col("fpr") * (1 - pl.col("eta"))
     precision = sizes.select((true / (true + false)).alias("precision"))["precision"].to_list()
@@ -83,7 +86,7 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float) -> Iterator[str]:
         span = least if least == most else f"{least} to {most}"
         yield (
             f"precision is {span} in {len(low)} of {sizes.height} rows, so a band {delta:g} wide says "
-            f"little of it; pass a smaller --delta, such as {min(low) / 2:.1g}"
+            f"little of it; pass --relative, or a smaller --delta, such as {min(low) / 2:.1g}"
         )
 
 

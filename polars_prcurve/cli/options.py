@@ -111,6 +111,10 @@ def _need_confidence(given: Given) -> str:
     return "" if given.get("confidence") is not None else "--confidence"
 
 
+def _need_eta(given: Given) -> str:
+    return "" if given.get("eta") is not None else "--eta"
+
+
 def _need_bootstrap(given: Given) -> str:
     has_bootstrap = given.get("method") == "bootstrap"
     needed = [_need_confidence(given), "" if has_bootstrap else "--method bootstrap"]
@@ -330,6 +334,12 @@ DELTA = Option(
     "WIDTH",
     "the width of the band of precision, upper minus lower end (default: 0.1)",
     how={"type": float},
+)
+RELATIVE = Option(
+    "--relative",
+    None,
+    "--delta is a share of the precision at --eta: 0.5 is a band half as wide as precision is high",
+    find_need=_need_eta,
 )
 ASSURANCE = Option(
     "--assurance",

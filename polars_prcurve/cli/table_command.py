@@ -72,7 +72,7 @@ def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
     if args.ask is FilePrc.sample_size:
         table = run_query(table)
         delta = asked.arguments.get("delta", inspect.signature(args.ask).parameters["delta"].default)
-        for sentence in describe_needed_sizes(table, delta):
+        for sentence in describe_needed_sizes(table, None if "relative" in asked.arguments else delta):
             print_note(sentence)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
         for sentence in describe_refuted_estimates(table, by):

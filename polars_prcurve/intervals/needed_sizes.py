@@ -28,8 +28,9 @@ from typing import TypeVar
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.argument_kinds import read_flag, read_number
 from polars_prcurve.column_names import RESERVED
+from polars_prcurve.errors import PrcError
 from polars_prcurve.intervals.precision_width import check_delta
 from polars_prcurve.intervals.rates import (
     BETA_METHODS,
@@ -49,6 +50,7 @@ _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
 _LEAST, _GREATEST = f"{RESERVED}least_log_factor", f"{RESERVED}greatest_log_factor"
+_WIDEST = f"{RESERVED}widest"
 _LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
 """Between which the factor is looked for."""
 _HALVINGS = 36
@@ -62,18 +64,28 @@ class SizeOptions:
     confidence: float
     method: RateMethod
     assurance: float
+    relative: bool = False
+    """Whether `delta` is a share of the precision."""
 
 
 def read_size_options(
-    delta: float, confidence: float, method: RateMethod, assurance: float
+    delta: float,
+    confidence: float,
+    method: RateMethod,
+    assurance: float,
+    *,
+    relative: bool,
+    at_eta: bool,
 ) -> SizeOptions:
-    """Return the options, checked."""
+    """Return the options, checked; `at_eta` tells whether the band is at one prevalence."""
+    if read_flag("relative=", relative) and not at_eta:
+        raise PrcError("relative=True needs eta=, because precision depends on it")
     check_delta(delta)
     check_rate_method(method)
     level = check_confidence(confidence)
     expected = "a share of test sets from 0.5 to below 1, such as 0.8"
     share = read_number("assurance=", assurance, expected, lambda share: 0.5 <= share < 1)
-    return SizeOptions(delta, level, method, share)
+    return SizeOptions(delta, level, method, share, relative)
 
 
 def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
@@ -86,12 +98,15 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     for rate in _RATES:
         size = sample_size(pl.col(rate), options.delta, options.confidence, alone)
         frame = frame.with_columns(size.alias(_name(rate, "alone")))
-    frame = frame.with_columns(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items())
+    frame = frame.with_columns(
+        *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()),
+        _compute_widest(options).alias(_WIDEST),
+    )
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(_HALVINGS):
         frame = frame.with_columns(_compute_sizes()).with_columns(_move_hits(options.assurance))
         frame = _add_limits(frame, options).with_columns(_compute_ratios())
-        frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve(options))
+        frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve())
     factor = pl.col(_GREATEST).exp()
     sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
     known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
@@ -102,6 +117,15 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
 
 def _name(*parts: str) -> str:
     return RESERVED + "_".join(parts)
+
+
+def _compute_widest(options: SizeOptions) -> pl.Expr:
+    """Return the logarithm of the greatest width that the band may have."""
+    widest = pl.lit(math.log(options.delta))
+    if not options.relative:
+        return widest
+    false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
+    return widest - (1 + false_alerts).log()
 
 
 def _compute_sizes() -> list[pl.Expr]:
@@ -176,7 +200,7 @@ def _compute_log_widths(*, at_eta: bool) -> list[pl.Expr]:
     return widths
 
 
-def _halve(options: SizeOptions) -> list[pl.Expr]:
+def _halve() -> list[pl.Expr]:
     """Return the half of the range in which the factor is."""
     width, *moved = (pl.col(_name(t, f, "log_width")) for t, f in _PLACES)
     of_recall, of_fpr = (
@@ -184,7 +208,7 @@ def _halve(options: SizeOptions) -> list[pl.Expr]:
     )
     reached = width + (of_recall**2 + of_fpr**2).sqrt()
     # At eta = 0 or 1 precision is known without any example. NaN is of no finding at all: too few.
-    enough = (width == -math.inf) | ((reached <= math.log(options.delta)) & reached.is_not_nan())
+    enough = (width == -math.inf) | ((reached <= pl.col(_WIDEST)) & reached.is_not_nan())
     middle = (pl.col(_LEAST) + pl.col(_GREATEST)) / 2
     return [
         pl.when(enough).then(_LEAST).otherwise(middle).alias(_LEAST),

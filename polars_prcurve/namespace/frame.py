@@ -1655,6 +1655,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         delta: float = 0.1,
         eta: Eta = None,
         *,
+        relative: bool = False,
         assurance: float = 0.8,
         threshold: Any = None,
         recall: TargetValues = None,
@@ -1682,11 +1683,15 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Parameters
         ----------
         delta
-            The width of the whole band, upper minus lower precision.
+            The width of the whole band, upper minus lower precision, in points: where precision is 0.01,
+            a width of 0.1 says nothing, and the numbers for it are tiny.
         eta
             The prevalence at which the band must be this narrow, as in `curve`, except that None is all
             prevalences, which often takes several times the examples. For the own one pass `[None]`:
             with weights, such as those of `reweight`, that is the prevalence of the field.
+        relative
+            True takes `delta` as a share of the precision that recall and fpr give at `eta`: 0.5 asks
+            for a band half as wide as precision is high.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
         threshold, recall, fpr
@@ -1740,7 +1745,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         )
         targets = read_targets(table, threshold=threshold, recall=recall, fpr=fpr, at_eta=False)
         grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
-        options = read_size_options(delta, confidence, method, assurance)
+        options = read_size_options(
+            delta, confidence, method, assurance, relative=relative, at_eta=eta is not None
+        )
         query = build_sample_size_table(table, grid, targets, options)
         return self._finish(query, grid)
 

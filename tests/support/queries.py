@@ -217,6 +217,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             0.2, by="g", counts=("n_pos", "n_neg"), start=0.8, confidence=0.9, **PROMISES
         ),
     ),
+    "sizes, relative": (DF, lambda p: p.sample_size(0.5, 0.1, relative=True, by="g", recall=0.5)),
     "sizes, thresholds of groups": (DF, lambda p: p.sample_size(by="g", threshold=THRESHOLDS)),
     "points, long": (DF, lambda p: p.operating_points(0.01, by="g", recall=0.5, long=True)),
     "points, weighted": (DF, lambda p: p.operating_points(0.01, by="g", weight="w", **TARGETS)),
