@@ -335,7 +335,10 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         ({"id": "id"}, "id= pairs the examples of models; pass confidence="),
         ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "pass confidence=, and labels"),
         ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "pass confidence=, and labels"),
-        ({"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1}, "rates= holds no counts"),
+        (
+            {"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1},
+            "rates= holds points, .* For areas pass coarse=True",
+        ),
         ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
         ({"model": "modl"}, "model= names the column 'modl'"),
         ({"by": "model"}, "by= holds a column 'model'"),

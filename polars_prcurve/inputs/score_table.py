@@ -278,8 +278,7 @@ class RateTable(InputTable):
         return self
 
     def require_examples(self) -> ScoreTable:
-        """Raise, because points are no examples."""
-        self.require_example_counts()
+        """Raise, because points are no examples, whether their numbers are known or not."""
         raise PrcError(
             f"{self.argument}= holds points, and confidence= compares models by their examples. For "
             "areas pass coarse=True in its place, for the limits of what may lie between points; at a "

@@ -1468,6 +1468,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
     ) -> pl.DataFrame:
         """The best model in each range of prevalences; a LazyFrame is collected at the call.
 
+        Of published points, `ranking(coarse=True)` tells at a prevalence who may be best, whatever lies
+        between the points.
+
         Parameters
         ----------
         model, metric, eta_range, threshold, recall, fpr
