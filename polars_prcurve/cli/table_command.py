@@ -63,20 +63,20 @@ def _build_layout(args: argparse.Namespace, asked: AskedMethod) -> Layout:
 
 def _ask_method(args: argparse.Namespace, asked: AskedMethod) -> pl.LazyFrame:
     """Return the rows of the method, and print notes on those that are not what was asked for."""
-    table = args.ask(FilePrc(asked.table), **asked.arguments)
-    by = asked.arguments.get("by", [])
-    if "guarantee" in asked.arguments:  # points are few, and read twice
-        table = run_query(table)
-        for sentence in describe_unmet_promises(table, by):
-            print_note(sentence)
-    if args.ask is FilePrc.sample_size:
-        table = run_query(table)
-        delta = asked.arguments.get("delta", inspect.signature(args.ask).parameters["delta"].default)
-        for sentence in describe_needed_sizes(table, None if "relative" in asked.arguments else delta):
-            print_note(sentence)
+    table, given = args.ask(FilePrc(asked.table), **asked.arguments), asked.arguments
+    by, is_size = given.get("by", []), args.ask is FilePrc.sample_size
+    if "guarantee" in given or is_size:  # these rows are few, and read twice
+        table = run_query(table.lazy())
+    notes: list[str] = []
+    if "guarantee" in given:
+        notes += describe_unmet_promises(table, by)
+    if is_size:
+        delta = given.get("delta", inspect.signature(args.ask).parameters["delta"].default)
+        notes += describe_needed_sizes(table, None if "relative" in given else delta)
     if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
-        for sentence in describe_refuted_estimates(table, by):
-            print_note(sentence)
+        notes += describe_refuted_estimates(table, by)
+    for sentence in notes:
+        print_note(sentence)
     rows: pl.LazyFrame = table.lazy()
     return rows
 
