@@ -34,7 +34,7 @@ from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
@@ -57,7 +57,7 @@ def list_ranking_columns(*, lead: bool, coarse: bool = False) -> tuple[str, ...]
 
 
 def build_ranking_table(
-    table: InputTable,
+    table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
     uncertainty: UncertaintyOptions | None,
@@ -66,6 +66,7 @@ def build_ranking_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
+    table = table if uncertainty is None else table.require_examples()
     if coarse and not isinstance(metric, CurveMetric):
         raise PrcError(
             "coarse=True gives limits of areas, and a point metric at a target has none; leave it out"
@@ -97,7 +98,7 @@ def _build_differences(
     metric, targets = ranking_metric
     shared: Examples = "by id" if EXAMPLE in table.columns else "apart"
     if isinstance(metric, CurveMetric):
-        examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
+        examples = cast("ScoreTable", table)  # points with confidence= were refused
         comparison = Comparison(
             examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
         )

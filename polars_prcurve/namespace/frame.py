@@ -1348,7 +1348,6 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             alerts=alerts,
             per=per,
         )
-        table = table if uncertainty is None else table.require_examples()
         query = build_ranking_table(table, grid, ranked_by, uncertainty, coarse=coarse)
         return self._finish(query, grid, pairs=True)
 
