@@ -1,4 +1,4 @@
-"""Differences at a target between models that flag the same examples, against a loop over examples."""
+"""Differences at thresholds between models that flag the same examples, against a loop over examples."""
 
 from __future__ import annotations
 
@@ -59,14 +59,10 @@ def expected(rows: list[tuple[int, int, bool]], cuts: tuple[float, float], weigh
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=2, max_size=20),
     st.integers(0, 6),
     st.sampled_from([0.0, 0.05, 0.4, 1.0]),
-    st.sampled_from(["threshold", "recall", "predicted_positive_rate"]),
 )
-def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float, target: str) -> None:
+def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float) -> None:
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
-    value = cut if target == "threshold" else cut / 6
-    asked: Any = {"eta": eta, target: value}
-    if df["label"].n_unique() < 2 and target == "predicted_positive_rate":
-        return
+    asked: Any = {"eta": eta, "threshold": cut}
     found = df.prc.compare(["a", "b"], metrics=LINEAR, confidence=0.9, **asked)
     points = [df.prc.operating_points(score=name, metrics=LINEAR, **asked) for name in "ab"]
     z = NormalDist().inv_cdf(0.95)
@@ -129,14 +125,11 @@ def expected_correlation(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=4, max_size=30),
     st.integers(0, 6),
     st.sampled_from([0.001, 0.05, 0.4]),
-    st.sampled_from(["threshold", "recall"]),
 )
-def test_curved_metrics_by_definition(
-    drawn: list[tuple[int, int, bool]], cut: int, eta: float, target: str
-) -> None:
+def test_curved_metrics_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float) -> None:
     """Ends of both bands, and the correlation of both values, make the ends of a difference."""
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
-    asked: Any = {"eta": eta, target: cut if target == "threshold" else cut / 6}
+    asked: Any = {"eta": eta, "threshold": cut}
     found = df.prc.compare(["a", "b"], metrics=CURVED, confidence=0.9, **asked)
     points = [
         df.prc.operating_points(score=name, metrics=CURVED, confidence=0.9, **asked) for name in "ab"
@@ -193,8 +186,6 @@ def test_a_paired_interval_is_narrower() -> None:
     widths = [(table["high"] - table["low"]).to_list() for table in (paired, apart)]
     assert all(p < 0.9 * a for p, a in zip(*widths, strict=True))
     assert paired["reliable"].all()
-    chosen: Any = {"recall": 0.5, "threshold": None}
-    assert not long.prc.compare(id="row", **(asked | chosen))["reliable"].any()
 
 
 @pytest.mark.parametrize("metric", [BENEFIT, "precision"])
@@ -222,24 +213,6 @@ def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]
     instead = {**options, "metrics": metrics.precision_at_recall(0.8), "method": "bootstrap"}
     found = df.prc.compare(["a", "b"], eta=0.1, n_resamples=9, seed=1, **instead)
     assert found["low"].null_count() == 0
-
-
-@pytest.mark.parametrize("target", ["precision", "npv", "fdr", "lift"])
-@pytest.mark.parametrize("paired", [True, False])
-def test_nothing_is_resolved_at_a_target_that_chance_may_meet(target: str, paired: bool) -> None:
-    df = two_models(4000, seed=3)
-    long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
-    value = {"precision": 0.6, "npv": 0.85, "fdr": 0.4, "lift": 2.0}[target]
-    asked: Any = {"model": "model", "score": "value", "metrics": ["recall", "f1"], target: value}
-    asked |= {"id": "row"} if paired else {"paired": False}
-    found = long.prc.compare(eta=0.3, **asked)
-    assert (found["difference"].abs() > 0.1).any()
-    assert found["resolved"].to_list() == [False, False]
-    at_recall = asked | {target: None, "recall": 0.5, "metrics": ["precision", "f1"]}
-    assert long.prc.compare(eta=0.3, **at_recall)["resolved"].all()
-    more = {"metric": "recall", "confidence": 0.95, target: value, "id": "row" if paired else None}
-    ranked = long.prc.ranking(0.3, model="model", score="value", **more)
-    assert ranked["may_be_best"].all()
 
 
 def test_what_is_refused() -> None:

@@ -20,10 +20,8 @@ from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, eta_from_sample
 from polars_prcurve.charts.parts.number_formats import format_threshold
-from polars_prcurve.metrics import precision_at_recall
 from polars_prcurve.namespace import prc
 from polars_prcurve.number_words import say_count, say_eta, say_share
-from polars_prcurve.report import decisions
 from polars_prcurve.report.build_report import _describe_methods
 from polars_prcurve.report.decision_box import write_decision
 from polars_prcurve.report.decisions import (
@@ -436,33 +434,36 @@ def paired_scores(n: int, offset: float) -> pl.DataFrame:
     ("eta", "n", "offset", "words"),
     [
         (0.1, 3000, 0.02, "A test on the same examples cannot tell "),
-        (0.01, 3000, 0.35, "On the same examples a lead of a over b is likely"),
+        (0.01, 300, 0.8, "A lead of a over b is likely, by a test on the same examples: "),
         (0.1, 6000, 0.3, "The order is clear: a test on the same examples puts a before b (95\u00a0%)."),
     ],
 )
-def test_an_order_at_a_target_rests_on_a_test_of_the_same_examples(
-    eta: float, n: int, offset: float, words: str, tmp_path: Path
+@pytest.mark.parametrize("target", [{"recall": 0.5}, {"precision": 0.5}, {"alerts": 50}])
+def test_an_order_at_a_target_rests_on_a_comparison_there(
+    eta: float, n: int, offset: float, words: str, target: dict[str, float]
 ) -> None:
     long = paired_scores(n, offset)
-    said = find_box(reported(long, tmp_path, eta, model="model", id="row", recall=0.5))
-    assert words in said
-    metric = precision_at_recall(0.5)
-    how: dict[str, Any] = {"method": "bootstrap", "seed": 0}
-    [pair] = long.prc.compare(eta=eta, model="model", id="row", metrics=metric, **how).to_dicts()
+    asked = {name: [value] for name, value in target.items()}
+    said = decide(long, eta, asked)
+    merit = "precision" if "recall" in target else "recall"
+    how: dict[str, Any] = {"eta": eta, "model": "model", "metrics": merit, **target}
+    how |= {"per": 1000} if "alerts" in target else {}
+    [pair] = long.prc.compare(id="row", **how).to_dicts()
     assert pair["resolved"] == ("is clear" in said)
     assert (pair["low"] <= 0 <= pair["high"]) == ("cannot tell" in said)
-    alone = find_box(reported(long, tmp_path, eta, model="model", recall=0.5))
+    assert "recall" not in target or words in said
+    assert "tested on the same examples (compare at the target)" in said
+    alone = decide(long, eta, asked, id=None)
     assert "same examples" not in alone
-    spans = long.prc.operating_points(eta, by="model", recall=0.5, confidence=0.95).sort("precision")
-    is_apart = spans["precision_high"][0] < spans["precision_low"][1]
-    by_itself = "The order is clear: the intervals do not overlap, each model taken by itself."
-    assert (by_itself in alone) == is_apart
-    assert ("The intervals of a and b overlap" in alone or "of b and a overlap" in alone) != is_apart
+    [apart] = long.prc.compare(paired=False, **how).to_dicts()
+    assert apart["resolved"] == ("is clear: a test with each model by itself" in alone)
 
 
-def decide(df: pl.DataFrame, eta: Any, target: dict[str, list[float]], **given: Any) -> str:
+def decide(
+    df: pl.DataFrame, eta: Any, target: dict[str, list[float]], *, id: Any = "row", **given: Any
+) -> str:
     """The words of the decision box, and of the methods that the page folds."""
-    source = read_source(prc, df, by=[], model="model", id="row", given=given)
+    source = read_source(prc, df, by=[], model="model", id=id, given=given)
     request = ReportRequest(read_report_eta(source, eta), target, 1000.0, 0.95, None)
     areas = source.merged.summary(request.eta.given, **source.group_arguments)
     options = rank_options(source, request, collect_points(source, request), areas)
@@ -471,49 +472,19 @@ def decide(df: pl.DataFrame, eta: Any, target: dict[str, list[float]], **given: 
     return html.unescape(" ".join([box, *_describe_methods(source, request, "", decisions)]))
 
 
-@pytest.mark.parametrize("target", ["recall", "alerts"])
-def test_budgets_and_large_tables_are_tested_on_the_same_examples(
-    target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Thresholds are then taken as fixed; each verdict is that of the comparison at the target."""
-    monkeypatch.setattr(decisions, "MOST_REPLICATED_ROWS", 1000)
-    asked = {"recall": 0.4, "alerts": 50}[target]
-    at = {target: asked, **({"per": 1000} if target == "alerts" else {})}
-    how: dict[str, Any] = {"metrics": "precision" if target == "recall" else "recall", **at}
-    found = set()
-    for offset in (0.02, 0.12, 0.3):
-        long = paired_scores(6000, offset)
-        said = decide(long, 0.1, {target: [asked]})
-        [pair] = long.prc.compare(eta=0.1, model="model", id="row", **how).to_dicts()
-        words = "is likely: its interval leaves out 0"
-        if pair["resolved"]:
-            words = "The order is clear: a test on the same examples puts a before b"
-        elif pair["low"] <= 0 <= pair["high"]:
-            words = "A test on the same examples cannot tell "
-        assert words in said
-        assert "how often both models flag the same examples (compare at the target)" in said
-        found.add(words)
-    assert len(found) >= 2
-
-
-def test_a_page_says_why_models_are_taken_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_says_why_models_are_taken_by_themselves() -> None:
     long = paired_scores(2000, 0.3)
-    alone = "Each model is taken by itself, since a test on the same examples"
     said = decide(long.with_columns(w=1.0), 0.1, {"alerts": [50]}, weight="w")
-    assert f"{alone} takes no weights here." in said
-    assert "Whether the first model" not in said
+    alone = "Each model is taken by itself, since a comparison on the same examples takes no weights."
+    assert alone in said
+    assert "tested with the errors of each model by itself" in said
     one = long.with_columns(label=pl.col("row") == 7).filter(pl.col("row") < 40)
     above = pl.col("label") & (pl.col("model") == "a")
     one = one.with_columns(score=pl.when(above).then(9.0).when("label").then(0.0).otherwise("score"))
     said = decide(one, 0.1, {"recall": [0.5]})
-    assert f"{alone} rests on too few of them here." in said
-    assert "Whether the first model" not in said
+    assert "The order is clear" not in said
     estimate = decide(long, eta_from_sample(30, 300), {"alerts": [50]})
     assert "intervals carry its error, and the test takes the estimate as exact." in estimate
-    monkeypatch.setattr(decisions, "MOST_REPLICATED_ROWS", 1000)
-    said = decide(long, 0.1, {"precision": [0.8]})
-    assert f"{alone} would take too long for so many of them." in said
-    assert "Whether the first model" not in said
 
 
 def test_models_that_are_equal_alone_or_without_a_value(tmp_path: Path) -> None:

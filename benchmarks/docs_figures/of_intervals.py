@@ -28,7 +28,7 @@ AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
 COMPARE, RANKING = Stored("compare"), Stored("ranking")
 DIFFERENCES = Stored("differences")
-PAIRED, BUDGETS = Stored("paired_points"), Stored("paired_budgets")
+PAIRED, SOUGHT = Stored("paired_points"), Stored("sought_points")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 # Seen in simulation ---------------------------------------------------------------------------
@@ -38,6 +38,7 @@ AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 IS_RECALL, IS_PRECISION = col("metric") == "recall", col("metric") == "precision"
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
+HALF_MARKED = col("marked") >= 0.5
 MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
 
 
@@ -304,17 +305,18 @@ DIFFERENT: list[Held] = [
         PAIRED(least("coverage_of_marked", ~IS_SUM, col("marked") >= 0.5)),
     ),
     Sentence(
-        PAGE, "Of the differences at the thresholds that were found, the intervals hold {} to {} % ({} cells)",
-        BUDGETS(least("coverage_at_found")), BUDGETS(most("coverage_at_found")), BUDGETS(count()),
+        PAGE, "In {} cells of {} or {} test sets the intervals of precision, recall, fpr and F1, at prevalences of 0.1 and 0.001, hold {} to {} %.",
+        SOUGHT(count(col("coverage").is_not_null())), SOUGHT(col("n_sets").min()), SOUGHT(col("n_sets").max()),
+        SOUGHT(least("coverage")), SOUGHT(most("coverage")),
     ),
     Sentence(
-        PAGE, "for that share in the field, its intervals hold {} to {} %, and those of precision {} to {} %",
-        *map(BUDGETS, (least("coverage", IS_RECALL), most("coverage", IS_RECALL))),
-        *map(BUDGETS, (least("coverage", IS_PRECISION), most("coverage", IS_PRECISION))),
+        PAGE, "Where at least half of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells); where 5 % are, chance picked them, and at worst {} % hold",
+        SOUGHT(least("coverage_of_marked", HALF_MARKED)), SOUGHT(most("coverage_of_marked", HALF_MARKED)),
+        SOUGHT(count(HALF_MARKED)), SOUGHT(least("coverage_of_marked", *OFTEN_MARKED)),
     ),
     Sentence(
-        PAGE, "Of equal models, at most {} % were `resolved` at given thresholds, and {} % at those found",
-        PAIRED(most("wrongly_resolved")), BUDGETS(most("wrongly_resolved")),
+        PAGE, "Of equal models, at most {} % were `resolved` there, and {} % at given thresholds",
+        SOUGHT(most("wrongly_resolved")), PAIRED(most("wrongly_resolved")),
     ),
     Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
     Sentence(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -120,26 +121,6 @@ class Flagged:
         recall, fpr = (1 - NormalDist().cdf(cut - shift) for shift in (of_positives, of_negatives))
         return recall, fpr
 
-    def find_rates_at_share(self, share: float, eta: float) -> tuple[Rates, Rates]:
-        """Return recall and fpr of both models where they flag this share, at prevalence eta."""
-        found = []
-        for shifts in ((2.0, 0.0), self.shifts):
-            low, high = -10.0, 10.0
-            for _ in range(60):
-                cut = (low + high) / 2
-                recall, fpr = self.find_rates(cut, *shifts)
-                low, high = (cut, high) if eta * recall + (1 - eta) * fpr > share else (low, cut)
-            found.append(self.find_rates(low, *shifts))
-        return found[0], found[1]
-
-    @staticmethod
-    def find_values(cuts: Any, shifts: tuple[float, float], eta: float) -> pl.Series:
-        """Return each of BUDGET_METRICS in turn, of a model at each threshold; none flags nothing."""
-        at = np.where(np.isnan(cuts), np.inf, cuts)
-        rates = [stats.norm.sf(at, loc=shift) for shift in shifts]
-        values = np.array([metric(*rates, np.full(at.shape, eta)) for metric in BUDGET_METRICS])
-        return pl.Series(values.T.ravel())
-
     def draw_sets(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
         n = self.n_pos + self.n_neg
         label = np.arange(n * sets) % n < self.n_pos
@@ -197,35 +178,114 @@ def measure_paired_points(cell: Flagged, n_sets: int, rng: np.random.Generator) 
     yield from measure_pairs(found, cell, cell.rates)
 
 
-BUDGET_METRICS = (PAIRED_METRICS[0], PAIRED_METRICS[1], PAIRED_METRICS[3])
+@dataclass(frozen=True)
+class Sought:
+    """Two models with d' = 2 and 1.6, or twice 2, at thresholds that meet a target in a test set."""
+
+    n_pos: int
+    n_neg: int
+    target: str
+    value: float
+    shared: float | None
+    """The part of the variance of scores that the models share; None if each has its own examples."""
+    equal: bool
+    step: float = 0.0
+    """Scores are rounded to multiples of this, unless it is 0."""
+
+    @property
+    def shifts(self) -> tuple[float, float]:
+        return (2.0, 2.0) if self.equal else (2.0, 1.6)
+
+    def find_rates(self, shift: float, eta: float) -> Rates:
+        """Return recall and fpr of a model where it meets the target at prevalence eta."""
+        cuts = np.linspace(12.0, -10.0, 400_001)
+        if self.step:  # the ends of the intervals that are rounded to one score
+            cuts = np.arange(12.0, -10.0, -self.step) - self.step / 2
+        recall, fpr = stats.norm.sf(cuts - shift), stats.norm.sf(cuts)
+        reached = find_point_metrics(self.target)[0](recall, fpr, np.full(cuts.shape, eta))
+        at_most = self.target in ("fpr", "predicted_positive_rate")
+        met = reached <= self.value if at_most else reached >= self.value
+        first = self.target in ("recall", "npv")
+        row = int(met.argmax() if first else len(met) - 1 - met[::-1].argmax())
+        return (float(recall[row]), float(fpr[row])) if met.any() else (math.nan, math.nan)
+
+    def draw_model(self, shift: float, label: Any, common: Any, rng: np.random.Generator) -> Any:
+        share = self.shared or 0.0
+        own = rng.normal(size=len(label))
+        score = share**0.5 * common + (1 - share) ** 0.5 * own + shift * label
+        return np.round(score / self.step) if self.step else score
+
+    def compare(
+        self, n_sets: int, rng: np.random.Generator, etas: Sequence[float], **asked: Any
+    ) -> pl.DataFrame:
+        """Return the differences of both models in that many test sets."""
+        parts, n = [], self.n_pos + self.n_neg
+        asked |= {"by": "set", "confidence": CONFIDENCE, self.target: self.value, "eta": etas}
+        for sets in split_sets(n_sets, 2 * len(etas) * n):
+            label, common = np.arange(n * sets) % n < self.n_pos, rng.normal(size=n * sets)
+            columns = {"set": np.arange(n * sets) // n, "label": label}
+            scores = [self.draw_model(shift, label, common, rng) for shift in self.shifts]
+            if self.shared is None:
+                models = [pl.DataFrame(columns | {"score": one}) for one in scores]
+                long = pl.concat(
+                    one.with_columns(model=pl.lit(name)) for name, one in zip("ab", models, strict=True)
+                )
+                found = long.prc.compare(model="model", paired=False, **asked)
+            else:
+                wide = pl.DataFrame(columns | dict(zip("ab", scores, strict=True)))
+                found = wide.prc.compare(["a", "b"], **asked)
+            parts.append(found.select("eta", "metric", "low", "high", "reliable", "resolved"))
+        return pl.concat(parts)
 
 
-@experiment([cell for cell in FLAGGED if cell.fpr > 0.01], 1_000)
-def measure_paired_budgets(cell: Flagged, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Differences of two models that flag the same share, at thresholds found in the test set.
+SOUGHT = [
+    *(("recall", value) for value in (0.2, 0.5, 0.8, 0.95)),
+    *(("fpr", value) for value in (0.001, 0.01, 0.1)),
+    *(("predicted_positive_rate", value) for value in (0.001, 0.01, 0.1)),
+    *(("precision", value) for value in (0.5, 0.8)),
+    ("npv", 0.99),
+    ("lift", 5.0),
+]
+SOUGHT_SIZES: tuple[Size, ...] = ((20, 200), (50, 500), (200, 2_000), (100, 10_000), (1_000, 1_000))
+SOUGHT_CELLS = [
+    *(
+        Sought(*size, *target, shared, equal)
+        for size, target, (shared, equal) in product(
+            SOUGHT_SIZES, SOUGHT, ((0.5, False), (0.5, True), (0.9, True))
+        )
+    ),
+    *(
+        Sought(*size, *target, shared, equal, step)
+        for size, target, (shared, step), equal in product(
+            ((50, 500), (200, 2_000)), SOUGHT, ((None, 0.0), (0.5, 0.5)), (False, True)
+        )
+    ),
+]
+SOUGHT_METRICS = ("precision", "recall", "fpr", "f1")
 
-    What is held is the difference of models that flag this share, or of both at the thresholds found.
-    """
-    eta = PAIRED_ETAS[0]
-    recall, fpr = cell.rates[0]
-    share = eta * recall + (1 - eta) * fpr
-    asked: dict[str, Any] = {"metrics": BUDGET_METRICS, "predicted_positive_rate": share}
-    parts = []
-    for sets in split_sets(n_sets, 2 * (cell.n_pos + cell.n_neg)):
-        drawn = cell.draw_sets(sets, rng)
-        found = drawn.prc.compare(["a", "b"], eta, by="set", confidence=CONFIDENCE, **asked)
-        for name, shifts in (("a", (2.0, 0.0)), ("b", cell.shifts)):
-            points = drawn.prc.operating_points(eta, score=name, by="set", predicted_positive_rate=share)
-            at_found = cell.find_values(points["threshold"].to_numpy(), shifts, eta)
-            found = found.with_columns(at_found.alias(f"at_found_{name}"))
-        parts.append(found)
-    found = pl.concat(parts)
-    moved = pl.col("at_found_b") - pl.col("at_found_a")
-    moved_to_0 = found.with_columns(pl.col("low", "high") + moved)
-    both = cell.find_rates_at_share(share, eta)
-    for row, metric in zip(measure_pairs(found, cell, both), BUDGET_METRICS, strict=True):
-        of_found = measure_coverage(moved_to_0.filter(metric=metric.name), 0.0)
-        yield row | {"coverage_at_found": of_found["coverage"]}
+
+@experiment(SOUGHT_CELLS, lambda cell: 500 if cell.n_pos + cell.n_neg > 2_000 else 1_000)
+def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Differences of two models at a target, by `compare` of the test set that found the thresholds."""
+    asked = [name for name in SOUGHT_METRICS if name != cell.target]
+    found = cell.compare(n_sets, rng, PAIRED_ETAS, metrics=asked)
+    rates_at = {eta: [cell.find_rates(shift, eta) for shift in cell.shifts] for eta in PAIRED_ETAS}
+    for eta, name in product(PAIRED_ETAS, asked):
+        moved = cell.target not in ("recall", "fpr") or name in ("precision", "f1")
+        if eta == PAIRED_ETAS[1] and not moved:
+            continue  # what does not depend on the prevalence
+        metric = find_point_metrics(name)[0]
+        a, b = (float(metric(*rates, eta)) for rates in rates_at[eta])
+        if math.isnan(a) or math.isnan(b):
+            continue  # no threshold meets the target in truth
+        of = found.filter(metric=name, eta=eta)
+        wrong = of["resolved"].mean() if cell.equal else None
+        yield (
+            vars(cell)
+            | {"metric": name, "eta": eta}
+            | measure_coverage(of, a - b)
+            | {"wrongly_resolved": wrong}
+        )
 
 
 # The best threshold ---------------------------------------------------------------------------

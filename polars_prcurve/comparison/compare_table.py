@@ -50,7 +50,7 @@ from polars_prcurve.comparison.verdicts import (
 from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
-from polars_prcurve.intervals.bands import combine_distances, measure_eta_distances
+from polars_prcurve.intervals.bands import combine_distances, measure_distances
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -257,7 +257,7 @@ def _carry_eta_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.L
     for name in comparison.metrics_moved_by_eta:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
-        farthest = pl.max_horizontal(measure_eta_distances(middle, at_ends)) * (1 / z)
+        farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z)
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
         changed[f"{name}_standard_error"] = (
             pl.when(pl.col(ETA_LOW).is_null()).then(error).otherwise(both)

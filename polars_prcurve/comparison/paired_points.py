@@ -12,7 +12,8 @@ An interval is reliable if b times c is at least 25 in each class that counts. C
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
 
-Both thresholds are taken as fixed. Metrics that are no weighted sums are in `shared_errors`.
+Both thresholds were given. Where they are found in the sample, and of metrics that are no weighted sums,
+differences are in `shared_errors`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """
@@ -82,12 +83,12 @@ def count_discordant(
 
 
 def replace_weighted_sums(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level, *, given: bool
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, level: Level
 ) -> pl.LazyFrame:
     """Replace the error of a difference, its limits and verdicts, where the metric is a weighted sum.
 
     The rows have the discordant examples, and `number` is the column with the number of their metric.
-    Both thresholds were `given`, or were found in the same examples.
+    Both thresholds were given.
     """
     sums = [is_weighted_sum(metric) for metric in metrics]
     pairs = _add_weights(pairs, metrics, sums, number)
@@ -95,7 +96,7 @@ def replace_weighted_sums(
     variance = sum((_vary(name) for name in ALERTS), pl.lit(0.0))
     pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
-    known, reliable = error.is_not_null(), _has_enough_discordant() & given
+    known, reliable = error.is_not_null(), _has_enough_discordant()
     low, high = difference - half, difference + half
     decisive = (difference.abs() >= 2 * half) & (error > 0)
     deviations = difference / error

@@ -10,7 +10,8 @@ upper end likewise. There is no standard error, since the two distances differ. 
 distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `shared_errors`; and `paired_points`
-for metrics that are weighted sums of both rates, which have a standard error.
+for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
+the sample finds the thresholds, they move with its errors: see `curves.moving_thresholds`.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
@@ -47,6 +48,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 from polars_prcurve.intervals.bands import (
+    MOVES,
     NO_WEIGHTED_CLUSTERS,
     BandOptions,
     combine_distances,
@@ -63,9 +65,6 @@ _PLACE = f"{RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
 _METRIC = f"{RESERVED}metric_number"
 _BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
-_RATIOS = ("precision", "npv", "fdr", "lift")
-"""Targets that few alerts may meet by chance, so that the threshold moves far from sample to sample.
-With intervals for fixed thresholds, equal models were twice as far apart as these reach in 12 %."""
 _FEW = 10
 """Cells from which on intervals of differences covered 94 to 96 % (docs/uncertainty.md)."""
 
@@ -83,6 +82,11 @@ class PointComparison(NamedTuple):
     """How levels are adjusted for several pairs of models."""
     needs_pairs: bool = True
     """Whether a table in which no group has two models is refused."""
+
+    @property
+    def moving(self) -> bool:
+        """Whether thresholds are found in the sample, so that they move with it."""
+        return self.target.least_score is None
 
 
 def check_has_point_intervals(
@@ -133,16 +137,14 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
     level = Level(comparison.confidence, comparison.adjust, [BASE_GROUP, _PLACE])
     rows = _number_points(comparison)
     pairs = level.add_quantile(_join_points(comparison, rows))
-    if comparison.examples == "apart":
-        differences = _add_limits(pairs, level)
-    else:
+    correlation = None
+    if comparison.examples != "apart":
         pairs = _join_discordant(comparison, rows, pairs)
-        pairs = add_correlation(pairs, comparison.metrics, _METRIC)
-        differences = _add_limits(pairs, level, pl.col(CORRELATION))
-        given = comparison.target.least_score is not None
-        differences = replace_weighted_sums(differences, comparison.metrics, _METRIC, level, given=given)
-    if comparison.target.criterion in _RATIOS:
-        differences = _leave_unresolved(differences)
+        pairs = add_correlation(pairs, comparison.metrics, _METRIC, moving=comparison.moving)
+        correlation = pl.col(CORRELATION)
+    differences = _add_limits(pairs, level, correlation)
+    if comparison.examples != "apart" and not comparison.moving:
+        differences = replace_weighted_sums(differences, comparison.metrics, _METRIC, level)
     return differences.select(
         *comparison.table.group_columns,
         "eta",
@@ -165,7 +167,8 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
     clustered = is_clustered(table)
-    bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered)
+    moving = comparison.moving
+    bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered, moving=moving)
     points = build_points_table(
         table,
         comparison.grid,
@@ -179,7 +182,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
         number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
-        _is_reliable(comparison.target, clustered=clustered).alias("reliable"),
+        _is_reliable(clustered=clustered).alias("reliable"),
     )
     rows = rows.with_columns(
         (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
@@ -195,6 +198,7 @@ def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFram
     """Return one row per group, prevalence, metric and pair of models, with the point of each model."""
     by = comparison.table.group_columns
     own = [MODEL, GROUP, "value", "low", "high", "tp", "fp", "reliable"]
+    own += MOVES.values() if comparison.moving else ()
     of_both = [BASE_GROUP, STEP, _METRIC, *comparison.grid.carried, "metric"]
     a, b = (
         rows.select(*by, _PLACE, "eta", *also, *(pl.col(n).alias(side_name(n, side)) for n in own))
@@ -220,20 +224,10 @@ def _join_discordant(
     return pairs.join(counts, on=on, how="left", maintain_order="left")
 
 
-def _is_reliable(target: Target, *, clustered: bool) -> pl.Expr:
-    """Return whether the interval of a point is known to have its level: fixed threshold, full cells."""
-    if target.least_score is None or clustered:
-        # The same examples chose the threshold, or rows do not tell how full a cell is.
-        return pl.lit(False)
-    return pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
-
-
-def _leave_unresolved(differences: pl.LazyFrame) -> pl.LazyFrame:
-    """Return differences none of which is resolved, nor rules out a model."""
-    return differences.with_columns(
-        pl.when(pl.col("resolved").is_not_null()).then(False).alias("resolved"),
-        pl.when(pl.col(P_VALUE).is_not_null()).then(1.0).alias(P_VALUE),
-    )
+def _is_reliable(*, clustered: bool) -> pl.Expr:
+    """Return whether the interval of a point is known to have its level: full cells of lone examples."""
+    # Of clusters, rows do not tell how full a cell is.
+    return pl.lit(False) if clustered else pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
 
 
 def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:

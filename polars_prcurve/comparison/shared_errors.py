@@ -11,7 +11,8 @@ ends of their intervals, the end of the difference is as far from it as the root
 d**2 + e**2 - 2 R d e, where R is this correlation.
 
 All of it is of rates with half an example added to what either model flags alone, as in
-`paired_points`: so every rate is inside 0 and 1.
+`paired_points`: so every rate is inside 0 and 1. Where thresholds move with the sample, the moves of a
+value are those of its band.
 
 Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
 """
@@ -28,7 +29,7 @@ from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
 from polars_prcurve.comparison.paired_points import ALERTS, is_weighted_sum, read_discordant
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.intervals.bands import scale_bounds, to_unbounded
+from polars_prcurve.intervals.bands import MOVES, scale_bounds, to_unbounded
 from polars_prcurve.metrics.point_metric import PointMetric
 
 CORRELATION = f"{RESERVED}correlation"
@@ -37,28 +38,26 @@ _AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in ALERTS}
 """The correlation, among examples of a class, of being flagged by either model."""
 _RATES = {name: [f"{RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in ALERTS}
 """The rate of a class, half an example added, and the ends of an interval of one error around it."""
-_MOVES = {name: f"{RESERVED}move_{name}" for name in ALERTS}
+_MOVES = dict(zip(ALERTS, MOVES.values(), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
-def add_correlation(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str) -> pl.LazyFrame:
+def add_correlation(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, *, moving: bool
+) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
 
-    `number` is the column with the number of the metric of a row. Weighted sums need no correlation.
+    `number` is the column with the number of the metric of a row. Of thresholds that are `moving`, the
+    rows have MOVES.
     """
     pairs = pairs.with_columns(
         _smooth_rate(name, side).alias(side_name(_RATES[name][0], side))
         for name, side in product(ALERTS, SIDES)
     )
     pairs = pairs.with_columns(
-        *(end for name, side in product(ALERTS, SIDES) for end in _bound_rate(name, side)),
-        *(_correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()),
+        _correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()
     )
-    others = [None if is_weighted_sum(metric) else metric for metric in metrics]
-    for name, side in product(ALERTS, SIDES):
-        moves = (None if metric is None else _measure_move(metric, name, side) for metric in others)
-        move = pick_by_number(number, moves, pl.lit(None, dtype=pl.Float64))
-        pairs = pairs.with_columns(move.alias(side_name(_MOVES[name], side)))
+    pairs = pairs if moving else _add_moves(pairs, metrics, number)
     errors = [
         sum((read_side(side, move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES
     ]
@@ -69,6 +68,21 @@ def add_correlation(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number:
     correlation = sum(shared, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
     return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
+
+
+def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str) -> pl.LazyFrame:
+    """Add how far the rates move the values at thresholds that were given. Weighted sums need it not."""
+    pairs = pairs.with_columns(
+        end for name, side in product(ALERTS, SIDES) for end in _bound_rate(name, side)
+    )
+    others = [None if is_weighted_sum(metric) else metric for metric in metrics]
+    moves = {}
+    for name, side in product(ALERTS, SIDES):
+        of_metrics = (None if metric is None else _measure_move(metric, name, side) for metric in others)
+        moves[side_name(_MOVES[name], side)] = pick_by_number(
+            number, of_metrics, pl.lit(None, dtype=pl.Float64)
+        )
+    return pairs.with_columns(**moves)
 
 
 def _smooth_rate(name: str, side: str) -> pl.Expr:

@@ -48,7 +48,7 @@ from polars_prcurve.intervals.bands import (
     add_band,
     add_rate_limits,
     evaluate_metric,
-    measure_eta_distances,
+    measure_distances,
     scale_bounds,
     to_unbounded,
 )
@@ -203,7 +203,7 @@ def _add_eta_distances(
     squares = {
         name: distance * distance
         for name, distance in zip(
-            _name_eta_squares(number), measure_eta_distances(estimate, ends), strict=True
+            _name_eta_squares(number), measure_distances(estimate, ends), strict=True
         )
     }
     return parts.with_columns(**squares), [add_squares(pl.col(name)).alias(name) for name in squares]

@@ -45,6 +45,11 @@ from polars_prcurve.curves.guarantees import (
     eta_level_checks,
     guarantee_columns,
 )
+from polars_prcurve.curves.moving_thresholds import (
+    add_row_limits,
+    build_moved_targets,
+    list_moved_rates,
+)
 from polars_prcurve.curves.row_search import (
     find_extremes,
     find_extremes_at_eta,
@@ -54,13 +59,14 @@ from polars_prcurve.curves.row_search import (
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, has_rates, read_events
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
-from polars_prcurve.intervals.bands import BandOptions
+from polars_prcurve.intervals.bands import LIMIT_COLUMNS, SIZE_COLUMNS, BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
 from polars_prcurve.intervals.rates import BETA_METHODS
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.cluster_sizes import CLUSTER_COLUMNS, OF_GROUP, SIZES_UNREACHED
 from polars_prcurve.sweep.design_sizes import sizes_without_alerts
@@ -133,29 +139,28 @@ def build_points_table(
     if promise is not None:
         rates = has_rates(targets) and not grid.uncertain
         rows = _add_promised_rows(rows, groups, promise.alpha, table, rates=rates)
+    if bands is not None and bands.moving:
+        rows = add_row_limits(rows, _size_classes(on_rows=design or clusters), bands)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
     if promise is not None and grid.uncertain:
         pairs = add_promised_etas(pairs, promise.alpha)
-    starts = None if promise is None else promise.starts
-    if starts is not None:
-        pairs = starts.join_thresholds(pairs)
-    points = _find_points(pairs, rows, targets, table, has_many_etas=grid.etas_per_group != 1)
+    if promise is not None and promise.starts is not None:
+        pairs = promise.starts.join_thresholds(pairs)
+    has_many_etas = grid.etas_per_group != 1
+    points = _find_points(pairs, rows, targets, table, has_many_etas=has_many_etas)
+    if bands is not None and bands.moving:
+        # Sizes that differ between rows may let a target be met and missed several times in a block.
+        searched = has_many_etas and not design
+        points = _add_moved_rates(
+            points, pairs, rows, targets[0], table=table, bands=bands, has_many_etas=searched
+        )
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
     if optimism is not None:
         points = points.join(optimism, on=[PAIR, TARGET_NUMBER], how="left")
-    if long:
-        points = points.join(pl.LazyFrame({COPY: range(len(metrics))}), how="cross")
-    of_groups = _frame_targets(targets)
-    order = [*([THRESHOLD_ROW] if of_groups else []), *([COPY] if long else [])]
-    points = points.sort(PAIR, TARGET_NUMBER, *order)
-    more = [of.missing_row_check(pl.col(TARGET_NUMBER) == number) for number, of in of_groups.items()]
-    if starts is not None:
-        more.append(starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
-    if promise is not None and grid.uncertain and any(target.depends_on_eta for target in targets):
-        more += eta_level_checks(promise.level, promise.alpha)
-    points = check_at_end(table, points, *late_checks(table, grid), *more)
+    points = _order_points(points, targets, len(metrics) if long else None)
+    points = check_at_end(table, points, *late_checks(table, grid), *_list_target_checks(targets, grid))
     if design or clusters:
         of_none = sizes_without_alerts(cast("ScoreTable", table)) if design else SIZES_UNREACHED
         points = _set_row_sizes(points, rows, of_none, clusters=clusters)
@@ -163,6 +168,29 @@ def build_points_table(
     points = points.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def _order_points(points: pl.LazyFrame, targets: Sequence[Target], n_copies: int | None) -> pl.LazyFrame:
+    """Return the points in order; for a long table each one `n_copies` times, numbered in COPY."""
+    order = [PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if _frame_targets(targets) else [])]
+    if n_copies is None:
+        return points.sort(order)
+    copies = pl.LazyFrame({COPY: range(n_copies)})
+    return points.join(copies, how="cross").sort(*order, COPY)
+
+
+def _list_target_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
+    """Return the checks of thresholds and starts that are frames, and of levels of estimates."""
+    checks = [
+        of.missing_row_check(pl.col(TARGET_NUMBER) == number)
+        for number, of in _frame_targets(targets).items()
+    ]
+    promise = targets[0].promise
+    if promise is not None and promise.starts is not None:
+        checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
+    if promise is not None and grid.uncertain and any(target.depends_on_eta for target in targets):
+        checks += eta_level_checks(promise.level, promise.alpha)
+    return checks
 
 
 def _number_rows(
@@ -216,6 +244,34 @@ def _find_points(
     if targets[0].promise is None:
         return points
     return points.with_columns(_promise_columns(targets, table))
+
+
+def _size_classes(*, on_rows: bool) -> dict[str, pl.Expr]:
+    """Return the number of examples behind each rate, of rows that have effective sizes or counts."""
+    if on_rows:
+        return {rate: pl.col(_ROW_SIZES[size]) for rate, size in SIZE_COLUMNS.items()}
+    return {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+
+
+def _add_moved_rates(
+    points: pl.LazyFrame,
+    pairs: pl.LazyFrame,
+    rows: pl.LazyFrame,
+    target: Target,
+    *,
+    table: InputTable,
+    bands: BandOptions,
+    has_many_etas: bool,
+) -> pl.LazyFrame:
+    """Add MOVED_RATES to the points of a target, from rows that have the limits of both rates."""
+    moved = build_moved_targets(target)
+    requests = _build_requests(pairs, moved)
+    chosen = _choose_rows(requests, pairs, rows, moved, table, has_many_etas=has_many_etas)
+    limits = (name for both in LIMIT_COLUMNS.values() for name in both)
+    rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *limits)
+    met = chosen.join(rates, on=ROW_NUMBER, how="left").group_by(PAIR)
+    is_of_target = [pl.col(TARGET_NUMBER) == number for number in range(len(moved))]
+    return points.join(met.agg(list_moved_rates(target, is_of_target, bands)), on=PAIR, how="left")
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:

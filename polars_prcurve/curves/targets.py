@@ -109,6 +109,8 @@ class Target:
     """The share of alerts that is allowed, if the target is one."""
     test: RowTest | None = None
     """Whether a row meets the target, if each row tells that by itself."""
+    takes_first: bool = False
+    """Whether the first row that passes the test is taken; otherwise it is the last one."""
     promise: Promise | None = None
     """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
@@ -257,7 +259,7 @@ def _build_metric_target(name: str, value: float) -> Target:
     metric, at_most, first = _METRIC_TARGETS[name]
     test = (_is_at_most if at_most else _is_at_least)(metric, value)
     choose = choose_first if first else choose_last
-    return Target(name, value, choose(test), metric.depends_on_eta, test=test)
+    return Target(name, value, choose(test), metric.depends_on_eta, test=test, takes_first=first)
 
 
 _METRIC_TARGETS = {

@@ -27,6 +27,10 @@ Prevalence may be an estimate with an interval, too. Then the distance to the va
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
 both ends counts for the low end of the band, and the higher for the high end.
 
+A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
+the value where the target is met if the rate is there; see `curves.moving_thresholds`. No distance is
+less than that of one example, because a target is met between two of them.
+
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
 
@@ -75,9 +79,18 @@ LIMIT_COLUMNS = {
     "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
     "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
 }
+MOVED_RATES = {
+    limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
+    for limits in LIMIT_COLUMNS.values()
+    for limit in limits
+}
+"""The columns of recall and fpr where a target is met if a rate is at the end of its interval."""
+MOVES = {rate: f"{RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
+"""What follows the name of a metric in the columns of how far the interval of a rate moves its value."""
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
 ESTIMATE = f"{RESERVED}estimate"
+_CORNERS = (f"{RESERVED}least", f"{RESERVED}greatest")
 _NO_WEIGHTS = (
     'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
     "numbers of examples as counts="
@@ -85,7 +98,7 @@ _NO_WEIGHTS = (
 NO_WEIGHTED_CLUSTERS = (
     "cluster= has no band of rows with weights; leave out weight=, or ask summary for an area"
 )
-_SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
+SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
 
 
 @dataclass(frozen=True)
@@ -99,12 +112,15 @@ class BandOptions:
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
+    moving: bool = False
+    """Whether rows have MOVED_RATES, because the sample chose the threshold; MOVES are added then."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric; in columns, its name stands before."""
-        return [*(["corrected"] if self.corrected else []), "low", "high"]
+        moves = MOVES.values() if self.moving else ()
+        return [*(["corrected"] if self.corrected else []), "low", "high", *moves]
 
     def mark_uncertain_eta(self) -> BandOptions:
         """Return the options for prevalences that are estimates."""
@@ -209,7 +225,7 @@ def add_bands(
         raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
     frame = _widen_for_clusters(frame, bands) if bands.clustered else frame
     frame = add_rate_limits(
-        frame, {rate: (rate, size) for rate, size in _SIZE_COLUMNS.items()}, bands, table
+        frame, {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}, bands, table
     )
     if bands.uncertain_eta:
         frame = add_eta_limits(frame)
@@ -283,8 +299,10 @@ def add_band(
     """
     etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
     ends = _build_corners(metric, etas)
-    if bands.band == "mover":
-        correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
+    correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
+    if bands.moving:
+        frame, ends = _add_moves(frame, metric, correlation)
+    elif bands.band == "mover":
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
     return _add_ends(frame, metric.name, ends)
@@ -362,7 +380,7 @@ def _add_scaled_ends(
     estimate, *ends = map(pl.col, parts)
     below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
     if etas:
-        more = measure_eta_distances(estimate, [pl.col(name) for name in at_etas])
+        more = measure_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
     elif eta_squares:
         below, above = (
@@ -371,6 +389,43 @@ def _add_scaled_ends(
         )
     low, high = (combine_distances(distances, correlation) for distances in (below, above))
     return frame, (estimate - low, estimate + high)
+
+
+def _add_moves(
+    frame: pl.LazyFrame, metric: PointMetric, correlation: pl.Expr | None
+) -> tuple[pl.LazyFrame, list[pl.Expr]]:
+    """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
+    bounds = scale_bounds(metric)
+    values = {
+        rate: {f"{RESERVED}{rate}_end_{i}": value for i, value in enumerate(_list_moved(metric, rate))}
+        for rate in LIMIT_COLUMNS
+    }
+    every = {ESTIMATE: evaluate_metric(metric, "recall", "fpr"), **values["recall"], **values["fpr"]}
+    frame = frame.with_columns(**every)
+    extremes = pl.min_horizontal(*every), pl.max_horizontal(*every)
+    # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
+    frame = frame.with_columns(
+        *(extreme.alias(name) for extreme, name in zip(extremes, _CORNERS, strict=True)),
+        *(to_unbounded(pl.col(name), bounds).alias(name) for name in every),
+    )
+    estimate = pl.col(ESTIMATE)
+    distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
+    below, above = (combine_distances(side, correlation) for side in zip(*distances, strict=True))
+    frame = frame.with_columns(
+        (pl.max_horizontal(*ends) - pl.min_horizontal(*ends)).alias(f"{metric.name}_{MOVES[rate]}")
+        for rate, ends in values.items()
+    )
+    return frame, _choose_ends(metric, (estimate - below, estimate + above), map(pl.col, _CORNERS))
+
+
+def _list_moved(metric: PointMetric, rate: str) -> list[pl.Expr]:
+    """Return a metric where either end of a rate moves the threshold, and one example less or more."""
+    one = 1 / pl.col(SIZE_COLUMNS[rate])
+    values = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in LIMIT_COLUMNS[rate]]
+    for changed in (pl.col(rate) - one, pl.col(rate) + one):
+        rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
+        values.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
+    return values
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
@@ -411,8 +466,11 @@ def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def measure_eta_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
-    """Return how far the values at the ends of eta are below and above the estimate, at least 0."""
+def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+    """Return how far the least and the greatest of some values are below and above the estimate.
+
+    They are the values at ends of an interval; where none is below, or above, the distance is 0.
+    """
     below, above = estimate - pl.min_horizontal(at_ends), pl.max_horizontal(at_ends) - estimate
     return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
 

@@ -1066,9 +1066,11 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `operating_points`, at which point metrics are compared, by the distances
             to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
-            often both flag the same examples; `net_benefit(...)`, `recall` and `fpr` have a standard
-            error there (Agresti and Min 2005). Thresholds are taken as fixed. A `threshold` frame may
-            have the column of models, which is `model` for the names in `scores`.
+            often both flag the same examples. Thresholds that are found here, as by `recall=0.8`, would
+            be others in another test set, and intervals allow for that. Where `threshold=` gives them,
+            `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
+            (Agresti and Min 2005). A `threshold` frame may have the column of models, which is `model`
+            for the names in `scores`.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.
@@ -1100,21 +1102,20 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `difference`: Float64, the value of model a minus that of model b
         - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
           of point metrics it is null, since the interval has two unequal sides, except for
-          `net_benefit(...)`, `recall` and `fpr` of models of one test set
+          `net_benefit(...)`, `recall` and `fpr` of models of one test set at thresholds that are given
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
           `average_precision` it is not that of `difference` over `standard_error`: the test has half a
           false positive more in both models if that brings the difference nearer to 0
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, whether the threshold was given, rows do not come in clusters, and numbers are large:
-          tp, fn, fp and tn of at least 10 in both models, or where a point metric has a standard error,
-          in each class the examples that model a alone flags, times those that model b alone flags, at
-          least 25. Null without an interval
+          metrics, whether rows do not come in clusters, and numbers are large: tp, fn, fp and tn of at
+          least 10 in both models, or where a point metric has a standard error, in each class the
+          examples that model a alone flags, times those that model b alone flags, at least 25. Null
+          without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes,
-          and each class has 10 examples; null without an interval. Never at a target of precision,
-          npv, fdr or lift: the threshold that meets it moves too far from one test set to the next
+          and each class has 10 examples; null without an interval
 
         Examples
         --------

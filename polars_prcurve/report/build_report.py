@@ -34,11 +34,9 @@ from polars_prcurve.number_words import glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.decision_box import write_decision, write_other_decisions, write_warning
 from polars_prcurve.report.decisions import (
-    N_REPLICATES,
     Decision,
     collect_points,
     compare_leaders,
-    is_bootstrap_test,
     rank_options,
 )
 from polars_prcurve.report.drawings import draw_figure
@@ -421,11 +419,10 @@ Models count as tested on examples of their own. If all scored the same ones, le
 here: what is easy or hard for all of them cancels out of the difference."""
 
 _TEST_TEXT = """\
-Whether the first model is ahead at the first target was tested on the same examples, by {how}, at a
-level for all pairs of models (Bonferroni)."""
-_BOOTSTRAP_TEXT = f'{N_REPLICATES} bootstrap replicates (compare(method="bootstrap", seed=0))'
-_FIXED_TEXT = """\
-how often both models flag the same examples (compare at the target), with thresholds as they stand"""
+Whether the first model is ahead at the first target was tested {how}, at a level for all pairs of models
+(Bonferroni). The test allows for the thresholds, too, which another sample would put elsewhere."""
+_PAIRED_TEXT = "on the same examples (compare at the target)"
+_APART_TEXT = "with the errors of each model by itself (compare(paired=False) at the target)"
 
 _PAIRED_NOTE = (
     "Leads in average precision are of differences on the same examples, which all models scored."
@@ -451,8 +448,8 @@ def _describe_methods(
     elif source.model is not None and source.has_counts:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
     if any(decision.lead_tests is not None for decision in decisions):
-        is_bootstrap = is_bootstrap_test(source, request)
-        yield _TEST_TEXT.format(how=_BOOTSTRAP_TEXT if is_bootstrap else _FIXED_TEXT)
+        is_paired = any(decision.is_paired for decision in decisions)
+        yield _TEST_TEXT.format(how=_PAIRED_TEXT if is_paired else _APART_TEXT)
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."
 

@@ -231,32 +231,43 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
 
 
 def _say_clear_order(decision: Decision, request: ReportRequest) -> str:
-    """Return what makes the order clear: a test on the same examples, or intervals."""
+    """Return what makes the order clear: a test, or intervals where there is none."""
     first = name_value(decision.met[0].model)
     if decision.lead_tests is None or request.confidence is None:
         who = "" if len(decision.met) == 2 else f" of {first} and all others"
-        return f"The order is clear: the intervals{who} do not overlap, each model taken by itself."
+        return (
+            f"The intervals{who} do not overlap, each model taken by itself, and its threshold as it "
+            "stands."
+        )
     others = name_value(decision.met[1].model) if len(decision.met) == 2 else "all others"
     level = format_level(request.confidence).replace(" ", NO_BREAK)
-    return f"The order is clear: a test on the same examples puts {first} before {others} ({level})."
+    return (
+        f"The order is clear: a test {_say_examples(decision)} puts {first} before {others} ({level})."
+    )
+
+
+def _say_examples(decision: Decision) -> str:
+    """Return which examples a test is of."""
+    return "on the same examples" if decision.is_paired else "with each model by itself"
 
 
 def _say_open_order(decision: Decision) -> str:
     """Return which models may be in another order, and by what."""
     first, merit = name_value(decision.met[0].model), decision.goal.merit
-    another = "so another test may put them in another order."
+    another = "so another test set may put them in another order."
     if decision.lead_tests is None:
         near = [option.model for option in decision.met[1:] if _is_near(decision.met[0], option, merit)]
         return f"The intervals of {join_names([first, *_list_few(near)])} overlap, {another}"
-    near = [model for model, kind in decision.lead_tests.items() if kind == "open"]
+    test = _say_examples(decision)
+    near = [model for model, lead in decision.lead_tests.items() if lead.kind == "open"]
     if near:
         names = join_names([first, *_list_few(near)])
-        return f"A test on the same examples cannot tell {names} apart, {another}"
-    near = [model for model, kind in decision.lead_tests.items() if kind == "likely"]
+        return f"A test {test} cannot tell {names} apart, {another}"
+    near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
     over = join_names(_list_few(near))
     return (
-        f"On the same examples a lead of {first} over {over} is likely: its interval leaves out 0, "
-        "but such intervals are known to be too narrow here."
+        f"A lead of {first} over {over} is likely, by a test {test}: its interval leaves out 0, but few "
+        "examples are behind it."
     )
 
 

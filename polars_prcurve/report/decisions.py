@@ -1,7 +1,7 @@
 """Decisions: for each target, prevalence and group the models in order, the best first.
 
 operating points -> rank_options    one `Decision` per group, prevalence and target
-                 -> compare_leaders of models that scored the same examples, a test of each lead
+                 -> compare_leaders a test of each lead, where it is known which examples there are
                  -> find_verdict    what the test says of the order, and otherwise the intervals
 """
 
@@ -15,22 +15,16 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.column_names import RESERVED
-from polars_prcurve.metrics import precision_at_recall, recall_at_precision
 from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
 
-LeadTest = Literal["certain", "likely", "open"]
-"""A lead is likely if its interval leaves out 0, but is known to be too narrow."""
+LeadKind = Literal["certain", "likely", "open"]
+"""A lead is likely if its interval leaves out 0, but is not known to hold its level."""
 Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
 _ROW = f"{RESERVED}row"
 _LEAST_DIGITS = 6
-MOST_REPLICATED_ROWS = 200_000
-"""Rows, at most, of which a report makes bootstrap replicates, so that it takes seconds."""
-N_REPLICATES = 1000
-
-
 FEW_FALSE_ALERTS = 5
 """False positives below which chance decides about precision."""
 
@@ -70,6 +64,15 @@ class ModelChoice:
 
 
 @dataclass(frozen=True)
+class LeadTest:
+    """What a test says of the best model against another one: an interval of its lead."""
+
+    kind: LeadKind
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Decision:
     """One target at one prevalence in one group."""
 
@@ -83,8 +86,10 @@ class Decision:
     is_headline: bool
     """Whether this is of the first target, at the first prevalence of its group."""
     lead_tests: Mapping[Any, LeadTest] | None = None
-    """What a test on the same examples says of the best model against each other one that meets the
-    target; None if there is no such test."""
+    """What a test says of the best model against each other one that meets the target; None if there is
+    no such test."""
+    is_paired: bool = False
+    """Whether the test is of examples that all models scored; otherwise each model has its own."""
     untested_because: str = ""
     """Why models that scored the same examples are not tested on these, as the end of a sentence."""
 
@@ -107,7 +112,8 @@ class Decision:
         if first.row[merit] == second.row[merit]:
             return "equal"
         if self.lead_tests is not None:
-            return "apart" if set(self.lead_tests.values()) == {"certain"} else "open"
+            kinds = {test.kind for test in self.lead_tests.values()}
+            return "apart" if kinds == {"certain"} else "open"
         mine = first.read_span(merit)
         theirs = [option.read_span(merit) for option in self.met[1:]]
         if mine is None or any(span is None for span in theirs):
@@ -173,60 +179,27 @@ def compare_leaders(
     of models take (Bonferroni).
     """
     n_models = max((len(decision.met) for decision in decisions if decision.is_headline), default=0)
-    if source.paired is None or request.confidence is None or n_models < 2:
+    table = source.find_compared()
+    if table is None or request.confidence is None or n_models < 2:
         return list(decisions)
-    if obstacle := _find_obstacle(source, request):
-        return [replace(d, untested_because=obstacle) if d.is_headline else d for d in decisions]
-    methods, arguments = source.paired
+    goal = request.goals[0]
     n_all = len({option.model for decision in decisions for option in decision.options})
-    pairs = methods.compare(
+    pairs = table.methods.compare(
         eta=request.eta.exact_headline,
         model=source.model,
         by=source.by_columns,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
-        **_choose_test(source, request),
-        **arguments,
+        metrics=goal.merit,
+        **{goal.criterion: goal.value, **({"per": goal.per} if goal.criterion == "alerts" else {})},
+        **table.arguments,
     )
+    tested = [replace(decision, is_paired=table.is_paired) for decision in decisions]
     return [
-        _add_test(source, decision, pairs) if decision.is_headline else decision
-        for decision in decisions
+        replace(_add_test(source, decision, pairs), untested_because=table.unpaired_because)
+        if decision.is_headline
+        else decision
+        for decision in tested
     ]
-
-
-_HAS_FEW = "since a test on the same examples rests on too few of them here"
-
-
-def _find_obstacle(source: ReportSource, request: ReportRequest) -> str:
-    """Return why models cannot be tested on the same examples, or an empty text."""
-    if is_bootstrap_test(source, request):
-        return ""
-    if request.goals[0].criterion == "precision":
-        # With thresholds as fixed, equal models were told apart in 1 of 9 test sets.
-        return "since a test on the same examples would take too long for so many of them"
-    if "weight" in source.arguments:
-        return "since a test on the same examples takes no weights here"
-    return ""
-
-
-def is_bootstrap_test(source: ReportSource, request: ReportRequest) -> bool:
-    """Return whether a bootstrap tests the first target: not of budgets, nor of large tables."""
-    has_metric = request.goals[0].criterion in ("recall", "precision")
-    return has_metric and source.n_paired_rows <= MOST_REPLICATED_ROWS
-
-
-def _choose_test(source: ReportSource, request: ReportRequest) -> dict[str, Any]:
-    """Return the arguments of `compare` for the first target: what is compared, and how.
-
-    A bootstrap redraws examples, and finds the thresholds of each replicate anew. Otherwise thresholds
-    are taken as fixed.
-    """
-    goal = request.goals[0]
-    if is_bootstrap_test(source, request):
-        metric = precision_at_recall if goal.criterion == "recall" else recall_at_precision
-        how = {"method": "bootstrap", "n_resamples": N_REPLICATES, "seed": 0}
-        return {"metrics": metric(goal.value), **how}
-    per = {"per": goal.per} if goal.criterion == "alerts" else {}
-    return {"metrics": goal.merit, goal.criterion: goal.value, **per}
 
 
 def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> Decision:
@@ -241,11 +214,13 @@ def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> 
         sides = ("model_a", "model_b", row["low"] > 0), ("model_b", "model_a", row["high"] < 0)
         for side, other, ahead in sides:
             if row[side] == best.model:
-                tests[row[other]] = "open" if not ahead else "certain" if row["resolved"] else "likely"
+                kind: LeadKind = "open" if not ahead else "certain" if row["resolved"] else "likely"
+                ends = (row["low"], row["high"]) if side == "model_a" else (-row["high"], -row["low"])
+                tests[row[other]] = LeadTest(kind, *ends)
     known = {option.model: tests[option.model] for option in decision.met[1:] if option.model in tests}
     if len(known) == len(decision.met) - 1:
         return replace(decision, lead_tests=known)
-    return replace(decision, untested_because=_HAS_FEW)
+    return decision
 
 
 def _count_classes(

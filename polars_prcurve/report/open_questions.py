@@ -24,6 +24,7 @@ from polars_prcurve.report.decision_box import name_value, say_group
 from polars_prcurve.report.decisions import (
     FEW_FALSE_ALERTS,
     Decision,
+    LeadTest,
     ModelChoice,
     rests_on_few_alerts,
 )
@@ -245,19 +246,27 @@ def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt
         if not decision.is_headline or decision.find_verdict() != "open":
             continue
         first, *others = decision.met
-        second, how = others[0], "overlap"
-        if decision.lead_tests is not None:
-            kinds = decision.lead_tests
-            rank = {"open": 0, "likely": 1, "certain": 2}
-            second = min(others, key=lambda option: rank[kinds[option.model]])
-            how = {
-                "open": "cannot be told apart by a test on the same examples",
-                "likely": "differ, as a test on the same examples has it; but its interval is known to "
-                "be too narrow here",
-            }[kinds[second.model]]
         merit, place = decision.goal.merit, _place(decision.group, decision.eta)
         question = f"Which model {_say_contest(decision)}, {place}."
-        yield Doubt(question, f"{_say_value(first, merit)} and {_say_value(second, merit)} {how}.")
+        if decision.lead_tests is None:
+            known = f"{_say_value(first, merit)} and {_say_value(others[0], merit)} overlap."
+        else:
+            known = _say_least_lead(decision, decision.lead_tests)
+        yield Doubt(question, known)
+
+
+def _say_least_lead(decision: Decision, tests: Mapping[Any, LeadTest]) -> str:
+    """Return the lead of the best model over the one that is nearest to it by a test."""
+    first, *others = decision.met
+    rank = {"open": 0, "likely": 1, "certain": 2}
+    second = min(others, key=lambda option: rank[tests[option.model].kind])
+    merit, test = decision.goal.merit, tests[second.model]
+    values = f"{name_value(first.model)} has {say_share(first.read(merit))} in this test"
+    values += f", {name_value(second.model)} {say_share(second.read(merit))}"
+    which = "On the same examples" if decision.is_paired else "With the errors of each model by itself"
+    low, high = (f"{100 * end:.2g}".replace("-", "\N{MINUS SIGN}") for end in (test.low, test.high))
+    span = f"{which}, a lead of {low} to {high} percentage points agrees with that"
+    return f"{values}. {span}{'' if test.kind == 'open' else '; few examples are behind this interval'}."
 
 
 def _say_contest(decision: Decision) -> str:

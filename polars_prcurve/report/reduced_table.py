@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
@@ -54,6 +54,17 @@ OpenTable = Callable[[Any], ScoreMethods]
 """The function `prc`, which gives a DataFrame or LazyFrame its methods."""
 
 
+class ComparedTable(NamedTuple):
+    """The table whose models `compare` tells apart."""
+
+    methods: ScoreMethods
+    arguments: Mapping[str, Any]
+    is_paired: bool
+    """Whether all models scored the same examples, and are compared on these."""
+    unpaired_because: str = ""
+    """Why models that scored the same examples are not, as the end of a sentence."""
+
+
 @dataclass(frozen=True)
 class ReportSource:
     """The methods of the reduced table, and the arguments that say what its columns hold."""
@@ -71,8 +82,6 @@ class ReportSource:
     """The function that gives another table its methods."""
     paired: tuple[ScoreMethods, dict[str, Any]] | None = None
     """The methods and arguments of the table of examples, if models scored the same examples."""
-    n_paired_rows: int = 0
-    """Rows of that table."""
     within: tuple[str, ...] = ()
     """The columns that tell the parts of a field apart."""
     examples: pl.DataFrame | None = None
@@ -157,6 +166,17 @@ class ReportSource:
         limits = self.merged.summary(eta, metrics=metrics, coarse=True, **arguments)
         return areas.with_columns(limits["low"].alias("value_low"), limits["high"].alias("value_high"))
 
+    def find_compared(self) -> ComparedTable | None:
+        """Return the table to compare models in; None of points and of fields of several parts."""
+        if self.is_published or self.within:
+            return None
+        if self.paired is None:
+            return ComparedTable(self.methods, {**self.arguments, "paired": False}, is_paired=False)
+        if "weight" in self.arguments:
+            because = "since a comparison on the same examples takes no weights"
+            return ComparedTable(self.methods, {**self.arguments, "paired": False}, False, because)
+        return ComparedTable(*self.paired, is_paired=True)
+
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
         """Return the numbers of positives and negatives that were tested, by some columns."""
         sums = pl.col("n_pos", "n_neg").sum()
@@ -219,10 +239,8 @@ def read_source(
     counts, merged = open_table(count_table), open_table(_merge_negatives(count_table))
     if not list_columns("id=", id):
         return ReportSource(counts, arguments, names, model, count_table, merged, open_table)
-    examples = _name_groups(frame, by)
-    paired = open_table(examples), {**given, "id": id}
-    n = examples.height
-    return ReportSource(counts, arguments, names, model, count_table, merged, open_table, paired, n)
+    paired = open_table(_name_groups(frame, by)), {**given, "id": id}
+    return ReportSource(counts, arguments, names, model, count_table, merged, open_table, paired)
 
 
 def _name_groups(frame: pl.DataFrame | pl.LazyFrame, by: list[Column]) -> pl.DataFrame:
@@ -272,7 +290,6 @@ def _read_weighted(
         methods,
         open_table,
         paired=(methods, {**given, "id": id}) if list_columns("id=", id) else None,
-        n_paired_rows=rows.height,
         examples=run_query(open_table(counted).counts(by=names, **plain)),
         counts_as=counts_as,
     )

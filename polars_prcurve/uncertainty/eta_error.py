@@ -26,7 +26,7 @@ from polars_prcurve.intervals.bands import (
     add_eta_limits,
     combine_distances,
     from_unbounded,
-    measure_eta_distances,
+    measure_distances,
     to_unbounded,
 )
 from polars_prcurve.intervals.rates import z_value
@@ -108,7 +108,7 @@ def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: flo
         for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
     )
     distances = EtaDistances(
-        *measure_eta_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
+        *measure_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
         (at_ends[1] - at_ends[0]) * (0.5 / z),
     )
     corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]

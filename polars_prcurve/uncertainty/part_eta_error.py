@@ -40,7 +40,7 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.intervals.bands import (
     add_eta_limits,
-    measure_eta_distances,
+    measure_distances,
     to_unbounded,
 )
 from polars_prcurve.intervals.rates import z_value
@@ -168,7 +168,7 @@ def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: flo
         low, high = (_name_end(name, end) for end in (0, 1))
         ends = [pl.col(f"{end}_scaled") for end in (low, high)]
         distances = [
-            *measure_eta_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
+            *measure_distances(pl.col(f"{_name_middle(name)}_scaled"), ends),
             (pl.col(high) - pl.col(low)) * (0.5 / z),
         ]
         squares += [
