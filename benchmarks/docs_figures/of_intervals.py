@@ -35,7 +35,6 @@ OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
 AT_RECALL = col("metric").str.starts_with("precision_at_recall")
-IS_RECALL, IS_PRECISION = col("metric") == "recall", col("metric") == "precision"
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
 HALF_MARKED = col("marked") >= 0.5
