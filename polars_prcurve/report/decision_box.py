@@ -262,7 +262,12 @@ def _say_open_order(decision: Decision) -> str:
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "open"]
     if near:
         names = join_names([first, *_list_few(near)])
-        return f"A test {test} cannot tell {names} apart, {another}"
+        said = f"A test {test} cannot tell {names} apart, {another}"
+        untold = [option for option in decision.met[1:] if option.model in near]
+        if all(_is_near(decision.met[0], option, merit) for option in untold):
+            return said
+        which = "The intervals shown are for these scores as they stand"
+        return f"{said} {which}; that set would choose others."
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
     over = join_names(_list_few(near))
     return (
