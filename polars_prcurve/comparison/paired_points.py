@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, RESERVED, SCORE
-from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, read_side, side_name
+from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, side_name
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.group_numbers import join_groups
@@ -34,9 +34,12 @@ from polars_prcurve.metrics.point_metric import PointMetric
 
 STEP = f"{RESERVED}eta_step"
 """The number of a prevalence among the rows of a model."""
-FLAGGED = f"{RESERVED}flagged"
 ALERTS = {"pos": "tp", "neg": "fp"}
 """The column of what a model flags, by class."""
+_LEVEL, _IS_MARK, _COUNT = f"{RESERVED}level", f"{RESERVED}is_mark", f"{RESERVED}count"
+_SIDE_GROUPS = [side_name(GROUP, side) for side in SIDES]
+_SIDE_LEVELS = [side_name(_LEVEL, side) for side in SIDES]
+_LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
 _WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in ALERTS}
 _IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
@@ -55,31 +58,60 @@ def count_discordant(
     """Return the numbers of examples, by class, that one model alone flags, and of all.
 
     There is a row per pair of models and STEP. `points` hold a threshold for each MODEL, GROUP and STEP.
+    Examples between two thresholds are flagged alike, so they are counted together, once for all steps.
     """
-    of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
-    thresholds = points.select(*of_model, GROUP, STEP, "threshold", "tp")
-    rows = table.rows.select(*of_model, EXAMPLE, SCORE, LABEL)
-    rows = join_groups(rows, thresholds, of_model)
-    # Without a threshold but with counts nothing is flagged; without counts no threshold was found.
-    flagged = (pl.col(SCORE) >= pl.col("threshold")).fill_null(False)
-    rows = rows.with_columns(pl.when(pl.col("tp").is_not_null()).then(flagged).alias(FLAGGED))
-    example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE], STEP: pl.Int64()}
-    a, b = (
-        rows.select(*example, *labels, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, FLAGGED)))
-        for side, labels in zip(SIDES, ([LABEL], []), strict=True)
+    rows, thresholds = _number_levels(table, points, by)
+    example, step = {**by, EXAMPLE: table.rows.collect_schema()[EXAMPLE]}, {**by, STEP: pl.Int64()}
+    cells = _join_sides(rows, example, [LABEL]).group_by(*_SIDE_GROUPS, LABEL, *_SIDE_LEVELS).len(_COUNT)
+    steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
+    both = steps.join(cells, on=_SIDE_GROUPS)
+    of_a, of_b = (
+        (pl.col(level) >= pl.col(least)).fill_null(False)
+        for level, least in zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)
     )
-    both = join_groups(a, b, example).filter(is_ordered_pair())
-    of_a, of_b = (read_side(side, FLAGGED) for side in SIDES)
     counts: dict[str, pl.Expr] = {}
     for name, members in zip(ALERTS, (pl.col(LABEL), ~pl.col(LABEL)), strict=True):
+        kinds = {"a": of_a & ~of_b, "b": of_b & ~of_a, "n": pl.lit(True)}
         counts |= {
-            f"{name}_a": (members & of_a & ~of_b).sum(),
-            f"{name}_b": (members & of_b & ~of_a).sum(),
-            f"{name}_n": members.sum(),
+            f"{RESERVED}{name}_{kind}": pl.col(_COUNT).filter(members & flagged).sum().cast(pl.Float64)
+            for kind, flagged in kinds.items()
         }
-    keys = [*(side_name(GROUP, side) for side in SIDES), STEP]
-    named = (count.cast(pl.Float64).alias(f"{RESERVED}{name}") for name, count in counts.items())
-    return both.group_by(keys).agg(named)
+    return both.group_by(*_SIDE_GROUPS, STEP).agg(**counts)
+
+
+def _number_levels(
+    table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return the examples and the thresholds of all models, with GROUP and _LEVEL.
+
+    An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
+    level is beyond all examples, and where no threshold was found it is null.
+    """
+    of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
+    thresholds = points.select(*of_model, GROUP, STEP, "tp", pl.col("threshold").alias(SCORE))
+    groups = thresholds.select(*of_model, GROUP).unique()
+    rows = join_groups(table.rows.select(*of_model, EXAMPLE, SCORE, LABEL), groups, of_model).drop(MODEL)
+    marks = thresholds.select(GROUP, SCORE).drop_nulls().unique().sort(GROUP, SCORE)
+    levels = marks.with_row_index(_LEVEL, offset=1)
+    marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
+    # A score that equals a threshold comes after it.
+    ordered = pl.concat([rows, marked], how="diagonal").sort(GROUP, SCORE, _IS_MARK, nulls_last=True)
+    numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
+    beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
+    thresholds = thresholds.join(levels, on=[GROUP, SCORE], how="left")
+    thresholds = thresholds.select(*by, GROUP, STEP, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
+    return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK), thresholds
+
+
+def _join_sides(
+    table: pl.LazyFrame, keys: Mapping[str, pl.DataType], shared: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row per pair of models and value of `keys`, with GROUP and _LEVEL of either side."""
+    a, b = (
+        table.select(*keys, *others, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, _LEVEL)))
+        for side, others in zip(SIDES, (shared, []), strict=True)
+    )
+    return join_groups(a, b, keys).filter(is_ordered_pair())
 
 
 def replace_weighted_sums(

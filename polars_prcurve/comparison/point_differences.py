@@ -191,7 +191,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
         rows = stop_if_broken(rows, [two_models_check()])
     if comparison.examples == "by id":
         rows = check_matching(cast("ScoreTable", table), rows)
-    return rows
+    return rows.cache()  # each model is paired with others, and its thresholds are compared, too
 
 
 def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -213,14 +213,9 @@ def _join_discordant(
     comparison: PointComparison, rows: pl.LazyFrame, pairs: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Add the numbers of examples that one model alone flags to pairs of models."""
-    on, wanted = [side_name(GROUP, side) for side in SIDES], pl.col(_METRIC) == 0
-    if comparison.target.depends_on_eta:
-        on.append(STEP)
-    else:  # one threshold for all prevalences, so the examples are compared once
-        wanted &= pl.col(STEP) == 0
     table = cast("ScoreTable", comparison.table)
-    counts = count_discordant(table, rows.filter(wanted), table.group_columns)
-    counts = counts if STEP in on else counts.drop(STEP)
+    counts = count_discordant(table, rows.filter(pl.col(_METRIC) == 0), table.group_columns)
+    on = [*(side_name(GROUP, side) for side in SIDES), STEP]
     return pairs.join(counts, on=on, how="left", maintain_order="left")
 
 
