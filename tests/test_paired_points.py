@@ -279,3 +279,12 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
             held += chance[row["set"]] * (abs((a - b) - (of_a - of_b)) <= n * half)
     assert marked > 0.05
     assert held / marked > 0.93
+
+
+def test_thresholds_of_each_prevalence_are_compared_there() -> None:
+    df = two_models(600)
+    frame = pl.DataFrame({"eta": [0.3, 0.01], "threshold": [0.5, 1.5]})
+    asked: Any = {"scores": ["a", "b"], "metrics": ["recall", "precision"]}
+    both = df.prc.compare(eta=[0.3, 0.01], threshold=frame, **asked)
+    alone = [df.prc.compare(eta=eta, threshold=at, **asked) for eta, at in frame.rows()]
+    assert_same(both.sort("eta", "metric"), pl.concat(alone).sort("eta", "metric"))

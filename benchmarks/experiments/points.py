@@ -260,6 +260,7 @@ SOUGHT_CELLS = [
             ((50, 500), (200, 2_000)), SOUGHT, ((None, 0.0), (0.5, 0.5)), (False, True)
         )
     ),
+    *(Sought(200, 2_000, *target, 0.5, equal, 0.1) for target, equal in product(SOUGHT, (False, True))),
 ]
 SOUGHT_METRICS = ("precision", "recall", "fpr", "f1")
 

@@ -18,19 +18,40 @@ from dataclasses import replace
 
 import polars as pl
 
+from polars_prcurve.column_names import GROUP, RESERVED
 from polars_prcurve.curves.targets import RowTest, Target, choose_first, choose_last
 from polars_prcurve.intervals.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import PointMetric
 
+COARSENESS = f"{RESERVED}coarseness"
+"""The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
+greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, pl.Expr], bands: BandOptions) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS to the rows of a curve; `sizes` are those of the class of each rate."""
-    return rows.with_columns(
+    """Add LIMIT_COLUMNS and COARSENESS to the rows of curves, which come by group and rising recall.
+
+    `sizes` are those of the class of each rate.
+    """
+    rows = rows.with_columns(
         end.fill_nan(None).alias(name)
         for rate, size in sizes.items()
         for name, end in bands.limits_by_name(rate, pl.col(rate), size)
     )
+    steps = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+    begins = pl.col(GROUP) != pl.col(GROUP).shift(1)
+    rows = rows.with_columns(
+        (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
+        for rate, step in steps.items()
+    )
+    ends = pl.col(GROUP) != pl.col(GROUP).shift(-1)
+    shares = (
+        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1)))
+        / (pl.col(high) - pl.col(low))
+        for step, (low, high) in zip(steps.values(), LIMIT_COLUMNS.values(), strict=True)
+    )
+    return rows.with_columns(pl.max_horizontal(*shares).alias(COARSENESS)).drop(*steps.values())
 
 
 def build_moved_targets(target: Target) -> list[Target]:

@@ -46,6 +46,7 @@ from polars_prcurve.curves.guarantees import (
     guarantee_columns,
 )
 from polars_prcurve.curves.moving_thresholds import (
+    COARSENESS,
     add_row_limits,
     build_moved_targets,
     list_moved_rates,
@@ -108,7 +109,8 @@ def list_points_columns(
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = SWEEP_COLUMNS
     sweep = (threshold, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts)
+    more = (COARSENESS,) if bands is not None and bands.moving else ()
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *more)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
