@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -101,9 +102,13 @@ def expect_model(pairs: list[tuple[int, bool]], target: str, value: float, eta: 
             beyond = 1.0 if target == "recall" else 0.0
             none = tuple(bound(beyond, n)[end] if j == i else beyond for j in (0, 1))
             at_ends[i].append(none if found is None else moved[found])
-        for step in (-1 / n, 1 / n):
+        before = [0.0, *(rates[i] for rates in rows)]
+        steps = [after - rate for rate, after in pairwise(before)][row : row + 2]
+        low, high = bound(own[i], n)
+        step = max(1 / n, min(max(steps), (high - low) / 2))
+        for way in (-step, step):
             at_ends[i].append(
-                tuple(min(1.0, max(0.0, r + step)) if j == i else r for j, r in enumerate(own))
+                tuple(min(1.0, max(0.0, r + way)) if j == i else r for j, r in enumerate(own))
             )
     expected: dict[str, Any] = {}
     for name in NAMES:

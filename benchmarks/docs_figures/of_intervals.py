@@ -37,7 +37,7 @@ IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
 AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
-HALF_MARKED = col("marked") >= 0.5
+HALF_MARKED, ALL_DIFFER = col("marked") >= 0.5, col("step") == 0
 MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
 
 
@@ -304,14 +304,22 @@ DIFFERENT: list[Held] = [
         PAIRED(least("coverage_of_marked", ~IS_SUM, col("marked") >= 0.5)),
     ),
     Sentence(
-        PAGE, "In {} cells of {} or {} test sets the intervals of precision, recall, fpr and F1, at prevalences of 0.1 and 0.001, hold {} to {} %.",
-        SOUGHT(count(col("coverage").is_not_null())), SOUGHT(col("n_sets").min()), SOUGHT(col("n_sets").max()),
-        SOUGHT(least("coverage")), SOUGHT(most("coverage")),
+        PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall, fpr and F1, at prevalences of 0.1 and 0.001, hold {} to {} %.",
+        SOUGHT(count(col("coverage").is_not_null(), ALL_DIFFER)), SOUGHT(col("n_sets").min()), SOUGHT(col("n_sets").max()),
+        SOUGHT(least("coverage", ALL_DIFFER)), SOUGHT(most("coverage", ALL_DIFFER)),
     ),
     Sentence(
         PAGE, "Where at least half of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells); where 5 % are, chance picked them, and at worst {} % hold",
-        SOUGHT(least("coverage_of_marked", HALF_MARKED)), SOUGHT(most("coverage_of_marked", HALF_MARKED)),
-        SOUGHT(count(HALF_MARKED)), SOUGHT(least("coverage_of_marked", *OFTEN_MARKED)),
+        SOUGHT(least("coverage_of_marked", HALF_MARKED, ALL_DIFFER)), SOUGHT(most("coverage_of_marked", HALF_MARKED, ALL_DIFFER)),
+        SOUGHT(count(HALF_MARKED, ALL_DIFFER)), SOUGHT(least("coverage_of_marked", *OFTEN_MARKED, ALL_DIFFER)),
+    ),
+    Sentence(
+        PAGE, "jump from one test set to the next, and as few as {} % hold",
+        SOUGHT(least("coverage", ~ALL_DIFFER)),
+    ),
+    Sentence(
+        PAGE, "as wide as the interval of the rate; then at least {} % hold",
+        SOUGHT(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
     ),
     Sentence(
         PAGE, "Of equal models, at most {} % were `resolved` there, and {} % at given thresholds",

@@ -20,7 +20,14 @@ import polars as pl
 
 from polars_prcurve.column_names import GROUP, RESERVED
 from polars_prcurve.curves.targets import RowTest, Target, choose_first, choose_last
-from polars_prcurve.intervals.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.intervals.bands import (
+    LIMIT_COLUMNS,
+    MOVED_RATES,
+    SIZE_COLUMNS,
+    STEPS,
+    BandOptions,
+)
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -30,28 +37,31 @@ greater one of recall and fpr. Where many examples have one score, a threshold c
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, pl.Expr], bands: BandOptions) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS and COARSENESS to the rows of curves, which come by group and rising recall.
+    """Add LIMIT_COLUMNS, STEPS and COARSENESS to the rows of curves, by group and rising recall.
 
-    `sizes` are those of the class of each rate.
+    `sizes` are those of the class of each rate. A step is that of a rate at the score of its row, or at
+    the next one if it is greater, and at most half as wide as the interval of the rate.
     """
     rows = rows.with_columns(
         end.fill_nan(None).alias(name)
         for rate, size in sizes.items()
-        for name, end in bands.limits_by_name(rate, pl.col(rate), size)
+        for name, end in bands.limits_by_name(rate, pl.col(rate), repeat_in_rows(size, pl.col(rate)))
     )
-    steps = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-    begins = pl.col(GROUP) != pl.col(GROUP).shift(1)
+    begins, ends = (pl.col(GROUP).ne_missing(pl.col(GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
-        for rate, step in steps.items()
+        for rate, step in STEPS.items()
     )
-    ends = pl.col(GROUP) != pl.col(GROUP).shift(-1)
-    shares = (
-        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1)))
-        / (pl.col(high) - pl.col(low))
-        for step, (low, high) in zip(steps.values(), LIMIT_COLUMNS.values(), strict=True)
+    rows = rows.with_columns(
+        pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1))) for step in STEPS.values()
     )
-    return rows.with_columns(pl.max_horizontal(*shares).alias(COARSENESS)).drop(*steps.values())
+    widths = {
+        step: pl.col(high) - pl.col(low)
+        for step, (low, high) in zip(STEPS.values(), LIMIT_COLUMNS.values(), strict=True)
+    }
+    coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
+    shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
+    return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
 
 
 def build_moved_targets(target: Target) -> list[Target]:

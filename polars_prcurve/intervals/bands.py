@@ -29,7 +29,7 @@ both ends counts for the low end of the band, and the higher for the high end.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
 the value where the target is met if the rate is there; see `curves.moving_thresholds`. No distance is
-less than that of one example, because a target is met between two of them.
+less than that of one example, or of the step of the curve there: a target is met between two rows.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
@@ -87,6 +87,8 @@ MOVED_RATES = {
 """The columns of recall and fpr where a target is met if a rate is at the end of its interval."""
 MOVES = {rate: f"{RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
 """What follows the name of a metric in the columns of how far the interval of a rate moves its value."""
+STEPS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
 ESTIMATE = f"{RESERVED}estimate"
@@ -419,8 +421,8 @@ def _add_moves(
 
 
 def _list_moved(metric: PointMetric, rate: str) -> list[pl.Expr]:
-    """Return a metric where either end of a rate moves the threshold, and one example less or more."""
-    one = 1 / pl.col(SIZE_COLUMNS[rate])
+    """Return a metric where either end of a rate moves the threshold, and one step less or more."""
+    one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
     values = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in LIMIT_COLUMNS[rate]]
     for changed in (pl.col(rate) - one, pl.col(rate) + one):
         rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
