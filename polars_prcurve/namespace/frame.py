@@ -1111,8 +1111,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
           metrics, whether rows do not come in clusters, and numbers are large: tp, fn, fp and tn of at
           least 10 in both models, or where a point metric has a standard error, in each class the
-          examples that model a alone flags, times those that model b alone flags, at least 25. Null
-          without an interval
+          examples that model a alone flags, times those that model b alone flags, at least 25. Where
+          thresholds are found here, few enough examples may have one score. Null without an interval
         - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
           and is reliable, or the difference is more than twice as many errors from 0 as that takes,
           and each class has 10 examples; null without an interval
