@@ -304,7 +304,7 @@ DIFFERENT: list[Held] = [
         PAIRED(least("coverage_of_marked", ~IS_SUM, col("marked") >= 0.5)),
     ),
     Sentence(
-        PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall, fpr and F1, at prevalences of 0.1 and 0.001, hold {} to {} %.",
+        PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} to {} %.",
         SOUGHT(count(col("coverage").is_not_null(), ALL_DIFFER)), SOUGHT(col("n_sets").min()), SOUGHT(col("n_sets").max()),
         SOUGHT(least("coverage", ALL_DIFFER)), SOUGHT(most("coverage", ALL_DIFFER)),
     ),

@@ -262,7 +262,7 @@ SOUGHT_CELLS = [
     ),
     *(Sought(200, 2_000, *target, 0.5, equal, 0.1) for target, equal in product(SOUGHT, (False, True))),
 ]
-SOUGHT_METRICS = ("precision", "recall", "fpr", "f1")
+SOUGHT_METRICS = ("precision", "recall", "fpr")
 
 
 @experiment(SOUGHT_CELLS, lambda cell: 500 if cell.n_pos + cell.n_neg > 2_000 else 1_000)
@@ -272,7 +272,7 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
     found = cell.compare(n_sets, rng, PAIRED_ETAS, metrics=asked)
     rates_at = {eta: [cell.find_rates(shift, eta) for shift in cell.shifts] for eta in PAIRED_ETAS}
     for eta, name in product(PAIRED_ETAS, asked):
-        moved = cell.target not in ("recall", "fpr") or name in ("precision", "f1")
+        moved = cell.target not in ("recall", "fpr") or name == "precision"
         if eta == PAIRED_ETAS[1] and not moved:
             continue  # what does not depend on the prevalence
         metric = find_point_metrics(name)[0]
@@ -280,13 +280,10 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         if math.isnan(a) or math.isnan(b):
             continue  # no threshold meets the target in truth
         of = found.filter(metric=name, eta=eta)
+        shares = measure_coverage(of, a - b)
+        del shares["width"]
         wrong = of["resolved"].mean() if cell.equal else None
-        yield (
-            vars(cell)
-            | {"metric": name, "eta": eta}
-            | measure_coverage(of, a - b)
-            | {"wrongly_resolved": wrong}
-        )
+        yield vars(cell) | {"metric": name, "eta": eta} | shares | {"wrongly_resolved": wrong}
 
 
 # The best threshold ---------------------------------------------------------------------------

@@ -56,7 +56,7 @@ from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import float_bits, repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     Average,
@@ -290,8 +290,11 @@ def _gather_facts(table: InputTable) -> CurveFacts:
     has_positives, has_negatives = (has_class(table, name) for name in (N_POS, N_NEG))
     n_pos = n_neg = None
     if table.has_counts and not _has_weights(table):
-        n_pos = pl.when(has_positives).then(pl.col(N_POS).cast(pl.Float64))
-        n_neg = pl.when(has_negatives).then(pl.col(N_NEG).cast(pl.Float64))
+        n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (N_POS, N_NEG))
+        if (
+            isinstance(table, RateTable) and table.may_lack_sizes
+        ):  # of an empty class the number is 0 there, and not null
+            n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
     eta = repeat_in_rows(pl.col("eta"), pl.col(PAIR))
     return CurveFacts(eta, has_positives, has_negatives, pl.col(LEAST_FPR), n_pos, n_neg)
 
