@@ -456,7 +456,7 @@ def test_an_order_at_a_target_rests_on_a_comparison_there(
     alone = decide(long, eta, asked, id=None)
     assert "same examples" not in alone
     [apart] = long.prc.compare(paired=False, **how).to_dicts()
-    assert apart["resolved"] == ("is clear: a test with each model by itself" in alone)
+    assert apart["resolved"] == ("is clear: a test that takes each model by itself" in alone)
 
 
 def decide(

@@ -248,7 +248,7 @@ def _say_clear_order(decision: Decision, request: ReportRequest) -> str:
 
 def _say_examples(decision: Decision) -> str:
     """Return which examples a test is of."""
-    return "on the same examples" if decision.is_paired else "with each model by itself"
+    return "on the same examples" if decision.is_paired else "that takes each model by itself"
 
 
 def _say_open_order(decision: Decision) -> str:
