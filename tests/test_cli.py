@@ -622,7 +622,7 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("ranking --eta .1 --confidence .9", lambda p: p.ranking(0.1, confidence=0.9, id="row")),
     (
         "ranking --eta .1 --confidence .9 --metric precision --fpr .2",
-        lambda p: p.ranking(0.1, confidence=0.9, metric="precision", fpr=0.2),
+        lambda p: p.ranking(0.1, confidence=0.9, metric="precision", fpr=0.2, id="row"),
     ),
     ("crossings --eta-range 0.001 0.999", lambda p: p.crossings(eta_range=(0.001, 0.999))),
     (

@@ -129,8 +129,9 @@ def _make_long(
     given["model"] = "model"
     takes_pairs = "id" in parameters and not {"counts", "within"} & given.keys()
     if takes_pairs and is_paired:
-        # A ranking has no use for it without intervals, and knows none of pairs at a target.
-        has_pairs = "confidence" in given and not TARGETS & given.keys()
+        # A ranking has no use for it without intervals, and at a target none of pairs with weights.
+        takes_target = not (TARGETS & given.keys() and {"weight", "cluster"} & given.keys())
+        has_pairs = "confidence" in given and takes_target
         given |= {"id": EXAMPLE} if has_pairs or "metric" not in parameters else {}
     return long
 

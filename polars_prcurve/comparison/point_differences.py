@@ -113,8 +113,8 @@ def check_has_point_intervals(
         of_curve = _name_curve_metric(metric, target)
         argument = "cluster=" if clustered else "weight="
         raise PrcError(
-            f"paired differences at a target count discordant examples; leave out {argument}, or leave "
-            "out the target, and compare areas"
+            f"paired differences at a target count discordant examples; leave out {argument}, or take "
+            "each model by itself, by compare(model=, paired=False) of a long table"
             + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
         )
     find_corners(metric)  # raises if the metric has no band

@@ -216,6 +216,8 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
         yield f"{join_names(name_value(o.model) for o in same)} do equally well here."
     elif verdict == "apart":
         yield _say_clear_order(decision, request)
+    elif verdict == "untested":
+        yield _UNTESTED
     elif verdict == "open":
         yield _say_open_order(decision)
     if decision.untested_because and verdict in ("apart", "open"):
@@ -230,20 +232,20 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
         )
 
 
+_UNTESTED = (
+    "Whether another test set would put the models in this order is not tested: intervals are of each "
+    "model by itself, for its threshold as it stands."
+)
+
+
 def _say_clear_order(decision: Decision, request: ReportRequest) -> str:
-    """Return what makes the order clear: a test, or intervals where there is none."""
+    """Return which test makes the order clear."""
+    assert request.confidence is not None
     first = name_value(decision.met[0].model)
-    if decision.lead_tests is None or request.confidence is None:
-        who = "" if len(decision.met) == 2 else f" of {first} and all others"
-        return (
-            f"The intervals{who} do not overlap, each model taken by itself, and its threshold as it "
-            "stands."
-        )
     others = name_value(decision.met[1].model) if len(decision.met) == 2 else "all others"
     level = format_level(request.confidence).replace(" ", NO_BREAK)
-    return (
-        f"The order is clear: a test {_say_examples(decision)} puts {first} before {others} ({level})."
-    )
+    test = f"a test {_say_examples(decision)}"
+    return f"The order is clear: {test} puts {first} before {others} ({level})."
 
 
 def _say_examples(decision: Decision) -> str:

@@ -21,7 +21,7 @@ from polars_prcurve.report.request import Goal, ReportRequest
 
 LeadKind = Literal["certain", "likely", "open"]
 """A lead is likely if its interval leaves out 0, but is not known to hold its level."""
-Verdict = Literal["alone", "equal", "apart", "open", "unknown"]
+Verdict = Literal["alone", "equal", "apart", "open", "untested", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
 _ROW = f"{RESERVED}row"
 _LEAST_DIGITS = 6
@@ -104,7 +104,7 @@ class Decision:
         return [option for option in self.options if option.is_met]
 
     def find_verdict(self) -> Verdict:
-        """Return what a test on the same examples, or else intervals, say of the first and others."""
+        """Return what a test of the models, or else their intervals, say of the first and others."""
         if len(self.met) < 2:
             return "alone"
         first, second = self.met[:2]
@@ -118,7 +118,8 @@ class Decision:
         theirs = [option.read_span(merit) for option in self.met[1:]]
         if mine is None or any(span is None for span in theirs):
             return "unknown"
-        return "apart" if all(span is not None and mine[0] > span[1] for span in theirs) else "open"
+        # Each interval is for a threshold as it stands. That none overlap does not tell enough.
+        return "untested" if all(span and mine[0] > span[1] for span in theirs) else "open"
 
 
 def collect_points(source: ReportSource, request: ReportRequest) -> pl.DataFrame:

@@ -193,7 +193,9 @@ def describe_doubt(drawn: pl.DataFrame) -> list[str]:
     if drawn["doubt"].any():
         return ["Dotted: fewer than 5 false alerts, not known"]
     if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
-        return ["Not dotted where few false alerts are behind a line: sums of weights do not tell"]
+        return [
+            "Not dotted where few false alerts are behind a line: counts that are not whole do not tell"
+        ]
     return []
 
 
