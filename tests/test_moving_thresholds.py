@@ -161,11 +161,15 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     found = df.prc.compare(["a", "b"], eta, **asked)
+    long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
+    apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
-    for row in found.to_dicts():
+    assert apart["metric"].to_list() == found["metric"].to_list()
+    for row, of_apart in zip(found.to_dicts(), apart.to_dicts(), strict=True):
         sides = [None if model is None else model[0][row["metric"]] for model in models]
         if None in sides:
             assert row["difference"] is row["low"] is row["reliable"] is row["resolved"] is None
+            assert of_apart["difference"] is of_apart["low"] is None
             continue
         a, b = sides
         shared = correlate(drawn, (models[0][1], models[1][1]), (a[3], b[3]))
@@ -173,6 +177,8 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
             reach = math.sqrt(max(0.0, d * d + e * e - 2 * shared * d * e))
             sign = -1 if end == "low" else 1
             assert row[end] == pytest.approx(a[0] - b[0] + sign * reach, rel=1e-6, abs=1e-6)
+            by_itself = a[0] - b[0] + sign * math.hypot(d, e)
+            assert of_apart[end] == pytest.approx(by_itself, rel=1e-6, abs=1e-6)
         assert row["standard_error"] is row["p_value"] is None
 
 
@@ -223,6 +229,23 @@ def test_what_the_target_sets_differs_by_no_more_than_an_example_can() -> None:
         found: Any = df.prc.compare(["a", "b"], 0.3, metrics=name, **target).row(0, named=True)
         assert not found["resolved"]
         assert found["low"] <= 0 <= found["high"]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_several_pairs_stretch_both_distances(paired: bool) -> None:
+    df = two_models(600).with_columns(c=pl.col("b").shuffle(3))
+    long = df.unpivot(["a", "b", "c"], index=["row", "label"], variable_name="model")
+    asked: Any = {"model": "model", "score": "value", "eta": 0.2, "recall": 0.6, "confidence": 0.9}
+    asked |= {"id": "row"} if paired else {"paired": False}
+    plain, holm = (
+        long.prc.compare(metrics=["precision", "f1"], adjust=how, **asked) for how in (None, "holm")
+    )
+    stretch = NormalDist().inv_cdf(1 - 0.1 / 3 / 2) / Z
+    for end in ("low", "high"):
+        reach = (plain[end] - plain["difference"]) * stretch
+        assert holm.select(pl.col(end) - pl.col("difference")).to_series().to_list() == pytest.approx(
+            reach.to_list()
+        )
 
 
 def test_an_interval_is_near_that_of_the_bootstrap() -> None:
