@@ -645,7 +645,7 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
     said = {w: subtitle(charts.pr_curve(frame.prc.curve(0.1, weight=w))) for w in ("one", "ten", "w")}
     assert "Dotted: fewer than 5 false alerts" in said["one"]
     assert "Dotted" not in said["ten"], "each counts ten times"
-    assert "Not dotted where few false alerts are behind a line: sums of weights" in said["w"]
+    assert "Not dotted where few false alerts are behind a line: counts that are not whole" in said["w"]
     plain_counts = records(charts.pr_curve(frame.prc.curve(0.1)))
     assert records(charts.pr_curve(frame.prc.curve(0.1, weight="one"))) == plain_counts
 
