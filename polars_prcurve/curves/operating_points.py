@@ -60,7 +60,7 @@ from polars_prcurve.curves.row_search import (
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import ROW_NUMBER, Target, has_rates, read_events
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
-from polars_prcurve.intervals.bands import LIMIT_COLUMNS, SIZE_COLUMNS, BandOptions
+from polars_prcurve.intervals.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.intervals.precision_width import smallest_eta
 from polars_prcurve.intervals.rates import BETA_METHODS
@@ -269,8 +269,7 @@ def _add_moved_rates(
     moved = build_moved_targets(target)
     requests = _build_requests(pairs, moved)
     chosen = _choose_rows(requests, pairs, rows, moved, table, has_many_etas=has_many_etas)
-    limits = (name for both in LIMIT_COLUMNS.values() for name in both)
-    rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *limits)
+    rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
     met = chosen.join(rates, on=ROW_NUMBER, how="left").group_by(PAIR)
     is_of_target = [pl.col(TARGET_NUMBER) == number for number in range(len(moved))]
     return points.join(met.agg(list_moved_rates(target, is_of_target, bands)), on=PAIR, how="left")
