@@ -1,8 +1,8 @@
 """The columns that docstrings promise, by name, dtype and order, are those that come out.
 
 Under `Returns` a list says them: `- names: dtype, what they hold`. Before the names may stand the
-argument that they come with, ``with `per`,``. In place of a dtype may stand `as in the table`, of the
-column that the argument names, or ``as in `method` ``.
+argument that they come with, ``with `per`,`` or ``with `band="moving"`,``. In place of a dtype may stand
+`as in the table`, of the column that the argument names, or ``as in `method` ``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OF_INPUT = {
 
 class Promise(NamedTuple):
     given: str
-    """The argument with which it holds, or nothing."""
+    """The argument with which it holds, maybe with its value, or nothing."""
     what: str
     dtype: str
 
@@ -41,7 +41,9 @@ def promises(method: str) -> Iterator[Promise]:
     text = (inspect.getdoc(getattr(FramePrc, method)) or "").partition("Returns\n-------\n")[2]
     text = text.partition("\nExamples\n")[0]
     for item in re.findall(r"^- (.*(?:\n  .*)*)", text, flags=re.M):
-        given, what, dtype = re.fullmatch(r"(?:with `(\w+)`, )?([^:]*)(?:: (.*))?", item, re.S).groups()
+        given, what, dtype = re.fullmatch(
+            r"(?:with `([^`]+)`, )?([^:]*)(?:: (.*))?", item, re.S
+        ).groups()
         yield Promise(given or "", what, dtype or "")
 
 
@@ -56,7 +58,7 @@ def columns(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str
     """What the docstring promises, after the group columns."""
     found: dict[str, pl.DataType] = {}
     for promise in spelt_out(method):
-        if promise.given and promise.given not in given:
+        if promise.given and not {promise.given} & {*given, *(f'{n}="{v}"' for n, v in given.items())}:
             continue
         if promise.what.startswith("after each metric"):
             bands = re.findall(r"`<metric>(\w+)`", promise.what)
@@ -133,8 +135,13 @@ def test_models_of_a_long_table_keep_their_dtype() -> None:
     assert result("compare", DF, {"model": "model", "id": "id"})["model_a"] == DF.schema["model"]
 
 
-def test_a_guarantee_adds_columns_after_the_threshold() -> None:
-    given = {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["f1"], "guarantee": 0.95}
+@pytest.mark.parametrize(
+    "more",
+    [{"guarantee": 0.95}, {"band": "moving", "confidence": 0.9, "per": 100}],
+    ids=lambda m: next(iter(m)),
+)
+def test_what_is_asked_of_points_adds_columns(more: dict[str, Any]) -> None:
+    given = {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["f1"], **more}
     found = result("operating_points", DF, given)
     promised = {"day": pl.Int8()} | columns("operating_points", DF, given)
     assert list(found.items()) == list(promised.items())

@@ -1,4 +1,4 @@
-"""Differences at thresholds that a sample found, against a loop over its rows."""
+"""Intervals and differences at thresholds that a sample found, against a loop over its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import metrics
+from polars_prcurve import PrcError, metrics
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
@@ -160,10 +160,11 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
         return
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
+    models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
+    check_intervals(df, eta, asked, models)
     found = df.prc.compare(["a", "b"], eta, **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
     apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
-    models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
     assert apart["metric"].to_list() == found["metric"].to_list()
     for row, of_apart in zip(found.to_dicts(), apart.to_dicts(), strict=True):
         sides = [None if model is None else model[0][row["metric"]] for model in models]
@@ -180,6 +181,20 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
             by_itself = a[0] - b[0] + sign * math.hypot(d, e)
             assert of_apart[end] == pytest.approx(by_itself, rel=1e-6, abs=1e-6)
         assert row["standard_error"] is row["p_value"] is None
+
+
+def check_intervals(df: pl.DataFrame, eta: float, asked: Any, models: list[Any]) -> None:
+    """Hold the interval of each model by itself to the loop."""
+    for score, model in zip("ab", models, strict=True):
+        points = df.prc.operating_points(eta, score=score, band="moving", long=True, **asked)
+        for row in points.to_dicts():
+            expected = None if model is None else model[0][row["metric"]]
+            if expected is None:
+                assert row["value"] is row["low"] is row["high"] is None
+                assert model is not None or row["reliable"] is None
+                continue
+            ends = [row[name] for name in ("value", "low", "high")]
+            assert ends == pytest.approx(expected[:3], rel=1e-6, abs=1e-6)
 
 
 def two_models(n: int = 4000, seed: int = 3) -> pl.DataFrame:
@@ -274,3 +289,108 @@ def test_every_engine_gives_the_same_of_models_apart(options: dict[str, str]) ->
     shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**asked)
     for engine in ("streaming", "in-memory"):
         assert_same(shuffled.collect(engine=engine), found)
+
+
+PARTS = pl.DataFrame({"g": [0, 1], "eta": [0.1, 0.2], "share": [1.0, 1.0]})
+ALL_TARGETS: dict[str, Any] = {
+    "recall": [0.6, 0.8], "fpr": [0.1], "alerts": [20, 300], "per": 1000, "precision": [0.6, 1.0],
+    "npv": 0.85, "fdr": 0.4, "lift": 2.0, "predicted_positive_rate": [0.0, 0.2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_targets_do_not_disturb_each_other(long: bool) -> None:
+    df, options = two_models(400), {"score": "a", "confidence": 0.9, "band": "moving", "long": long}
+    together = df.prc.operating_points([0.3, 0.02], **ALL_TARGETS, **options)
+    singly = []
+    for name, values in ALL_TARGETS.items():
+        for value in [] if name == "per" else [values] if isinstance(values, float) else values:
+            asked = {name: value, "per": 1000}
+            singly.append(df.prc.operating_points([0.3, 0.02], **asked, **options))
+    keys = ["eta", "criterion", "target", *(["metric"] if long else [])]
+    assert_same(together.sort(keys), pl.concat(singly).sort(keys))
+
+
+def test_the_points_are_those_of_a_threshold_as_it_stands() -> None:
+    df = two_models(400)
+    asked: Any = {"score": "a", "confidence": 0.9, "metrics": ["precision", "f1"], **ALL_TARGETS}
+    fixed, moving = (df.prc.operating_points(0.1, band=band, **asked) for band in ("mover", "moving"))
+    ends = [name for name in fixed.columns if name.endswith(("_low", "_high"))]
+    assert moving.columns == [*fixed.columns, "reliable"]
+    assert_same(moving.drop("reliable", *ends), fixed.drop(ends))
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}])
+def test_every_engine_gives_the_same_intervals(options: dict[str, str]) -> None:
+    row = pl.col("row")
+    df = two_models(300).with_columns(w=row % 3 + 1, c=row // 2, g=row % 2)
+    asked: Any = {"score": "a", "confidence": 0.9, "band": "moving", **ALL_TARGETS, **options}
+    found = df.prc.operating_points([0.3, 0.01], **asked)
+    shuffled = (
+        df.sample(fraction=1, shuffle=True, seed=2).lazy().prc.operating_points([0.3, 0.01], **asked)
+    )
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), found)
+    if "cluster" in options:
+        assert not found["reliable"].any()
+
+
+def test_weights_do_not_fill_cells() -> None:
+    """A weight of 1 000 stands for one example, however much it weighs."""
+    df = two_models(200).with_columns(heavy=pl.lit(1000.0))
+    long = df.unpivot(["a", "b"], index=["row", "label", "heavy"], variable_name="model")
+    asked: Any = {"score": "value", "model": "model", "paired": False, "metrics": "precision"}
+    seen = set()
+    for target in ({"recall": 0.5}, {"recall": 0.9}, {"fpr": 0.01}, {"threshold": 1.0}):
+        plain, weighted = (
+            long.prc.compare(weight=weight, **asked, **target) for weight in (None, "heavy")
+        )
+        assert plain["reliable"].to_list() == weighted["reliable"].to_list()
+        seen |= set(plain["reliable"])
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"threshold": 1.0}, "threshold= stays where it is; leave out"),
+        ({"recall": 0.5, "maximize": "f1"}, "maximize= and together="),
+        ({"recall": 0.5, "precision": 0.5, "together": True}, "maximize= and together="),
+        ({"recall": 0.5, "guarantee": 0.9}, "guarantee= is about the threshold as it stands"),
+        ({"recall": 0.5, "interval": "jeffreys"}, "Wilson's interval alone"),
+        ({"recall": 0.5, "confidence": None}, "pass confidence="),
+        ({"recall": 0.5, "within": "g", "eta": PARTS}, "within= adds the distances"),
+        ({"recall": 0.5, "eta": PARTS.select(eta_low="eta", eta="eta", eta_high="eta")}, "eta"),
+    ],
+)
+def test_what_cannot_move_is_refused(asked: dict[str, Any], message: str) -> None:
+    df = two_models(50).with_columns(g=pl.col("row") % 2)
+    options = {"score": "a", "confidence": 0.9, "band": "moving", **asked}
+    with pytest.raises(PrcError, match=message):
+        df.prc.operating_points(**options)
+
+
+def test_a_curve_has_no_target() -> None:
+    with pytest.raises(PrcError, match="every threshold stays"):
+        two_models(50).prc.curve(score="a", confidence=0.9, band="moving")  # type: ignore[arg-type]
+
+
+def test_the_truth_is_held_where_a_threshold_as_it_stands_misses_it() -> None:
+    """The recall at an fpr of 1 %, in 200 test sets of two normal distributions."""
+    rng, n, sets = np.random.default_rng(4), 600, 200
+    label = np.arange(n * sets) % n < 300
+    df = pl.DataFrame(
+        {"set": np.arange(n * sets) // n, "label": label, "score": rng.normal(size=n * sets) + 2 * label}
+    )
+    truth, held = NormalDist().cdf(2 - NormalDist().inv_cdf(0.9)), {}
+    for band in ("mover", "moving"):
+        found = df.prc.operating_points(
+            by="set",
+            fpr=0.1,
+            metrics="recall",
+            confidence=0.95,
+            band=band,  # type: ignore[arg-type]
+        )
+        held[band] = found.select(pl.lit(truth).is_between("recall_low", "recall_high").mean()).item()
+    assert held["mover"] < 0.9
+    assert held["moving"] > 0.92

@@ -156,7 +156,7 @@ def _add_points(commands: Any) -> None:
             o.METRICS,
             o.CONFIDENCE,
             o.INTERVAL,
-            o.BAND,
+            o.TARGET_BAND,
             o.CORRECTION,
             *o.BOOTSTRAP_OPTIONS,
             o.LONG,

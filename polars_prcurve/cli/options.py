@@ -25,7 +25,7 @@ from polars_prcurve.cli.option_values import (
     split_words,
 )
 from polars_prcurve.cli.table_files import TableFile
-from polars_prcurve.intervals.bands import BandKind
+from polars_prcurve.intervals.bands import BandKind, TargetBandKind
 from polars_prcurve.intervals.rates import RateMethod
 from polars_prcurve.prevalence.estimate import EstimateMethod
 from polars_prcurve.uncertainty.options import ErrorMethod
@@ -360,11 +360,15 @@ INTERVAL = _choice(
     "the interval of recall and of fpr, wilson if left out",
     find_need=_need_confidence,
 )
-BAND = _choice(
-    "--band",
-    get_args(BandKind),
+_KINDS_OF_BAND = (
     "mover (the default) holds the level on average, rectangle at least; both at one threshold; "
-    "simultaneous holds at all thresholds at once",
+    "simultaneous holds at all thresholds at once"
+)
+BAND = _choice("--band", get_args(BandKind), _KINDS_OF_BAND, find_need=_need_confidence)
+TARGET_BAND = _choice(
+    "--band",
+    get_args(TargetBandKind),
+    _KINDS_OF_BAND + "; moving is of the model at the target, which moves the threshold",
     find_need=_need_confidence,
 )
 METHOD = _choice(

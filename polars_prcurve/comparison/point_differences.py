@@ -42,7 +42,6 @@ from polars_prcurve.comparison.paired_points import (
 )
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
 from polars_prcurve.comparison.verdicts import P_VALUE, Adjust, Level, is_resolved
-from polars_prcurve.curves.moving_thresholds import COARSENESS
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
@@ -52,6 +51,7 @@ from polars_prcurve.intervals.bands import (
     MOVES,
     NO_WEIGHTED_CLUSTERS,
     BandOptions,
+    TargetBandKind,
     combine_distances,
     find_corners,
 )
@@ -66,10 +66,6 @@ _PLACE = f"{RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
 _METRIC = f"{RESERVED}metric_number"
 _BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
-_COARSE = 0.5
-"""COARSENESS up to which intervals covered 94 % or more (docs/uncertainty.md)."""
-_FEW = 10
-"""Cells from which on intervals of differences covered 94 to 96 % (docs/uncertainty.md)."""
 
 
 class PointComparison(NamedTuple):
@@ -169,9 +165,9 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
 def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
+    band: TargetBandKind = "moving" if comparison.moving else "mover"
     clustered = is_clustered(table)
-    moving = comparison.moving
-    bands = BandOptions(comparison.confidence, "wilson", "mover", clustered=clustered, moving=moving)
+    bands = BandOptions(comparison.confidence, "wilson", band, clustered=clustered, to_compare=True)
     points = build_points_table(
         table,
         comparison.grid,
@@ -185,7 +181,6 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
         number_within([*by, MODEL]).alias(_PLACE),
         pl.col(GROUP).min().over(*by, MODEL),
         (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
-        _is_reliable(moving=moving, clustered=clustered).alias("reliable"),
     )
     rows = rows.with_columns(
         (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
@@ -220,17 +215,6 @@ def _join_discordant(
     counts = count_discordant(table, rows.filter(pl.col(_METRIC) == 0), table.group_columns)
     on = [*(side_name(GROUP, side) for side in SIDES), STEP]
     return pairs.join(counts, on=on, how="left", maintain_order="left")
-
-
-def _is_reliable(*, moving: bool, clustered: bool) -> pl.Expr:
-    """Return whether the interval of a point is known to have its level: full cells of lone examples.
-
-    A threshold that moves must be able to move a little: see COARSENESS.
-    """
-    if clustered:  # rows do not tell how full a cell is
-        return pl.lit(False)
-    is_full = pl.min_horizontal("tp", "fn", "fp", "tn") >= _FEW
-    return is_full & (pl.col(COARSENESS) <= _COARSE) if moving else is_full
 
 
 def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:

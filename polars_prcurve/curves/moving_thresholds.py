@@ -13,13 +13,21 @@ A band adds up the distances from a value to its values there; see `intervals.ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, RESERVED
-from polars_prcurve.curves.targets import RowTest, Target, choose_first, choose_last
+from polars_prcurve.column_names import GROUP, PAIR, RESERVED
+from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.curves.targets import (
+    TARGET_NUMBER,
+    RowTest,
+    Target,
+    choose_first,
+    choose_last,
+)
+from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.intervals.bands import (
     LIMIT_COLUMNS,
@@ -34,6 +42,9 @@ from polars_prcurve.metrics.point_metric import PointMetric
 COARSENESS = f"{RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+_MOVING = 'band="moving" is for a threshold that moves'
+_LEAVE_OUT = "leave out one of them"
+_END, _BEYOND = f"{RESERVED}moved_end", f"{RESERVED}rate_beyond"
 
 
 def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, pl.Expr], bands: BandOptions) -> pl.LazyFrame:
@@ -65,8 +76,16 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, pl.Expr], bands: Band
 
 
 def build_moved_targets(target: Target) -> list[Target]:
-    """Return a target for each key of MOVED_RATES, in their order, that reads this end of a rate."""
-    assert target.test is not None
+    """Return a target for each key of MOVED_RATES, in their order, that reads this end of a rate.
+
+    Raise if the target is not of the kind that is sought anew in each sample.
+    """
+    if target.promise is not None:
+        raise PrcError(f"{_MOVING}, and guarantee= is about the threshold as it stands; {_LEAVE_OUT}")
+    if target.least_score is not None:
+        raise PrcError(f"{_MOVING}, and threshold= stays where it is; {_LEAVE_OUT}")
+    if target.test is None:
+        raise PrcError(f"{_MOVING}, and maximize= and together= have none to seek; {_LEAVE_OUT}")
     choose = choose_first if target.takes_first else choose_last
     return [
         replace(target, search=choose(_read_limit(target.test, rate, limit)))
@@ -97,19 +116,26 @@ def _read_limit(test: RowTest, rate: str, limit: str) -> RowTest:
     return test_at_limit
 
 
-def list_moved_rates(target: Target, is_of_target: list[pl.Expr], bands: BandOptions) -> list[pl.Expr]:
-    """Return MOVED_RATES as aggregates over the rows that meet the moved targets.
+def reduce_moved_rates(
+    found: pl.LazyFrame, targets: Sequence[Target], bands: BandOptions
+) -> pl.LazyFrame:
+    """Return MOVED_RATES, one row per pair and target, from the rows that meet the moved targets.
 
-    `is_of_target` tells which rows meet each. Where none does, the threshold is beyond all scores: below
-    them if the first row that meets the target is taken, otherwise above them.
+    `found` has a row per moved target, numbered in the order of `targets`. Where no row meets it, the
+    threshold is beyond all scores: below them if the first row that meets the target is taken, otherwise
+    above them.
     """
-    beyond = 1.0 if target.takes_first else 0.0
+    number, n_ends = pl.col(TARGET_NUMBER), len(MOVED_RATES)
+    beyond = (pl.lit(1.0 if target.takes_first else 0.0) for target in targets)
+    of_targets = found.with_columns(
+        (number % n_ends).alias(_END), (number // n_ends).alias(TARGET_NUMBER)
+    ).with_columns(pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND))
     moved = []
-    for (rate, limit), is_row in zip(_list_limits(), is_of_target, strict=True):
-        size = pl.col(SIZE_COLUMNS[rate]).first()
-        at_end = dict(bands.limits_by_name(rate, pl.lit(beyond) + size * 0, size))[limit]
+    for end, (rate, limit) in enumerate(_list_limits()):
+        size, reached = (pl.col(name).first() for name in (SIZE_COLUMNS[rate], _BEYOND))
+        at_end = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
         for name, column in MOVED_RATES[limit].items():
             own = name == rate
-            found = pl.col(limit if own else name).filter(is_row).first()
-            moved.append(found.fill_null(at_end if own else beyond).alias(column))
-    return moved
+            rate_there = pl.col(limit if own else name).filter(pl.col(_END) == end).first()
+            moved.append(rate_there.fill_null(at_end if own else reached).alias(column))
+    return of_targets.group_by(PAIR, TARGET_NUMBER).agg(moved)

@@ -46,11 +46,11 @@ from polars_prcurve.curves.guarantees import (
     guarantee_columns,
 )
 from polars_prcurve.curves.moving_thresholds import (
-    COARSENESS,
     add_row_limits,
     build_moved_targets,
-    list_moved_rates,
+    reduce_moved_rates,
 )
+from polars_prcurve.curves.reliable_points import is_reliable
 from polars_prcurve.curves.row_search import (
     find_extremes,
     find_extremes_at_eta,
@@ -58,7 +58,14 @@ from polars_prcurve.curves.row_search import (
     read_extreme,
 )
 from polars_prcurve.curves.rows_per_metric import pick_by_number
-from polars_prcurve.curves.targets import ROW_NUMBER, Target, has_rates, read_events
+from polars_prcurve.curves.targets import (
+    ROW_NUMBER,
+    TARGET_NUMBER,
+    Promise,
+    Target,
+    has_rates,
+    read_events,
+)
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
 from polars_prcurve.intervals.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
 from polars_prcurve.intervals.needed_sizes import SizeOptions, add_needed_sizes
@@ -74,8 +81,6 @@ from polars_prcurve.sweep.design_sizes import sizes_without_alerts
 from polars_prcurve.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-TARGET_NUMBER = f"{RESERVED}turn"
-"""The number of a target, in the order of the arguments."""
 _REQUEST = f"{RESERVED}request"
 _END_ROW = f"{RESERVED}end_row"
 SAMPLE_SIZE_COLUMNS = (
@@ -109,8 +114,8 @@ def list_points_columns(
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold, *counts = SWEEP_COLUMNS
     sweep = (threshold, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    more = (COARSENESS,) if bands is not None and bands.moving else ()
-    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *more)
+    flag = ("reliable",) if bands is not None and bands.flags_rows else ()
+    columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -145,17 +150,15 @@ def build_points_table(
         rows = add_row_limits(rows, _size_classes(on_rows=design or clusters), bands)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
-    if promise is not None and grid.uncertain:
-        pairs = add_promised_etas(pairs, promise.alpha)
-    if promise is not None and promise.starts is not None:
-        pairs = promise.starts.join_thresholds(pairs)
+    if promise is not None:
+        pairs = _add_promised_levels(pairs, promise, uncertain_eta=grid.uncertain)
     has_many_etas = grid.etas_per_group != 1
     points = _find_points(pairs, rows, targets, table, has_many_etas=has_many_etas)
     if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         searched = has_many_etas and not design
         points = _add_moved_rates(
-            points, pairs, rows, targets[0], table=table, bands=bands, has_many_etas=searched
+            points, pairs, rows, targets, table=table, bands=bands, has_many_etas=searched
         )
     if per is not None:
         points = points.with_columns(_alert_counts(float(per), table))
@@ -166,10 +169,18 @@ def build_points_table(
     if design or clusters:
         of_none = sizes_without_alerts(cast("ScoreTable", table)) if design else SIZES_UNREACHED
         points = _set_row_sizes(points, rows, of_none, clusters=clusters)
+    if bands is not None and bands.flags_rows:
+        points = points.with_columns(is_reliable(bands, weighted=design).alias("reliable"))
     points = add_metrics(points, metrics, table, bands, long=long)
     points = points.with_columns(pl.col("eta").fill_nan(None))
     eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, eta, *grid.carried, *others)
+
+
+def _add_promised_levels(pairs: pl.LazyFrame, promise: Promise, *, uncertain_eta: bool) -> pl.LazyFrame:
+    """Add to pairs the end of eta that a promise is tested at, and its start, if either is given."""
+    pairs = add_promised_etas(pairs, promise.alpha) if uncertain_eta else pairs
+    return pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
 
 
 def _order_points(points: pl.LazyFrame, targets: Sequence[Target], n_copies: int | None) -> pl.LazyFrame:
@@ -259,20 +270,19 @@ def _add_moved_rates(
     points: pl.LazyFrame,
     pairs: pl.LazyFrame,
     rows: pl.LazyFrame,
-    target: Target,
+    targets: Sequence[Target],
     *,
     table: InputTable,
     bands: BandOptions,
     has_many_etas: bool,
 ) -> pl.LazyFrame:
-    """Add MOVED_RATES to the points of a target, from rows that have the limits of both rates."""
-    moved = build_moved_targets(target)
+    """Add MOVED_RATES to the points of all targets, from rows that have the limits of both rates."""
+    moved = [one for target in targets for one in build_moved_targets(target)]
     requests = _build_requests(pairs, moved)
     chosen = _choose_rows(requests, pairs, rows, moved, table, has_many_etas=has_many_etas)
     rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
-    met = chosen.join(rates, on=ROW_NUMBER, how="left").group_by(PAIR)
-    is_of_target = [pl.col(TARGET_NUMBER) == number for number in range(len(moved))]
-    return points.join(met.agg(list_moved_rates(target, is_of_target, bands)), on=PAIR, how="left")
+    found = reduce_moved_rates(chosen.join(rates, on=ROW_NUMBER, how="left"), targets, bands)
+    return points.join(found, on=[PAIR, TARGET_NUMBER], how="left")
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:

@@ -37,6 +37,8 @@ TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
 ROW_NUMBER = f"{RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
+TARGET_NUMBER = f"{RESERVED}turn"
+"""The number of a target, in the order of the arguments."""
 
 
 class Extreme(NamedTuple):

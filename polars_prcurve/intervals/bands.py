@@ -75,6 +75,9 @@ from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
+"""How intervals of both rates make a band."""
+TargetBandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous", "moving"]
+"""How they do at a target, where the threshold may move with the rates, too."""
 LIMIT_COLUMNS = {
     "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
     "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
@@ -109,19 +112,29 @@ class BandOptions:
 
     confidence: float
     interval: RateMethod
-    band: BandKind
+    band: TargetBandKind
     corrected: bool = False
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    moving: bool = False
-    """Whether rows have MOVED_RATES, because the sample chose the threshold; MOVES are added then."""
+    to_compare: bool = False
+    """Whether models are compared by the rows; then MOVES are beside each band that is moving."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
+    @property
+    def moving(self) -> bool:
+        """Whether rows have MOVED_RATES, because the sample chose the threshold."""
+        return self.band == "moving"
+
+    @property
+    def flags_rows(self) -> bool:
+        """Whether a column `reliable` tells for which rows bands are known to hold."""
+        return self.moving or self.to_compare
+
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric; in columns, its name stands before."""
-        moves = MOVES.values() if self.moving else ()
+        moves = MOVES.values() if self.moving and self.to_compare else ()
         return [*(["corrected"] if self.corrected else []), "low", "high", *moves]
 
     def mark_uncertain_eta(self) -> BandOptions:
@@ -146,7 +159,8 @@ class BandOptions:
     @property
     def rate_level(self) -> float:
         """The level of the interval of a rate."""
-        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
+        in_quadrature = self.band in ("mover", "moving")
+        return self.confidence if in_quadrature else math.sqrt(self.confidence)
 
     @property
     def needs_numbers(self) -> str:
@@ -159,7 +173,7 @@ class BandOptions:
 def read_band_options(
     confidence: float | None,
     interval: RateMethod,
-    band: BandKind,
+    band: TargetBandKind,
     metrics: Iterable[PointMetric],
     *,
     method: str = "analytic",
@@ -173,10 +187,12 @@ def read_band_options(
     check_clusters_have_level(cluster, confidence)
     if cluster is not None:
         _check_clusters(interval, band, method, weight)
-    read_choice("band=", band, get_args(BandKind))
+    read_choice("band=", band, get_args(TargetBandKind))
     check_rate_method(interval, "interval=")
     if band == "simultaneous":
         _check_simultaneous(confidence, interval, weight)
+    if band == "moving":
+        _check_moving(confidence, interval)
     if confidence is None:
         return None
     corrected = method == "bootstrap"
@@ -188,7 +204,17 @@ def read_band_options(
     return BandOptions(level, interval, band, corrected, clustered=cluster is not None)
 
 
-def _check_clusters(interval: RateMethod, band: BandKind, method: str, weight: object) -> None:
+def check_has_no_target(band: TargetBandKind) -> None:
+    """Raise unless the band is of a kind for rows that no target chose."""
+    if isinstance(band, str) and band == "moving":
+        raise PrcError(
+            'band="moving" is for operating_points, where a target moves the threshold; '
+            "on a curve every threshold stays; leave out band="
+        )
+    read_choice("band=", band, get_args(BandKind))
+
+
+def _check_clusters(interval: RateMethod, band: TargetBandKind, method: str, weight: object) -> None:
     """Raise if an argument does not go with `cluster=`."""
     if weight is not None:
         raise PrcError(NO_WEIGHTED_CLUSTERS)
@@ -217,6 +243,17 @@ def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: 
         )
     if weight is not None:
         raise PrcError(_NO_WEIGHTS)
+
+
+def _check_moving(confidence: float | None, interval: RateMethod) -> None:
+    """Raise if an argument does not go with `band="moving"`."""
+    if confidence is None:
+        raise PrcError('band="moving" needs a level; pass confidence=, such as 0.95')
+    if interval != "wilson":
+        raise PrcError(
+            f'band="moving" is known to hold with Wilson\'s interval alone; leave out interval=; '
+            f"got {interval!r}"
+        )
 
 
 def add_bands(

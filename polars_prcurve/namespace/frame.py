@@ -81,7 +81,13 @@ from polars_prcurve.inputs.table_arguments import (
     read_reference,
     read_unlabelled,
 )
-from polars_prcurve.intervals.bands import BandKind, BandOptions, read_band_options
+from polars_prcurve.intervals.bands import (
+    BandKind,
+    BandOptions,
+    TargetBandKind,
+    check_has_no_target,
+    read_band_options,
+)
 from polars_prcurve.intervals.needed_sizes import read_size_options
 from polars_prcurve.intervals.rates import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -453,6 +459,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
+        check_has_no_target(band)
         bands = read_band_options(confidence, interval, band, asked, weight=weight, cluster=cluster)
         read_smooth(smooth, confidence=confidence, rates=rates if cells is None else cells)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=within is not None)
@@ -510,7 +517,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         together: bool = False,
         confidence: float | None = None,
         interval: RateMethod = "wilson",
-        band: BandKind = "mover",
+        band: TargetBandKind = "mover",
         method: ErrorMethod = "analytic",
         n_resamples: int = 1000,
         seed: int | None = None,
@@ -585,9 +592,14 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             alerts and a precision; nulls if none does. With `guarantee` all promises hold together with
             this level: each is kept at `1 - (1 - guarantee) / n`, with n targets.
         confidence, interval, band
-            As in `curve`. The threshold is found in this table and then taken as fixed, except by
-            `band="simultaneous"`, which holds at any threshold, however it was found. So the low end of
-            another band may lie below what `guarantee` promises.
+            As in `curve`: an interval of what the threshold of the row does. The threshold is found in
+            this table and then taken as fixed, except by `band="simultaneous"`, which holds at any
+            threshold, however it was found. So the low end of another band may lie below what
+            `guarantee` promises.
+            `band="moving"` answers another question: how good the *model* is at the target, such as its
+            recall at an fpr of 1 %. In another sample another threshold meets the target, and the
+            interval is wider by that. It takes every target but `threshold` and `maximize`, and not
+            `guarantee`, `together` or `within`. `compare` does the same for the difference of models.
         method
             `"bootstrap"` corrects what was maximized, and needs a DataFrame. The greatest value of a
             metric is too good for its threshold, because chance helped to choose it. This optimism is
@@ -628,6 +640,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
           `method="bootstrap"`, before these two `<metric>_corrected`, Float64: the metric less its
           optimism, null unless the row was found by `maximize`
         - with `per`, `alerts`, `true_alerts`, `missed`: Float64, expected numbers among `per` events
+        - with `band="moving"`, `reliable`: Boolean, whether the intervals of the row are known to hold
+          as often as they say: 10 examples or more in each of `tp`, `fp`, `fn` and `tn`, no clusters,
+          and few examples of one score near the threshold. Null if no row meets the target
 
         Examples
         --------

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from polars_prcurve.column_names import GROUP, IS_MAXIMIZED, OPTIMISM, PAIR
-from polars_prcurve.curves.operating_points import TARGET_NUMBER, build_points_pairs
-from polars_prcurve.curves.targets import Target
+from polars_prcurve.curves.operating_points import build_points_pairs
+from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.best_and_at_target import best
