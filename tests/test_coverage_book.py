@@ -55,7 +55,6 @@ NOT_SIMULATED = {
     "each promise is kept at 97.5 %": "how 5 % are shared",
     "beyond that end with 1 %, and so the tests may err with 4 % and not": "how 5 % are shared",
     "of which 1 % are positive": "says what is drawn",
-    "then the threshold that finds 80 % of them is lower": "an example",
     "in `de`, 2 % are positive. The original posteriors put the share at 24 %": "read off the table",
     "and the moved posteriors at 2 %": "read off the table",
     "From 1 in 234 to 1 in 43 it rises from 7 % to 28 %": "read off the chart",
@@ -98,7 +97,7 @@ def test_every_stored_table_is_used_in_the_docs() -> None:
 
 
 def test_stored_tables_are_small() -> None:
-    assert sum((TABLES / f"{name}.csv").stat().st_size for name in STORED) < 480_000
+    assert sum((TABLES / f"{name}.csv").stat().st_size for name in STORED) < 520_000
 
 
 @pytest.mark.parametrize("page", [*PAGES, "which-threshold", "decision-curves"])

@@ -28,7 +28,7 @@ AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
 COMPARE, RANKING = Stored("compare"), Stored("ranking")
 DIFFERENCES = Stored("differences")
-PAIRED, SOUGHT = Stored("paired_points"), Stored("sought_points")
+PAIRED, SOUGHT, VALUES = Stored("paired_points"), Stored("sought_points"), Stored("sought_values")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 # Seen in simulation ---------------------------------------------------------------------------
@@ -314,12 +314,27 @@ DIFFERENT: list[Held] = [
         SOUGHT(count(HALF_MARKED, ALL_DIFFER)), SOUGHT(least("coverage_of_marked", *OFTEN_MARKED, ALL_DIFFER)),
     ),
     Sentence(
-        PAGE, "jump from one test set to the next, and as few as {} % hold",
+        PAGE, "Where many examples have one score, as few as {} % hold.",
         SOUGHT(least("coverage", ~ALL_DIFFER)),
     ),
     Sentence(
         PAGE, "as wide as the interval of the rate; then at least {} % hold",
         SOUGHT(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
+    ),
+    Sentence(
+        PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} % on average.",
+        VALUES(count(col("coverage").is_not_null(), ALL_DIFFER)), VALUES(col("n_sets").min()), VALUES(col("n_sets").max()),
+        VALUES(mean("coverage", ALL_DIFFER)),
+    ),
+    Sentence(
+        PAGE, "Where at least half of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells), and with scores that are rounded to a few levels at least {} %; the intervals of the threshold as it stands hold this value in {} % there, and in as little as {} %.",
+        VALUES(least("coverage_of_marked", HALF_MARKED, ALL_DIFFER)), VALUES(most("coverage_of_marked", HALF_MARKED, ALL_DIFFER)),
+        VALUES(count(HALF_MARKED, ALL_DIFFER)), VALUES(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
+        VALUES(mean("coverage_as_it_stands", HALF_MARKED)), VALUES(least("coverage_as_it_stands", HALF_MARKED)),
+    ),
+    Sentence(
+        PAGE, "Where 5 % are marked, chance picked them, and at worst {} % hold. Of all intervals as few as {} % hold where fewer than half are marked",
+        VALUES(least("coverage_of_marked", *OFTEN_MARKED)), VALUES(least("coverage", ~HALF_MARKED)),
     ),
     Sentence(
         PAGE, "Of equal models, at most {} % were `resolved` there, and {} % at given thresholds",

@@ -286,6 +286,50 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         yield vars(cell) | {"metric": name, "eta": eta} | shares | {"wrongly_resolved": wrong}
 
 
+SOUGHT_VALUES = [
+    *((2.0, Sought(*size, *target, None, True)) for size, target in product(SOUGHT_SIZES, SOUGHT)),
+    *((shift, Sought(200, 2_000, *target, None, True)) for shift, target in product((1.0, 3.0), SOUGHT)),
+    *(
+        (2.0, Sought(*size, *target, None, True, step))
+        for (*size, step), target in product(
+            ((50, 500, 0.5), (200, 2_000, 0.5), (200, 2_000, 0.1)), SOUGHT
+        )
+    ),
+]
+"""The difference of means of one model, and what is sought on its curve."""
+
+
+@experiment(SOUGHT_VALUES, lambda cell: 500 if cell[1].n_pos + cell[1].n_neg > 2_000 else 1_000)
+def measure_sought_values(
+    cell: tuple[float, Sought], n_sets: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    """Values of one model at a target, with the threshold as it stands, and with one that moves."""
+    shift, sought = cell
+    n = sought.n_pos + sought.n_neg
+    asked: dict[str, Any] = {"by": "set", "confidence": CONFIDENCE, "metrics": SOUGHT_METRICS}
+    asked |= {sought.target: sought.value, "long": True}
+    parts: dict[str, list[pl.DataFrame]] = {"mover": [], "moving": []}
+    for sets in split_sets(n_sets, len(PAIRED_ETAS) * n):
+        label = np.arange(n * sets) % n < sought.n_pos
+        score = sought.draw_model(shift, label, 0.0, rng)
+        drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
+        for band, found in parts.items():
+            found.append(drawn.prc.operating_points(PAIRED_ETAS, band=band, **asked))
+    fixed, moving = map(pl.concat, parts.values())
+    where = {"n_pos": sought.n_pos, "n_neg": sought.n_neg, "shift": shift, "step": sought.step}
+    where |= {"target": sought.target, "value": sought.value}
+    for eta, name in product(PAIRED_ETAS, SOUGHT_METRICS):
+        moves = sought.target not in ("recall", "fpr") or name == "precision"
+        truth = float(find_point_metrics(name)[0](*sought.find_rates(shift, eta), eta))
+        if name == sought.target or (eta == PAIRED_ETAS[1] and not moves) or math.isnan(truth):
+            continue
+        is_row = {"metric": name, "eta": eta}
+        as_it_stands = measure_coverage(fixed.filter(**is_row), truth)["coverage"]
+        shares = measure_coverage(moving.filter(**is_row), truth)
+        del shares["width"]
+        yield where | is_row | shares | {"coverage_as_it_stands": as_it_stands}
+
+
 # The best threshold ---------------------------------------------------------------------------
 
 MAXIMA = [
