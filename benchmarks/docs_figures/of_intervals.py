@@ -38,6 +38,7 @@ AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
 HALF_MARKED, ALL_DIFFER = col("marked") >= 0.5, col("step") == 0
+PLAIN = ALL_DIFFER & (col("weights") == "none")
 MARKED, NOT_MARKED = col("marked") >= 0.95, col("marked") < 0.95
 
 
@@ -323,14 +324,18 @@ DIFFERENT: list[Held] = [
     ),
     Sentence(
         PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} % on average.",
-        VALUES(count(col("coverage").is_not_null(), ALL_DIFFER)), VALUES(col("n_sets").min()), VALUES(col("n_sets").max()),
-        VALUES(mean("coverage", ALL_DIFFER)),
+        VALUES(count(col("coverage").is_not_null(), PLAIN)), VALUES(col("n_sets").min()), VALUES(col("n_sets").max()),
+        VALUES(mean("coverage", PLAIN)),
     ),
     Sentence(
         PAGE, "Where at least half of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells), and with scores that are rounded to a few levels at least {} %; the intervals of the threshold as it stands hold this value in {} % there, and in as little as {} %.",
-        VALUES(least("coverage_of_marked", HALF_MARKED, ALL_DIFFER)), VALUES(most("coverage_of_marked", HALF_MARKED, ALL_DIFFER)),
-        VALUES(count(HALF_MARKED, ALL_DIFFER)), VALUES(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
+        VALUES(least("coverage_of_marked", HALF_MARKED, PLAIN)), VALUES(most("coverage_of_marked", HALF_MARKED, PLAIN)),
+        VALUES(count(HALF_MARKED, PLAIN)), VALUES(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
         VALUES(mean("coverage_as_it_stands", HALF_MARKED)), VALUES(least("coverage_as_it_stands", HALF_MARKED)),
+    ),
+    Sentence(
+        PAGE, "because one in four low scores was sampled, at least {} % of the marked ones hold",
+        VALUES(least("coverage_of_marked", HALF_MARKED, col("weights") != "none")),
     ),
     Sentence(
         PAGE, "Where 5 % are marked, chance picked them, and at worst {} % hold. Of all intervals as few as {} % hold where fewer than half are marked",

@@ -286,48 +286,71 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
         yield vars(cell) | {"metric": name, "eta": eta} | shares | {"wrongly_resolved": wrong}
 
 
-SOUGHT_VALUES = [
-    *((2.0, Sought(*size, *target, None, True)) for size, target in product(SOUGHT_SIZES, SOUGHT)),
-    *((shift, Sought(200, 2_000, *target, None, True)) for shift, target in product((1.0, 3.0), SOUGHT)),
-    *(
-        (2.0, Sought(*size, *target, None, True, step))
-        for (*size, step), target in product(
-            ((50, 500, 0.5), (200, 2_000, 0.5), (200, 2_000, 0.1)), SOUGHT
+@dataclass(frozen=True)
+class SoughtValue:
+    """One model with d' = `shift`, at the threshold that meets a target in a test set."""
+
+    sought: Sought
+    shift: float = 2.0
+    weights: str = "none"
+    """Whether rows weigh 1 or 4 "at random", or 4 where "low scores" are sampled, one in four."""
+
+    def draw(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        """Return the examples of that many test sets, with their weights."""
+        n = self.sought.n_pos + self.sought.n_neg
+        label = np.arange(n * sets) % n < self.sought.n_pos
+        score = self.sought.draw_model(self.shift, label, 0.0, rng)
+        is_heavy = rng.random(n * sets) < 0.5 if self.weights == "at random" else score < 1
+        drawn = pl.DataFrame(
+            {"set": np.arange(n * sets) // n, "label": label, "score": score, "heavy": is_heavy}
         )
-    ),
+        if self.weights == "low scores":
+            drawn = drawn.filter(~is_heavy | (rng.random(n * sets) < 0.25))
+        return drawn.with_columns(weight=pl.when("heavy").then(4.0).otherwise(1.0))
+
+    @property
+    def row(self) -> Row:
+        of = self.sought
+        row = {"n_pos": of.n_pos, "n_neg": of.n_neg, "shift": self.shift, "step": of.step}
+        return row | {"weights": self.weights, "target": of.target, "value": of.value}
+
+
+def seek(n_pos: int, n_neg: int, step: float = 0.0, **how: Any) -> list[SoughtValue]:
+    """Return a cell for each of the targets."""
+    return [SoughtValue(Sought(n_pos, n_neg, *target, None, True, step), **how) for target in SOUGHT]
+
+
+SOUGHT_VALUES = [
+    *(cell for size in SOUGHT_SIZES for cell in seek(*size)),
+    *(cell for shift in (1.0, 3.0) for cell in seek(200, 2_000, shift=shift)),
+    *(cell for size in ((50, 500, 0.5), (200, 2_000, 0.5), (200, 2_000, 0.1)) for cell in seek(*size)),
+    *(cell for weights in ("at random", "low scores") for cell in seek(200, 2_000, weights=weights)),
 ]
-"""The difference of means of one model, and what is sought on its curve."""
 
 
-@experiment(SOUGHT_VALUES, lambda cell: 500 if cell[1].n_pos + cell[1].n_neg > 2_000 else 1_000)
-def measure_sought_values(
-    cell: tuple[float, Sought], n_sets: int, rng: np.random.Generator
-) -> Iterator[Row]:
+@experiment(SOUGHT_VALUES, lambda of: 500 if of.sought.n_pos + of.sought.n_neg > 2_000 else 1_000)
+def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Values of one model at a target, with the threshold as it stands, and with one that moves."""
-    shift, sought = cell
-    n = sought.n_pos + sought.n_neg
+    sought = cell.sought
     asked: dict[str, Any] = {"by": "set", "confidence": CONFIDENCE, "metrics": SOUGHT_METRICS}
     asked |= {sought.target: sought.value, "long": True}
+    asked |= {} if cell.weights == "none" else {"weight": "weight"}
     parts: dict[str, list[pl.DataFrame]] = {"mover": [], "moving": []}
-    for sets in split_sets(n_sets, len(PAIRED_ETAS) * n):
-        label = np.arange(n * sets) % n < sought.n_pos
-        score = sought.draw_model(shift, label, 0.0, rng)
-        drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
+    for sets in split_sets(n_sets, len(PAIRED_ETAS) * (sought.n_pos + sought.n_neg)):
+        drawn = cell.draw(sets, rng)
         for band, found in parts.items():
             found.append(drawn.prc.operating_points(PAIRED_ETAS, band=band, **asked))
     fixed, moving = map(pl.concat, parts.values())
-    where = {"n_pos": sought.n_pos, "n_neg": sought.n_neg, "shift": shift, "step": sought.step}
-    where |= {"target": sought.target, "value": sought.value}
     for eta, name in product(PAIRED_ETAS, SOUGHT_METRICS):
         moves = sought.target not in ("recall", "fpr") or name == "precision"
-        truth = float(find_point_metrics(name)[0](*sought.find_rates(shift, eta), eta))
+        truth = float(find_point_metrics(name)[0](*sought.find_rates(cell.shift, eta), eta))
         if name == sought.target or (eta == PAIRED_ETAS[1] and not moves) or math.isnan(truth):
             continue
         is_row = {"metric": name, "eta": eta}
         as_it_stands = measure_coverage(fixed.filter(**is_row), truth)["coverage"]
         shares = measure_coverage(moving.filter(**is_row), truth)
         del shares["width"]
-        yield where | is_row | shares | {"coverage_as_it_stands": as_it_stands}
+        yield cell.row | is_row | shares | {"coverage_as_it_stands": as_it_stands}
 
 
 # The best threshold ---------------------------------------------------------------------------
