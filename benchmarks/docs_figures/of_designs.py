@@ -21,7 +21,7 @@ from .held import (
     summarize,
 )
 
-PAGE, CLUSTERS = "uncertainty", "clusters"
+SAMPLED, UNCERTAINTY, CLUSTERS = "sampled-rows", "uncertainty", "clusters"
 BANDS, AREAS = Stored("bought_bands"), Stored("bought_areas")
 CLUSTER_AREAS, CLUSTER_BANDS = Stored("cluster_areas"), Stored("cluster_bands")
 CLUSTER_PAIRS = Stored("cluster_pairs")
@@ -33,7 +33,7 @@ AT_RECALL = col("metric").str.starts_with("precision_at_recall")
 def hold_band(label: str, name: str) -> list[Held]:
     """Return the two rows of a point metric: few positives in all, and many."""
     return [
-        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} |", *map(BANDS, summarize(name, of)))
+        Sentence(SAMPLED, f"| {label} | {{}} | {{}} .. {{}} | {{}} |", *map(BANDS, summarize(name, of)))
         for label, of in ((f"{label} | 50, 100 or 200", FEW), (f"{label} | 500 or 1 000", MANY))
     ]  # fmt: skip
 
@@ -42,13 +42,13 @@ def hold_area(label: str, metric: str) -> list[Held]:
     """Return the rows of an area: few positives, many, and the cells that are marked."""
     is_metric = col("metric") == metric
     rows: list[Held] = [
-        Sentence(PAGE, f"| {label} | {{}} | {{}} .. {{}} | |", *map(AREAS, summarize("coverage", is_metric, of)[:-1]))
+        Sentence(SAMPLED, f"| {label} | {{}} | {{}} .. {{}} | |", *map(AREAS, summarize("coverage", is_metric, of)[:-1]))
         for label, of in ((f"{label} | 50, 100 or 200", FEW), (f"{label} | 500 or 1 000", MANY))
     ]  # fmt: skip
     figures = summarize("coverage_of_marked", is_metric, HALF)
     rows.append(
         Sentence(
-            PAGE,
+            SAMPLED,
             f"| {label} | cells where half is `reliable` | {{}} | {{}} .. {{}} | {{}} |",
             *map(AREAS, figures),
         )
@@ -67,10 +67,10 @@ BOUGHT: list[Held] = [
     *hold_area("`average_precision`", "average_precision"),
     *hold_area("`precision_at_recall(0.5)`", "precision_at_recall(0.5)"),
     *hold_area("`roc_auc`", "roc_auc"),
-    Sentence(PAGE, "areas at prevalences of 0.001 to 0.5. Each cell has {} test sets (standard error 0.5 percentage points)", BANDS(col("n_sets").min())),
-    Sentence(PAGE, "The worst bands, of fpr with {:.0f} %, are where less than two negatives are sampled", BANDS(least("fpr"))),
+    Sentence(SAMPLED, "areas at prevalences of 0.001 to 0.5. Each cell has {} test sets (standard error 0.5 percentage points)", BANDS(col("n_sets").min())),
+    Sentence(SAMPLED, "The worst bands, of fpr with {:.0f} %, are where less than two negatives are sampled", BANDS(least("fpr"))),
     Sentence(
-        PAGE, "have {} % of the marked samples of average precision, {} % of those of precision at a recall, and {} % of those of ROC AUC",
+        SAMPLED, "have {} % of the marked samples of average precision, {} % of those of precision at a recall, and {} % of those of ROC AUC",
         AREAS(share_of_doubtful_marks("average_precision")), AREAS(share_of_doubtful_marks("precision_at_recall(0.5)")), AREAS(share_of_doubtful_marks("roc_auc")),
     ),
 ]  # fmt: skip
@@ -161,7 +161,7 @@ def show_cluster_pairs(found: pl.DataFrame) -> pl.DataFrame:
 WORST = pl.min_horizontal(POINTS)
 IN_CLUSTERS: list[Held] = [
     Sentence(
-        PAGE, "With it, bands were simulated in {} designs at four thresholds: {} to {} % hold where at least 20 false positives and 20 missed positives are expected, and {} to {} % elsewhere.",
+        UNCERTAINTY, "With it, bands were simulated in {} designs at four thresholds: {} to {} % hold where at least 20 false positives and 20 missed positives are expected, and {} to {} % elsewhere.",
         CLUSTER_BANDS(col("cell").n_unique()), CLUSTER_BANDS(least(WORST, IS_MANY)), CLUSTER_BANDS(most(pl.max_horizontal(POINTS), IS_MANY)),
         CLUSTER_BANDS(least(WORST, ~IS_MANY)), CLUSTER_BANDS(most(pl.max_horizontal(POINTS), ~IS_MANY)),
     ),

@@ -24,7 +24,7 @@ from .held import (
     summarize,
 )  # fmt: skip
 
-PAGE = "uncertainty"
+MOVED, BEST = "prevalence-moved", "uncertainty"
 POINTS, AREAS, OWN = Stored("sampled_eta_points"), Stored("sampled_eta_areas"), Stored("own_prevalence")
 DIFFERENCES = Stored("sampled_eta_differences")
 MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
@@ -37,19 +37,19 @@ ALL = col("cell") >= 0
 def hold_point(label: str, name: str) -> Sentence:
     """Return a row of the table of point metrics."""
     text = f"| {label} | {{}} | {{}} .. {{}} | {{}} | |"
-    return Sentence(PAGE, text, *map(POINTS, summarize(name)))
+    return Sentence(MOVED, text, *map(POINTS, summarize(name)))
 
 
 def hold_area(label: str, *which: pl.Expr) -> Sentence:
     figures = [*summarize("coverage", *which), *find_ends("as_fixed", *which)]
     return Sentence(
-        PAGE, f"| {label} | {{}} | {{}} .. {{}} | {{}} | {{}} .. {{}} |", *map(AREAS, figures)
+        MOVED, f"| {label} | {{}} | {{}} .. {{}} | {{}} | {{}} .. {{}} |", *map(AREAS, figures)
     )
 
 
 SAMPLED: list[Held] = [
     Sentence(
-        PAGE, "| precision at a threshold | {} | {} .. {} | {} | {} .. {} |",
+        MOVED, "| precision at a threshold | {} | {} .. {} | {} | {} .. {} |",
         *map(POINTS, (*summarize("precision"), *find_ends("as_fixed"))),
     ),
     hold_point("F1", "f1"), hold_point("lift", "lift"), hold_point("npv", "npv"), hold_point("accuracy", "accuracy"),
@@ -58,25 +58,25 @@ SAMPLED: list[Held] = [
     hold_area("`average_precision` at a sampled eta", IS_AP),
     hold_area("`precision_at_recall(0.5)` and `(0.8)` at a sampled eta", ~IS_AP),
     Sentence(
-        PAGE, "| difference of two models in `average_precision` | {} | {} .. {} | {} | {} .. {} |",
+        MOVED, "| difference of two models in `average_precision` | {} | {} .. {} | {} | {} .. {} |",
         *map(DIFFERENCES, (*summarize("coverage", ALL), *find_ends("as_fixed", ALL))),
     ),
     Sentence(
-        PAGE, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
+        MOVED, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
         *map(OWN, (*summarize("coverage", IS_PRECISION), *find_ends("as_fixed", IS_PRECISION))),
     ),
-    Sentence(PAGE, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
+    Sentence(MOVED, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
     Sentence(
-        PAGE, "at eta = 0.005 and n = 100, in {:.0f} % of the draws. The interval of npv then holds {} %.",
+        MOVED, "at eta = 0.005 and n = 100, in {:.0f} % of the draws. The interval of npv then holds {} %.",
         POINTS(most("none_in_sample", col("eta") == 0.005)), POINTS(least("npv", col("eta") == 0.005)),
     ),
-    Sentence(PAGE, "and of the draws in which it is defined, {} % hold the truth", POINTS(least("mcc"))),
+    Sentence(MOVED, "and of the draws in which it is defined, {} % hold the truth", POINTS(least("mcc"))),
     Sentence(
-        PAGE, "Average precision that is marked `reliable` held the truth in {} to {} %, in cells where at least half of the test sets are marked.",
+        MOVED, "Average precision that is marked `reliable` held the truth in {} to {} %, in cells where at least half of the test sets are marked.",
         AREAS(least("coverage_of_marked", IS_AP, col("marked") >= 0.5)), AREAS(most("coverage_of_marked", IS_AP, col("marked") >= 0.5)),
     ),
     Sentence(
-        "prevalence-moved", "in simulation its intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
+        MOVED, "in simulation its intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
         OWN(least("as_fixed", IS_PRECISION)), OWN(most("as_fixed", IS_PRECISION)),
     ),
 ]  # fmt: skip
@@ -86,7 +86,7 @@ def hold_moved(start: str, cell: int) -> Sentence:
     """Return a row of the table of docs/prevalence-moved.md."""
     at = col("cell") == cell
     return Sentence(
-        "prevalence-moved",
+        MOVED,
         start + " | {} | {} |",
         POINTS(least("as_fixed", at)),
         POINTS(least("precision", at)),
@@ -114,21 +114,21 @@ def hold_maxima(label: str, target: str, metric: str) -> Sentence:
     text = (
         f"| {label} | {{:.3f}} .. {{:.3f}} | {{:.3f}} .. {{:.3f}} | {{}} .. {{}} | {{}} .. {{}} | {{}} |"
     )
-    return Sentence(PAGE, text, *map(MAXIMA, (*ends, *held, near("corrected_coverage", which))))
+    return Sentence(BEST, text, *map(MAXIMA, (*ends, *held, near("corrected_coverage", which))))
 
 
 WEAK = (col("model") == "normal, d' = 1") & (col("maximized") == "f1")
 BEST: list[Held] = [
-    Sentence(PAGE, "In simulation, with {} test sets in each of 13 cells (standard error {} percentage points)", MAXIMA(col("n_sets").min()), MAXIMA(standard_error())),
+    Sentence(BEST, "In simulation, with {} test sets in each of 13 cells (standard error {} percentage points)", MAXIMA(col("n_sets").min()), MAXIMA(standard_error())),
     hold_maxima("the greatest F1 | F1", "f1", "f1"),
     hold_maxima("the greatest MCC | MCC", "mcc", "mcc"),
     hold_maxima("the greatest F1 | precision", "f1", "precision"),
     Sentence(
-        PAGE, "up to {:.0f} % promise too much. Of the corrected one, at most {:.0f} % do.",
+        BEST, "up to {:.0f} % promise too much. Of the corrected one, at most {:.0f} % do.",
         MAXIMA(most("plain_above")), MAXIMA(most("corrected_above")),
     ),
     Sentence(
-        PAGE, "negatives of a weak model (d' = 1): {} % for F1, and {} % for precision at its threshold.",
+        BEST, "negatives of a weak model (d' = 1): {} % for F1, and {} % for precision at its threshold.",
         MAXIMA(least("corrected_coverage", WEAK, col("metric") == "f1")), MAXIMA(least("corrected_coverage", WEAK, IS_PRECISION)),
     ),
 ]  # fmt: skip

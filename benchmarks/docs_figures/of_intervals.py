@@ -1,4 +1,4 @@
-"""Figures of docs/uncertainty.md about intervals, bands and differences."""
+"""Figures of docs/uncertainty.md: intervals and bands; and of docs/how-large.md."""
 
 # ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
 
@@ -17,25 +17,21 @@ from .held import (
     mean,
     most,
     percent,
-    show,
     show_share,
     standard_error,
     summarize,
 )  # fmt: skip
 
-PAGE = "uncertainty"
+PAGE, LARGE = "uncertainty", "how-large"
 AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
-COMPARE, RANKING = Stored("compare"), Stored("ranking")
-DIFFERENCES = Stored("differences")
-PAIRED, SOUGHT, VALUES = Stored("paired_points"), Stored("sought_points"), Stored("sought_values")
+VALUES = Stored("sought_values")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 # Seen in simulation ---------------------------------------------------------------------------
 
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
 AT_RECALL = col("metric").str.starts_with("precision_at_recall")
-IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
 HALF_MARKED, ALL_DIFFER = col("marked") >= 0.5, col("step") == 0
 PLAIN = ALL_DIFFER & (col("weights") == "none")
@@ -125,7 +121,7 @@ def weighted(held: str, *which: pl.Expr) -> pl.Expr:
     return 100 * (col(held).fill_null(0).filter(*which) * marks).sum() / marks.sum()
 
 
-SENTENCES: list[Held] = [
+FIGURES: list[Held] = [
     Sentence(
         PAGE, "its 95 % covered the precision at all scores of positives in {:.0f} to {:.0f} % of test sets.",
         EVERYWHERE(least("default")), EVERYWHERE(most("default")),
@@ -135,7 +131,7 @@ SENTENCES: list[Held] = [
         EVERYWHERE(pl.min_horizontal(WIDER).min()), EVERYWHERE(pl.max_horizontal(WIDER).max()),
     ),
     Grid(
-        PAGE, "sizes", "| `assurance` | cells | test sets narrow enough, %: least | mean | greatest |",
+        LARGE, "sizes", "| `assurance` | cells | test sets narrow enough, %: least | mean | greatest |",
         lambda found: found.group_by("assurance").agg(
             cells=pl.len(), least=col("narrow_enough").min(), mean=col("narrow_enough").mean(),
             most=col("narrow_enough").max(),
@@ -143,7 +139,7 @@ SENTENCES: list[Held] = [
             pl.format("{}", "assurance"), pl.format("{}", "cells"), *map(show_share, ("least", "mean", "most"))
         ),
     ),
-    Sentence(PAGE, "and draws {} test sets of each size (standard error at most 0.5)", Stored("sizes")(col("n_sets").min())),
+    Sentence(LARGE, "and draws {} test sets of each size (standard error at most 0.5)", Stored("sizes")(col("n_sets").min())),
     *SEEN,
     Sentence(
         PAGE, "Each cell has {} test sets (standard error 0.5 percentage points). Bands at fixed thresholds have {} (0.15), and the bootstrap, of three populations, {} ({}).",
@@ -200,128 +196,6 @@ SENTENCES: list[Held] = [
     ),
     Sentence(PAGE, "Jeffreys has {} % at the least.", MISSED(least(pl.min_horizontal(OWN_BANDS), JEFFREYS))),
     Sentence(PAGE, "with {} test sets a cell ({}), from 20 positives and 20 negatives to 1 000 and 20 000.", EVERYWHERE(col("n_sets").min()), EVERYWHERE(standard_error())),
-]  # fmt: skip
-
-# Equal models, and differences ----------------------------------------------------------------
-
-FEW_SETS = col("n_sets") < 2_000
-FOUND_APART = [col("metric") == "average_precision", col("metric") == "roc_auc"]
-
-
-def show_compared(found: pl.DataFrame) -> pl.DataFrame:
-    """Return the least and the most of the populations, by size of the test set."""
-    ends = [
-        (name, found.filter(metric=metric, eta=eta))
-        for name, metric, eta in (
-            ("at 0.001", "average_precision", 0.001), ("at 0.01", "average_precision", 0.01),
-            ("at 0.1", "average_precision", 0.1), ("ROC AUC", "roc_auc", 0.1),
-        )
-    ]  # fmt: skip
-    parts = [
-        of.group_by("n_pos", "n_neg", maintain_order=True).agg(
-            pl.format("{} to {}", show(least("rejected")), show(most("rejected"))).alias(name)
-        )
-        for name, of in ends
-    ]
-    sizes = found.select("n_pos", "n_neg").unique(maintain_order=True).sort("n_pos", "n_neg")
-    for part in parts:
-        sizes = sizes.join(part, on=["n_pos", "n_neg"], maintain_order="left")
-    return sizes.with_columns(show_thousands("n_pos"), show_thousands("n_neg"))
-
-
-def show_thousands(column: str) -> pl.Expr:
-    return col(column).cast(pl.String).str.replace(r"(\d)(\d{3})$", "$1 $2")
-
-
-def show_differences(found: pl.DataFrame) -> pl.DataFrame:
-    """Return the coverage of differences by what is expected in the emptiest cell of both groups."""
-    places = (("fewer than 1", 0, 1), ("1 to 5", 1, 5), ("5 to 20", 5, 20), ("at least 20", 20, 1e9))
-    rows = []
-    for rows_of, held, wrong in (
-        ("all", "coverage", "wrongly_resolved"),
-        ("reliable", "coverage_of_marked", "wrongly_resolved_of_marked"),
-    ):
-        of = found if rows_of == "all" else found.filter(col("marked") >= 0.5)
-        for name, low, high in places:
-            part = of.filter(col("emptiest") >= low, col("emptiest") < high)
-            if part.height:
-                shown = part.select(
-                    cells=pl.format("{}", pl.len()),
-                    least=show(least(held)),
-                    mean=show(mean(held)),
-                    wrong=show(most(wrong).fill_null(0.0)),
-                )
-                rows.append((rows_of, name, *shown.row(0)))
-    return pl.DataFrame(
-        rows, orient="row", schema=["rows", "expected", "cells", "least", "mean", "wrong"]
-    )
-
-
-DIFFERENT: list[Held] = [
-    Grid(
-        PAGE, "compare", "| positives | negatives | average precision at 0.001 | at 0.01 | at 0.1 | ROC AUC |", show_compared,
-    ),
-    Sentence(
-        PAGE, "with {} test sets a cell, or {} where there are 1 000 positives.",
-        COMPARE(col("n_sets").max()), COMPARE(col("n_sets").min()),
-    ),
-    Sentence(
-        PAGE, "Equally good models came as far in at most {:.2f} % of test sets, even where no interval is reliable.",
-        COMPARE(most("resolved", col("marked") < 0.05)),
-    ),
-    Grid(
-        PAGE, "differences",
-        "| rows | expected in the emptiest cell | cells | coverage, %: least | mean | equal groups told apart, %: most |",
-        show_differences,
-    ),
-    Sentence(
-        PAGE,
-        "Where 2 to 5 % are, chance picked them, and as little as {} % of them hold.",
-        DIFFERENCES(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
-    ),
-    Sentence(PAGE, "with {} pairs of test sets a cell, at a fixed threshold", DIFFERENCES(col("n_sets").min())),
-    Sentence(PAGE, "and {} test sets a cell (0.5), {} in all", PAIRED(col("n_sets").min()), PAIRED(count(IS_SUM))),
-    Sentence(
-        PAGE, "The intervals hold {} to {} % of the true differences; where hardly any example is discordant, they are too wide.",
-        PAIRED(least("coverage", IS_SUM)), PAIRED(most("coverage", IS_SUM)),
-    ),
-    Sentence(
-        PAGE, "Where at least 5 % of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells",
-        *map(PAIRED, (least("coverage_of_marked", *OFTEN_MARKED, IS_SUM), most("coverage_of_marked", *OFTEN_MARKED, IS_SUM))),
-        PAIRED(count(*OFTEN_MARKED, IS_SUM)),
-    ),
-    Sentence(
-        PAGE, "the intervals of precision, npv, F1 and MCC hold {} to {} % ({} cells)",
-        PAIRED(least("coverage", ~IS_SUM)), PAIRED(most("coverage", ~IS_SUM)), PAIRED(count(~IS_SUM)),
-    ),
-    Sentence(
-        PAGE, "where four false positives or more are expected, at least {} %",
-        PAIRED(least("coverage", ~IS_SUM, col("n_neg") * col("fpr") > 3)),
-    ),
-    Sentence(
-        PAGE, "reliable, {} to {} % of the marked ones hold ({} cells); where at least half of them are, at least {} %",
-        *map(PAIRED, (least("coverage_of_marked", *OFTEN_MARKED, ~IS_SUM), most("coverage_of_marked", *OFTEN_MARKED, ~IS_SUM))),
-        PAIRED(count(*OFTEN_MARKED, ~IS_SUM)),
-        PAIRED(least("coverage_of_marked", ~IS_SUM, col("marked") >= 0.5)),
-    ),
-    Sentence(
-        PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} to {} %.",
-        SOUGHT(count(col("coverage").is_not_null(), ALL_DIFFER)), SOUGHT(col("n_sets").min()), SOUGHT(col("n_sets").max()),
-        SOUGHT(least("coverage", ALL_DIFFER)), SOUGHT(most("coverage", ALL_DIFFER)),
-    ),
-    Sentence(
-        PAGE, "Where at least half of the test sets of a cell are marked reliable, {} to {} % of the marked ones hold ({} cells); where 5 % are, chance picked them, and at worst {} % hold",
-        SOUGHT(least("coverage_of_marked", HALF_MARKED, ALL_DIFFER)), SOUGHT(most("coverage_of_marked", HALF_MARKED, ALL_DIFFER)),
-        SOUGHT(count(HALF_MARKED, ALL_DIFFER)), SOUGHT(least("coverage_of_marked", *OFTEN_MARKED, ALL_DIFFER)),
-    ),
-    Sentence(
-        PAGE, "Where many examples have one score, as few as {} % hold.",
-        SOUGHT(least("coverage", ~ALL_DIFFER)),
-    ),
-    Sentence(
-        PAGE, "as wide as the interval of the rate; then at least {} % hold",
-        SOUGHT(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
-    ),
     Sentence(
         PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} % on average.",
         VALUES(count(col("coverage").is_not_null(), PLAIN)), VALUES(col("n_sets").min()), VALUES(col("n_sets").max()),
@@ -341,15 +215,4 @@ DIFFERENT: list[Held] = [
         PAGE, "Where 5 % are marked, chance picked them, and at worst {} % hold. Of all intervals as few as {} % hold where fewer than half are marked",
         VALUES(least("coverage_of_marked", *OFTEN_MARKED)), VALUES(least("coverage", ~HALF_MARKED)),
     ),
-    Sentence(
-        PAGE, "Of equal models, at most {} % were `resolved` there, and {} % at given thresholds",
-        SOUGHT(most("wrongly_resolved")), PAIRED(most("wrongly_resolved")),
-    ),
-    Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
-    Sentence(
-        PAGE, "Of 3 or 10 equally good models, one was ruled out in {} to {} % of test sets ({} cells with 20 to 100 positives at prevalences from 0.01 to 0.4, {} or {} test sets each).",
-        RANKING(least("ruled_out")), RANKING(most("ruled_out")), RANKING(count()),
-        RANKING(col("n_sets").max()), RANKING(col("n_sets").min()),
-    ),
 ]  # fmt: skip
-FIGURES = [*SENTENCES, *DIFFERENT]

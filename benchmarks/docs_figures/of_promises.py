@@ -1,4 +1,4 @@
-"""Figures of docs/uncertainty.md about promises, and about fields of several parts."""
+"""Figures of docs/keeping-promises.md: promises, and fields of several parts."""
 
 # ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
 
@@ -24,7 +24,7 @@ from .held import (
     standard_error,
 )  # fmt: skip
 
-PAGE = "uncertainty"
+PAGE = "keeping-promises"
 GUARANTEE, TARGETS, UNCERTAIN = Stored("guarantee"), Stored("targets"), Stored("uncertain_targets")
 TOGETHER, FIELD_PROMISES, FIELD_TARGETS = (
     Stored("together"),

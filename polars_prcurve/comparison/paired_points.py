@@ -44,7 +44,7 @@ _WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in ALERTS}
 _IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
-93 % of the samples that are marked, wherever these are 5 % of all (docs/uncertainty.md)."""
+93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
 
 
 def is_weighted_sum(metric: PointMetric) -> bool:
