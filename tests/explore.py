@@ -366,6 +366,7 @@ FACTORIES: list[Callable[[Rng], metrics.CurveMetric]] = [
     lambda rng: metrics.pr_auc_trapezoid(("first", "one", "none")[int(rng.integers(0, 3))]),
     lambda rng: metrics.partial_roc_auc(_draw_parameter(rng, 0.001, 1)),
     lambda rng: metrics.partial_roc_auc_mcclish(_draw_parameter(rng, 0.001, 1)),
+    lambda rng: metrics.recall_at_fpr(_draw_parameter(rng, 0, 1)),
     lambda rng: metrics.recall_at_precision(_draw_parameter(rng, 0, 1)),
     lambda rng: metrics.precision_at_recall(_draw_parameter(rng, 0.01, 1)),
     lambda rng: metrics.integrated_average_precision(*PRIORS[int(rng.integers(0, len(PRIORS)))]),

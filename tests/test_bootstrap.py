@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from polars_prcurve import metrics
 from tests.support.two_scores import BOOTSTRAP, two_scores
 
 
@@ -45,3 +46,20 @@ def test_intervals_hold_the_estimate() -> None:
     assert found.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))
     ).is_empty()
+
+
+def test_an_fpr_that_few_negatives_reach_is_not_reliable() -> None:
+    """Where it allows fewer than 10 false positives, intervals held the truth too rarely."""
+    draw = np.random.default_rng(0)
+    label = np.arange(1_200) < 200
+    df = pl.DataFrame({"score": draw.normal(size=1_200) + label, "label": label})
+    for fpr, reliable in ((0.01, True), (0.009, False)):
+        found = df.prc.summary(
+            metrics=metrics.recall_at_fpr(fpr),
+            confidence=0.9,
+            method="bootstrap",
+            n_resamples=50,
+            seed=1,
+        )
+        assert found["reliable"].to_list() == [reliable]
+        assert found["value"].item() == df.prc.operating_points(0.1, fpr=fpr)["recall"].item()

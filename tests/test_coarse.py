@@ -172,7 +172,10 @@ def test_metrics_with_limits() -> None:
         *("min_max_average_precision", "pr_auc", "boyd_pr_auc", "roc_auc"),
     }
     kinds = {metric.name.partition("(")[0] for metric in BOUNDED} - names
-    assert kinds == {"partial_roc_auc", "partial_roc_auc_mcclish", "precision_at_recall"}
+    assert kinds == {
+        *("partial_roc_auc", "partial_roc_auc_mcclish", "precision_at_recall"),
+        *("recall_at_fpr", "recall_at_precision"),
+    }
 
 
 DF = pl.DataFrame({"score": [2, 2, 1, 1], "label": [1, 0, 1, 0]})
@@ -232,6 +235,10 @@ def test_what_a_ranking_with_limits_excludes() -> None:
     with pytest.raises(PrcError, match="leave out confidence="):
         PAPERS.prc.ranking(0.1, confidence=0.9, **how)
     with pytest.raises(PrcError, match="a point metric at a target has none; leave it out"):
-        PAPERS.prc.ranking(0.1, metric="precision", recall=0.5, **how)
+        PAPERS.prc.ranking(0.1, metric="f1", fpr=0.5, **how)
+    with pytest.raises(
+        PrcError, match=r"leave out fpr=, and ask for metrics.recall_at_fpr\(0.5\) with it"
+    ):
+        PAPERS.prc.ranking(0.1, metric="recall", fpr=0.5, **how)
     with pytest.raises(PrcError, match="coarse=True knows the limits of"):
         PAPERS.prc.ranking(0.1, metric="f1", **how)

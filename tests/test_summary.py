@@ -607,6 +607,7 @@ def test_unknown_metrics(asked: Any, hint: str) -> None:
         lambda: metrics.best("predicted_positive_rate"),
         lambda: metrics.partial_roc_auc(0),
         lambda: metrics.partial_roc_auc_mcclish(1.1),
+        lambda: metrics.recall_at_fpr(-0.1),
         lambda: metrics.recall_at_precision(1.5),
         lambda: metrics.precision_at_recall(0),
         lambda: metrics.pr_auc_trapezoid("two"),

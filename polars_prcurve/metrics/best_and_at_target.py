@@ -11,7 +11,7 @@ from statistics import NormalDist
 from polars_prcurve.argument_kinds import read_number
 from polars_prcurve.column_names import BINORMAL_SHIFT, BINORMAL_SLOPE
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_least
+from polars_prcurve.float_bits import is_at_least, is_at_most
 from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
     Fitted,
@@ -20,6 +20,7 @@ from polars_prcurve.metrics.curve_metric import (
     Rows,
     precision_at,
     require_all_precisions,
+    require_both_classes,
     require_one_precision,
     require_positives,
 )
@@ -61,13 +62,47 @@ def recall_at_precision(precision: float) -> CurveMetric:
     if not 0 <= precision <= 1:
         raise PrcError(f"precision must lie in [0, 1]; got {precision}")
 
+    def is_enough(rows: Rows) -> Cell:
+        return is_at_least(rows.value(precision_of_rows), precision)
+
     def term(rows: Rows) -> Cell:
-        enough = is_at_least(rows.value(precision_of_rows), precision)
-        return choose_where(enough, rows.recall, 0.0)
+        return choose_where(is_enough(rows), rows.recall, 0.0)
+
+    def most(rows: Rows) -> Cell:
+        at_corner = precision_at(rows.recall, _least_fpr(rows), rows.odds)
+        return choose_where(is_enough(rows) | is_at_least(at_corner, precision), rows.recall, 0.0)
 
     return CurveMetric(
         f"recall_at_precision({precision:g})",
-        Recipe(term, require_all_precisions, total="max", ends_only=True),
+        Recipe(term, require_all_precisions, total="max", ends_only=True, limits=Limits(term, most)),
+        source="recall",
+    )
+
+
+@declare_factory
+def recall_at_fpr(fpr: float) -> CurveMetric:
+    """The highest recall among thresholds of at most this fpr; 0 if there is none."""
+    fpr = read_number("fpr", fpr, "a number in [0, 1]")
+    if not 0 <= fpr <= 1:
+        raise PrcError(f"fpr must lie in [0, 1]; got {fpr}")
+
+    def term(rows: Rows) -> Cell:
+        return choose_where(is_at_most(rows.fpr, fpr), rows.recall, 0.0)
+
+    def most(rows: Rows) -> Cell:
+        return choose_where(is_at_most(rows.fpr_before, fpr), rows.recall, 0.0)
+
+    return CurveMetric(
+        f"recall_at_fpr({fpr:g})",
+        Recipe(
+            term,
+            require_both_classes,
+            total="max",
+            ends_only=True,
+            at_fpr=float(fpr),
+            limits=Limits(term, most),
+        ),
+        depends_on_eta=False,
         source="recall",
     )
 
@@ -91,8 +126,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
         return precision_if_hit(rows, rows.fpr_before + rows.run * share)
 
     def most(rows: Rows) -> Cell:
-        at_0 = rows.odds == math.inf  # precision is 0 there, or undefined
-        return precision_if_hit(rows, choose_where(at_0, rows.fpr, rows.fpr_before))
+        return precision_if_hit(rows, _least_fpr(rows))
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
@@ -113,3 +147,9 @@ def precision_at_recall(recall: float) -> CurveMetric:
         ),
         source="W 2, DG",
     )
+
+
+def _least_fpr(rows: Rows) -> Cell:
+    """Return the least fpr at which finer scores may reach the recall of a row."""
+    at_0 = rows.odds == math.inf  # precision is 0 there, or undefined
+    return choose_where(at_0, rows.fpr, rows.fpr_before)

@@ -280,6 +280,8 @@ class Recipe:
     """The lower end of the interval where all positives score higher than all negatives."""
     at_recall: float | None = None
     """The recall, if the metric is precision at one recall."""
+    at_fpr: float | None = None
+    """The fpr, if the metric is recall at one fpr."""
     fitted: Fitted | None = None
     """The contribution of a node of a fitted curve."""
     limits: Limits | None = None
@@ -397,7 +399,8 @@ class CurveMetric(Metric):
             known = [name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None]
             raise PrcError(
                 f"coarse=True knows the limits of {', '.join(known)}, partial_roc_auc(...), "
-                f"partial_roc_auc_mcclish(...) and precision_at_recall(...); got {self.name}"
+                "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
+                f"recall_at_fpr(...); got {self.name}"
             )
         low, high = (
             replace(

@@ -31,6 +31,7 @@ _EXAMPLES = {
     "partial_roc_auc_mcclish": "0.1",
     "pr_auc_trapezoid": '"first"',
     "precision_at_recall": "0.8",
+    "recall_at_fpr": "0.01",
     "recall_at_precision": "0.9",
 }
 """Parameters for the functions that make metrics, so that a hint can be run as it stands."""

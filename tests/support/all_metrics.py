@@ -19,6 +19,7 @@ ALL_CURVE_METRICS = [
     *(metrics.pr_auc_trapezoid(anchor) for anchor in ("first", "one", "none")),
     metrics.partial_roc_auc(0.25),
     metrics.partial_roc_auc_mcclish(0.1),
+    metrics.recall_at_fpr(0.3),
     metrics.recall_at_precision(0.4),
     metrics.precision_at_recall(0.55),
     metrics.integrated_average_precision(0.01, 0.5),

@@ -91,6 +91,7 @@ MADE_METRICS: dict[str, dict[str, Any]] = {
     "point": {"name": "cost", "formula": lambda tp, fn, fp, tn: fn + fp},
     "pr_auc_trapezoid": {},
     "precision_at_recall": {"recall": 0.5},
+    "recall_at_fpr": {"fpr": 0.1},
     "recall_at_precision": {"precision": 0.5},
 }
 

@@ -239,6 +239,10 @@ def recall_at_precision(points: Points, eta: Fraction, target: str) -> Fraction:
     return max(enough, default=Fraction(0))
 
 
+def recall_at_fpr(points: Points, eta: Fraction, most: str) -> Fraction:
+    return max((t for t, f in points if float(f) <= float(most)), default=Fraction(0))
+
+
 def precision_at_recall(points: Points, eta: Fraction, target: str) -> Fraction | None:
     recall = Fraction(float(target))
     for t0, f0, t, f in segments(points):
@@ -305,10 +309,11 @@ def _normalized(area: Fraction, eta: Fraction) -> Any:
 
 NULL_WITHOUT_NEGATIVES = {
     *("roc_auc", "partial_roc_auc", "partial_roc_auc_mcclish", "integrated_average_precision"),
+    "recall_at_fpr",
     *GAINS,
 }
 """Undefined without negatives at every prevalence. At eta = 1 other metrics do not need any."""
-DEFINED_AT_0 = {"precision_at_recall", "worst_pr_auc"}
+DEFINED_AT_0 = {"precision_at_recall", "recall_at_fpr", "worst_pr_auc"}
 """Defined at eta = 0 even without false positives; other areas are null there."""
 COUNTED = {"random_average_precision": random_ranking, "worst_average_precision": worst_ranking}
 METRICS: dict[str, Any] = {
@@ -321,6 +326,7 @@ METRICS: dict[str, Any] = {
     "roc_auc": roc_auc,
     "partial_roc_auc": roc_auc,
     "partial_roc_auc_mcclish": partial_roc_auc_mcclish,
+    "recall_at_fpr": recall_at_fpr,
     "recall_at_precision": recall_at_precision,
     "precision_at_recall": precision_at_recall,
     "integrated_average_precision": integrated_average_precision,
