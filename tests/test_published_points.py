@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from polars_prcurve import prc
+from polars_prcurve import PrcError, metrics, prc
 from tests.support.profiles import examples
 
 RATES = ("tpr", "fpr")
@@ -108,6 +108,20 @@ def test_the_default_metric_of_every_method(name: str) -> None:
     )
     assert same(default, steps)
     assert not same(default, pr_auc)
+
+
+@pytest.mark.parametrize("metric", ["precision", "f1"])
+def test_models_are_not_ranked_at_points_of_unlike_recall(metric: str) -> None:
+    """The first points of a and b that find 80 % find 90 % and 95 %."""
+    with pytest.raises(PrcError, match=r"pass metric=metrics.precision_at_recall\(0.8\)"):
+        DF.prc.ranking(0.1, metric=metric, recall=0.8, rates=RATES)
+    cells = ("tp", "fp", "fn", "tn")
+    counts = pl.DataFrame([("a", 90, 20, 10, 80)], ["model", *cells], orient="row")
+    with pytest.raises(PrcError, match="cells= holds points, and the first one that reaches"):
+        counts.prc.ranking(0.1, metric=metric, recall=0.8, cells=cells)
+    at_recall = DF.prc.ranking(0.1, metric=metrics.precision_at_recall(0.8), coarse=True, rates=RATES)
+    assert at_recall["may_be_best"].all()
+    assert DF.prc.ranking(0.1, metric="recall", fpr=0.3, rates=RATES)["value"].to_list() == [0.9, 0.5]
 
 
 def test_the_default_metrics_of_a_summary() -> None:

@@ -213,7 +213,7 @@ def test_the_area_of_published_points_is_called_what_it_is(tmp_path: Path) -> No
     seen = reported(papers, tmp_path, 0.001, model="paper", recall=0.6, rates=("tpr", "fpr"))
     areas = papers.prc.ranking(0.001, model="paper", rates=("tpr", "fpr"))["value"]
     said = find_box(seen)
-    assert "Use C" in said
+    assert "Of the published points, use C" in said
     assert (
         f"By area under the PR curve, which sums up a whole curve, A comes first ({areas[0]:.3f}" in said
     )
@@ -260,8 +260,61 @@ def test_what_the_model_of_the_greatest_area_costs(
     papers = pl.DataFrame(rows, schema, orient="row")
     how: dict[str, Any] = {"model": "paper", "rates": ("tpr", "fpr")}
     said = find_box(reported(papers, tmp_path, 0.001, recall=0.6, **how))
-    assert "Use y" in said
+    assert "Of the published points, use y" in said
     assert words in said
+
+
+UNLIKE = pl.DataFrame(
+    {
+        "model": ["A"] * 3 + ["B"] * 3,
+        "tpr": [0.5, 0.81, 0.95, 0.6, 0.78, 0.97],
+        "fpr": [0.01, 0.05, 0.2, 0.012, 0.04, 0.15],
+    }
+)
+"""Near a recall of 0.8 model B just misses it, and is then taken at 0.97."""
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (
+            {"recall": 0.8},
+            "these are unlike: A finds 81 % and B finds 97 %. At 80 %, on the line between points, "
+            "A and B are both right in 14 % of their alerts; what lies between the points may put "
+            "B ahead.",
+        ),
+        (
+            {"recall": 0.6},
+            "these are unlike: B finds 60 % and A finds 81 %. At 60 %, on the line between points, B is "
+            "right in 34 % of its alerts, and A in 21 %; what lies between the points may put A ahead.",
+        ),
+        (
+            {"precision": 0.15},
+            "these are unlike: B is right in 16 % and A is right in 34 %. What lies between the points "
+            "may put A ahead, which may find up to 95 %.",
+        ),
+        (
+            {"alerts": 20_000, "per": 1_000_000},
+            "these are unlike: B raises 17 880 alerts and A raises 14 900 alerts.",
+        ),
+    ],
+)
+def test_published_points_that_are_unlike_are_told(
+    target: dict[str, float], words: str, tmp_path: Path
+) -> None:
+    how: dict[str, Any] = {"model": "model", "rates": ("tpr", "fpr"), **target}
+    seen = reported(UNLIKE, tmp_path, 0.01, **how)
+    assert words in find_box(seen).replace("\u00a0", " ")
+    assert "What each model does at the target itself." in seen.within("b")
+
+
+def test_a_lead_at_equal_recall_that_no_curve_through_the_points_turns(tmp_path: Path) -> None:
+    rows = [*UNLIKE.rows(), ("C", 0.79, 0.0001), ("C", 0.82, 0.0002)]
+    how: dict[str, Any] = {"model": "model", "rates": ("tpr", "fpr"), "eta": 0.01}
+    table = pl.DataFrame(rows, UNLIKE.schema, orient="row")
+    said = find_box(reported(table, tmp_path, recall=0.8, **how))
+    assert "whatever lies between the points, C is first there." in said
+    assert "these are unlike: C finds 82\u00a0%, A finds 81\u00a0% and B finds 97\u00a0%." in said
 
 
 def test_a_threshold_has_the_same_digits_wherever_the_box_tells_it(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ def check_has_point_intervals(
     if uncertainty.method != "analytic":
         raise PrcError(
             f"the difference of {metric.name} at a target has no bootstrap; "
-            f'{_name_curve_metric(metric, target) or "leave out"} method="bootstrap"'
+            f'{name_curve_metric(metric, target) or "leave out"} method="bootstrap"'
         )
     clustered, weighted = is_clustered(table), isinstance(table, ScoreTable) and table.has_squares
     if examples == "apart":
         if clustered and weighted:
             raise PrcError(NO_WEIGHTED_CLUSTERS)
     elif clustered or weighted:
-        of_curve = _name_curve_metric(metric, target)
+        of_curve = name_curve_metric(metric, target)
         argument = "cluster=" if clustered else "weight="
         raise PrcError(
             f"paired differences at a target count discordant examples; leave out {argument}, or take "
@@ -116,11 +116,12 @@ def check_has_point_intervals(
     find_corners(metric)  # raises if the metric has no band
 
 
-def _name_curve_metric(metric: PointMetric, target: Target | None) -> str:
+def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
     """Return how to ask for the curve metric that a point metric at a target is; or an empty text."""
     asked = {
         ("precision", "recall"): "precision_at_recall",
         ("recall", "precision"): "recall_at_precision",
+        ("recall", "fpr"): "recall_at_fpr",
     }
     name = None if target is None else asked.get((metric.name, target.criterion))
     if target is None or name is None:

@@ -17,6 +17,7 @@ holds for all models together (Holm 1979).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import polars as pl
@@ -28,10 +29,11 @@ from polars_prcurve.comparison.point_differences import (
     PointComparison,
     build_point_differences,
     check_has_point_intervals,
+    name_curve_metric,
 )
 from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
-from polars_prcurve.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.curves.targets import RankingMetric, Target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
@@ -66,10 +68,13 @@ def build_ranking_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
+    _refuse_unlike_points(table, targets)
     table = table if uncertainty is None else table.require_examples()
     if coarse and not isinstance(metric, CurveMetric):
+        of_curve = name_curve_metric(metric, targets[0])
         raise PrcError(
-            "coarse=True gives limits of areas, and a point metric at a target has none; leave it out"
+            "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
+            f"{of_curve + ' it' if of_curve else 'leave it out'}"
         )
     if not isinstance(metric, CurveMetric):
         grid = grid.require_exact("a ranking at a target")
@@ -89,6 +94,19 @@ def build_ranking_table(
         differences = _build_differences(table, grid, ranking_metric, uncertainty)
         ranks = _add_lead(table, ranks, differences, sign, uncertainty.confidence)
     return ranks.select(chosen)
+
+
+def _refuse_unlike_points(table: InputTable, targets: Sequence[Target]) -> None:
+    """Raise if models of published points are ranked at a recall: their points are at different ones."""
+    if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
+        recall = f"{targets[0].value:g}"
+        raise PrcError(
+            f"{table.argument}= holds points, and the first one that reaches recall={recall} may be far "
+            "above it in one model, and near it in another; leave out recall=, and pass "
+            f"metric=metrics.precision_at_recall({recall}), which takes all models at that recall; "
+            "coarse=True adds what may lie between points, and "
+            f".prc.operating_points(recall={recall}) lists the points"
+        )
 
 
 def _build_differences(

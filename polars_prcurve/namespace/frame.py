@@ -870,8 +870,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             True if scores are rounded, or counts come in bins: adds the limits of each metric over all
             orders of the examples of equal score. With `rates` or `cells` these are limits over whatever
             lies between two points. `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`,
-            `roc_auc`, `partial_roc_auc(...)` and `precision_at_recall(...)` have limits. Without
-            `confidence`, which has another `low` and `high`.
+            `roc_auc`, `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
+            `recall_at_fpr(...)` have limits. Without `confidence`, which has another `low` and `high`.
 
         Returns
         -------
@@ -1270,7 +1270,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             over all thresholds, `metrics.best(...)`.
         threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
             One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
-            column of models, with one threshold for each.
+            column of models, with one threshold for each. Published points reach a recall at unlike
+            points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
         confidence
             A level, such as 0.95: adds how far each model is behind the leader.
         id

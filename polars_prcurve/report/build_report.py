@@ -63,6 +63,7 @@ from polars_prcurve.report.page import (
     write_text,
 )
 from polars_prcurve.report.people_tables import write_numbers
+from polars_prcurve.report.published_points import rank_at_target
 from polars_prcurve.report.reduced_table import OpenTable, ReportSource, read_source
 from polars_prcurve.report.request import (
     MILLION,
@@ -197,6 +198,7 @@ def build_report_parts(
     is_counted = bool(source.within) or source.examples is not None
     sizes = source.count_examples(source.group_columns) if is_counted else areas
     decisions = compare_leaders(source, request, rank_options(source, request, points, sizes))
+    decisions = rank_at_target(source, request, decisions)
     curves = source.merged.curve(
         request.eta.headline,
         metrics=("precision",),
@@ -404,7 +406,8 @@ section 5."""
 
 _POINTS_TEXT = """\
 The table holds points of each curve, such as a paper publishes. Areas follow straight lines of the ROC
-curve between points. A score that meets a target is one of the points."""
+curve between points. A score that meets a target is one of the points, and may do more than the target
+asks for."""
 
 _INDEPENDENT_TEXT = """\
 Rows are taken as independent. With many rows per patient, card or other cluster, intervals are too

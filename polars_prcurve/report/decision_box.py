@@ -25,6 +25,7 @@ from polars_prcurve.report.html_parts import (
     write_caption,
 )
 from polars_prcurve.report.other_order import AreaRanks, describe_other_order
+from polars_prcurve.report.published_points import describe_published_points
 from polars_prcurve.report.request import Goal, ReportRequest, say_cases, say_number
 
 _Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
@@ -125,7 +126,8 @@ def _write_headline(decision: Decision, request: ReportRequest, models: Sequence
         )
     color = find_color(best.model, models)
     name = f'<span class="who"{color}>{escape(name_value(best.model))}</span>'
-    return f"Use {name}{', ' if at else ''}{at}"
+    use = "Of the published points, use" if best.threshold is None and decision.is_published else "Use"
+    return f"{use} {name}{', ' if at else ''}{at}"
 
 
 def find_color(model: Any, models: Sequence[Any]) -> str:
@@ -210,6 +212,7 @@ def _write_bars(decision: Decision, request: ReportRequest, models: Sequence[Any
 
 def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRanks) -> Iterator[str]:
     """Yield how sure the order of models is, and whether the area of the curve tells another."""
+    yield from describe_published_points(decision)
     verdict, merit = decision.find_verdict(), decision.goal.merit
     if verdict == "equal":
         same = [o for o in decision.met if o.row[merit] == decision.met[0].row[merit]]

@@ -92,6 +92,10 @@ class Decision:
     """Whether the test is of examples that all models scored; otherwise each model has its own."""
     untested_because: str = ""
     """Why models that scored the same examples are not tested on these, as the end of a sentence."""
+    at_target: Sequence[Mapping[str, Any]] = ()
+    """Of published points the rows of `ranking` at the target itself, with limits; none of scores."""
+    is_published: bool = False
+    """Whether models are taken at published points, which may be far beyond the target."""
 
     @property
     def best(self) -> ModelChoice | None:
@@ -165,7 +169,8 @@ def rank_options(
         )
         group = {name: top[name] for name in source.by_columns}
         n_pos, n_neg = sizes.get(tuple(group.values()), (0, 0))
-        decisions.append(Decision(group, top["eta"], goal, options, n_pos, n_neg, is_headline))
+        made = Decision(group, top["eta"], goal, options, n_pos, n_neg, is_headline)
+        decisions.append(replace(made, is_published=source.is_published))
     given = request.eta.given
     asked = {eta: place for place, eta in enumerate(given)} if isinstance(given, list) else {}
     return sorted(decisions, key=lambda d: (not d.is_headline, asked.get(d.eta, 0)))

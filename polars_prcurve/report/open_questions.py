@@ -95,7 +95,7 @@ def list_doubts(source: ReportSource, request: ReportRequest, tables: ReportTabl
         _doubt_everything(source, request, tables),
         _doubt_targets(source, tables),
         _doubt_orders(source, request, tables),
-        _doubt_points(source),
+        _doubt_points(source, tables),
         _doubt_found(source, tables),
         _doubt_first_alerts(source, request, tables),
         _doubt_field(source),
@@ -206,10 +206,17 @@ def _list_unknown_sizes(source: ReportSource, areas: pl.DataFrame) -> list[str]:
     return [" · ".join(map(name_value, row)) for row in groups.rows()]
 
 
-def _doubt_points(source: ReportSource) -> Iterator[Doubt]:
-    """Yield why areas of published points have limits in place of an interval."""
+def _doubt_points(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
+    """Yield why areas of published points have limits in place of an interval, and what targets miss."""
     if not source.is_published:
         return
+    if source.model is not None and tables.decisions:
+        yield Doubt(
+            "What each model does at the target itself.",
+            "A decision is about points that were published. The point of one model may be far beyond "
+            "the target, and that of another near it, so they are not alike.",
+            "For the target itself: points nearer to it, or the score and the label of each example.",
+        )
     leads = "" if source.model is None else ", and no lead in it is tested"
     yield Doubt(
         f"How sure the {source.metric_words} is.",
