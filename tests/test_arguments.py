@@ -227,7 +227,7 @@ EXTRA: dict[str, dict[str, Any]] = {
 
 def call_for(name: str, argument: str) -> Call:
     """Return a plain call that takes this argument: a comparison of a wide table has no id."""
-    if (name, argument) == ("compare", "counts"):
+    if name == "compare" and argument in ("counts", "rates", "cells"):
         return CALLS[name]._replace(table=DF, plain={"model": "model", "paired": False})
     if name == "compare" and argument in ("score", "model", "id"):
         return CALLS[name]._replace(table=DF, plain={"model": "model", "id": "id"})

@@ -239,6 +239,64 @@ def test_a_table_of_two_by_two() -> None:
     assert paper.prc.sample_size(recall=0.5, cells=CELLS)["n_pos"].item() == 100
 
 
+TWO_BY_TWO = pl.DataFrame(
+    {"m": ["net", "reader"], "tp": [170, 90], "fp": [150, 40], "fn": [30, 10], "tn": [4850, 960]}
+)
+
+
+@pytest.mark.parametrize("asked", [{"eta": 0.01}, {"eta": [0.1, 0.5], "worst": True}], ids=str)
+def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, Any]) -> None:
+    """One point for each model: a score of 1 or 0, and the threshold 1."""
+    how: dict[str, Any] = {"model": "m", "paired": False, "metrics": ["precision", "recall", "fpr"]}
+    how |= asked
+    rows = [("m", 1, "tp", "fp"), ("m", 0, "fn", "tn")]
+    counts = pl.concat(
+        TWO_BY_TWO.select(m, score=pl.lit(score), n_pos=pos, n_neg=neg) for m, score, pos, neg in rows
+    )
+    expected = counts.prc.compare(threshold=1, counts=("n_pos", "n_neg"), **how)
+    assert_frame_equal(TWO_BY_TWO.prc.compare(cells=CELLS, **how), expected)
+    query = TWO_BY_TWO.lazy().prc.compare(cells=CELLS, **how)
+    assert_frame_equal(query.collect(engine="streaming"), expected)
+    n_pos, n_neg = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
+    rates = TWO_BY_TWO.select("m", n_pos, n_neg, tpr=pl.col("tp") / n_pos, fpr=pl.col("fp") / n_neg)
+    rates = rates.rename({"tp": "P", "fp": "N"})
+    found = rates.prc.compare(rates=("tpr", "fpr"), sizes=("P", "N"), **how)
+    assert_frame_equal(found, expected)
+    both = pl.concat([TWO_BY_TWO.with_columns(t=1), TWO_BY_TWO.with_columns(t=0, tp="fn", fn="tp")])
+    listed = both.filter((pl.col("t") == 1) | (pl.col("m") == "reader"))
+    listed = listed.with_columns(
+        pl.when(t=1).then(c).otherwise(pl.lit(total)).alias(c)
+        for c, total in (("tp", 100), ("fn", 0), ("fp", 1000), ("tn", 0))
+    )
+    assert_frame_equal(listed.prc.compare(threshold=1, cells=CELLS, score="t", **how), expected)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"recall": 0.5}, "those that meet recall= may be far apart; keep one row for each model"),
+        ({"metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
+        ({"paired": True, "id": "tp"}, "cells= do not tell which examples models share; pass paired=F"),
+        ({"cells": None, "rates": ("tpr", "fpr")}, "differences have intervals, and rates= holds no co"),
+    ],
+)
+def test_points_that_are_not_compared(asked: dict[str, Any], words: str) -> None:
+    table = TWO_BY_TWO.with_columns(tpr=0.5, fpr=0.1)
+    how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
+    with pytest.raises(PrcError, match=words):
+        table.prc.compare(**how | asked)
+
+
+def test_a_model_of_several_points_is_compared_at_none() -> None:
+    several = pl.concat([TWO_BY_TWO, TWO_BY_TWO[:1]])
+    how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
+    words = "points are compared one by one, and 1 model"
+    with pytest.raises(PrcError, match=words):
+        several.prc.compare(**how)
+    with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
+        several.lazy().prc.compare(**how).collect()
+
+
 def test_points_at_the_ends_stay_rows() -> None:
     table = pl.DataFrame(
         {"tp": [0, 3, 3, 4], "fp": [0, 1, 1, 5], "fn": [4, 1, 1, 0], "tn": [5, 4, 4, 0]}

@@ -252,6 +252,50 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     assert unlike.prc.compare(["a", "b"], eta=0.1, **options).height == 4
 
 
+MONTHS = (
+    pairs(300)
+    .with_columns(month=pl.int_range(pl.len()) % 3, score="a")
+    .filter((pl.col("month") > 0) | ~pl.col("label") | (pl.col("b") > 0))
+)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"metrics": ["recall", "fpr"], "threshold": 0.5},
+        {"metrics": ["recall"], "fpr": 0.2},
+        {"metrics": "roc_auc"},
+        {"metrics": ["roc_auc", metrics.recall_at_fpr(0.2)], "method": "bootstrap", "n_resamples": 50},
+    ],
+    ids=str,
+)
+def test_what_does_not_depend_on_prevalence_needs_none(asked: dict[str, Any]) -> None:
+    """Months have different own prevalences: the differences are those at any, and eta is null."""
+    how: dict[str, Any] = {"model": "month", "paired": False, "seed": 1, **asked}
+    found, at_eta = (MONTHS.prc.compare(eta=eta, **how) for eta in (None, 0.1))
+    assert found["eta"].null_count() == found.height == at_eta.height > 0
+    assert_frame_equal(found.drop("eta"), at_eta.drop("eta"))
+    if "method" not in asked:
+        query = MONTHS.lazy().prc.compare(**how)
+        assert_frame_equal(query.collect(engine="streaming"), found)
+    of_two = MONTHS.unpivot(["a", "b"], index=["label", "month"], variable_name="m", value_name="s")
+    paired = {"model": "m", "paired": False, "score": "s", "by": "month", "seed": 1, **asked}
+    own = MONTHS.group_by("month").agg(pl.col("label").mean()).sort("month")["label"]
+    assert of_two.prc.compare(**paired)["eta"].unique().sort().to_list() == own.sort().to_list()
+
+
+def test_models_are_compared_at_one_prevalence() -> None:
+    eta = pl.DataFrame({"month": [0, 1, 2], "eta": [0.1, 0.2, 0.3]})
+    words = "models are compared at one prevalence; leave the column 'month', which names them, out of"
+    with pytest.raises(PrcError, match=words):
+        MONTHS.prc.compare(eta=eta, model="month", paired=False)
+    words = "'recall' has a value at each threshold; pass the one to take, by threshold= or a target"
+    with pytest.raises(PrcError, match=words):
+        MONTHS.prc.compare(["a", "b"], metrics="recall")
+    words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
+    assert_raises(MONTHS, words, model="month", paired=False)
+
+
 def assert_raises(df: pl.DataFrame, words: str, *args: Any, **options: Any) -> None:
     """The same sentence from both doors."""
     with pytest.raises(PrcError, match=words) as eager:

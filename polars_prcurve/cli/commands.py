@@ -184,11 +184,10 @@ def _add_compare(commands: Any) -> None:
         FilePrc.compare,
         "differences between models, with intervals and p-values",
         [
-            *o.INPUT_OPTIONS,
+            *o.TABLE_OPTIONS,
             o.MODEL.describe("the column that names the models"),
             o.ID,
             o.NO_PAIRED,
-            o.MISSING,
             o.ETA,
             o.METRICS,
             *_ONE_TARGET,

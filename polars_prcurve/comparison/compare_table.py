@@ -53,7 +53,7 @@ from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
 from polars_prcurve.intervals.bands import combine_distances, measure_distances
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
@@ -200,6 +200,7 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
         count_examples=comparison.examples == "by id",
         needs_pairs=comparison.needs_pairs,
     )
+    values = values if grid.shared else values.with_columns(find_shared_eta([BASE_GROUP]))
     if apart:
         differences = _subtract_apart(comparison, sweep, values)
     elif analytic:

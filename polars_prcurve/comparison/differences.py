@@ -16,8 +16,9 @@ from polars_prcurve.comparison.point_differences import (
     check_has_point_intervals,
 )
 from polars_prcurve.comparison.verdicts import P_VALUE, Adjust
-from polars_prcurve.curves.targets import Target, direction_sign
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
@@ -51,24 +52,47 @@ def build_differences(
     `metrics` are those asked for, or None.
     """
     uncertainty, examples, adjust, worst = options
+    if isinstance(table, RateTable):
+        targets = [_read_point_target(table, targets)]
     if targets:
         grid.require_exact("a comparison at a target")
         points = find_point_metrics("precision" if metrics is None else metrics)
         for metric in points:
             check_has_point_intervals(table, metric, targets[0], uncertainty, examples)
         signs = {metric.name: direction_sign(metric) for metric in points} if worst else {}
+        depends_on_eta = any(metric.depends_on_eta for metric in points)
+        grid = grid.let_own_differ(depends_on_eta=depends_on_eta or targets[0].depends_on_eta)
         of_points = PointComparison(
             table, grid, targets[0], points, uncertainty.confidence, examples, adjust
         )
         differences = build_point_differences(of_points)
     else:
         grid = grid if uncertainty.method == "analytic" else grid.require_exact('method="bootstrap"')
-        curves = find_curve_metrics(("average_precision", "roc_auc") if metrics is None else metrics)
+        asked = ("average_precision", "roc_auc") if metrics is None else metrics
+        curves = find_curve_metrics(asked, takes_target=True)
+        grid = grid.let_own_differ(depends_on_eta=any(metric.depends_on_eta for metric in curves))
         signs = {metric.name: direction_sign(metric) for metric in curves} if worst else {}
-        rows = cast("ScoreTable", table)  # compare takes no counts and no rates
+        rows = cast("ScoreTable", table)
         differences = build_compare_table(Comparison(rows, grid, curves, uncertainty, examples, adjust))
     differences = differences.drop(P_VALUE)
     return _choose_farthest(differences, table, signs) if worst else differences
+
+
+def _read_point_target(table: RateTable, targets: Sequence[Target]) -> Target:
+    """Return the target at which published points are compared: a threshold, or their only point."""
+    if not table.has_counts:
+        raise PrcError(
+            'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), the '
+            "numbers of examples behind the rates"
+        )
+    if not targets:
+        return build_only_point_target(table)
+    if targets[0].is_found_in_sample:
+        raise PrcError(
+            f"{table.argument}= holds points, and those that meet {targets[0].criterion}= may be far "
+            "apart; keep one row for each model and leave the target out, or pass threshold="
+        )
+    return targets[0]
 
 
 def _choose_farthest(

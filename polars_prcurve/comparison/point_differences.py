@@ -58,7 +58,7 @@ from polars_prcurve.intervals.bands import (
 from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
@@ -85,7 +85,7 @@ class PointComparison(NamedTuple):
     @property
     def moving(self) -> bool:
         """Whether thresholds are found in the sample, so that they move with it."""
-        return self.target.least_score is None
+        return self.target.is_found_in_sample
 
 
 def check_has_point_intervals(
@@ -186,6 +186,8 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     rows = rows.with_columns(
         (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
     )
+    if not comparison.grid.shared:  # models of different prevalences are compared, too
+        rows = rows.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
         rows = stop_if_broken(rows, [two_models_check()])
     if comparison.examples == "by id":

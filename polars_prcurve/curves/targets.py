@@ -24,13 +24,14 @@ from polars_prcurve.curves.group_thresholds import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_least, is_at_most
-from polars_prcurve.inputs.score_table import InputTable, read_score_dtype
+from polars_prcurve.inputs.score_table import InputTable, RateTable, read_score_dtype
 from polars_prcurve.inputs.threshold_values import read_threshold_list, round_to_float, to_least_scores
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric, Rows
 from polars_prcurve.metrics.names import find_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.query_checks import Check, compose_sentence
 from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
@@ -117,6 +118,11 @@ class Target:
     """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
     @property
+    def is_found_in_sample(self) -> bool:
+        """Whether the threshold is found in the sample, and would be another one in another sample."""
+        return self.least_score is None and self.criterion != _ONLY_POINT
+
+    @property
     def changes_once_in_block(self) -> bool:
         """Whether, among rows of equal recall, what the search reads goes one way with fpr.
 
@@ -185,6 +191,23 @@ def read_targets(
             "alerts=, or maximize=; operating_points takes threshold=, too"
         )
     return targets
+
+
+def build_only_point_target(table: RateTable) -> Target:
+    """Return the target of published points, one for each model; the query stops if one has several."""
+    # A literal would be one row, however long the table is.
+    point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
+    several = (table.tallies.sum_per_group(point_of_row) > 1).sum()
+    text = (
+        " model(s) have several points; keep one row for each, or pass threshold=, if score= names the "
+        "thresholds of the points"
+    )
+    sentence = compose_sentence("points are compared one by one, and ", several.cast(pl.String), text)
+    table.tallies.checks.append(Check(several > 0, sentence))
+    return Target(_ONLY_POINT, None, choose_last(lambda rows: rows.column(ROW_NUMBER) >= 0))
+
+
+_ONLY_POINT = "the only point"
 
 
 class RankingMetric(NamedTuple):

@@ -42,9 +42,14 @@ def find_point_metrics(metrics: Any, argument: str = "metrics=") -> list[PointMe
     return _find_all(metrics, argument, PointMetric)
 
 
-def find_curve_metrics(metrics: Any, argument: str = "metrics=") -> list[CurveMetric]:
-    """Return curve metrics from names or values, in order; raise for unknown names and duplicates."""
-    return _find_all(metrics, argument, CurveMetric)
+def find_curve_metrics(
+    metrics: Any, argument: str = "metrics=", *, takes_target: bool = False
+) -> list[CurveMetric]:
+    """Return curve metrics from names or values, in order; raise for unknown names and duplicates.
+
+    A method that `takes_target` takes point metrics, too, if there is a target.
+    """
+    return _find_all(metrics, argument, CurveMetric, takes_target=takes_target)
 
 
 def find_point_metric(metric: Any) -> PointMetric:
@@ -117,20 +122,21 @@ def refuse_repeats(names: list[str]) -> None:
         raise PrcError(f"metrics= asks for {repeats[0]!r} twice; rename one with .alias(...)")
 
 
-def _find_all(metrics: Any, argument: str, kind: type[M]) -> list[M]:
+def _find_all(metrics: Any, argument: str, kind: type[M], *, takes_target: bool = False) -> list[M]:
     given = read_list(argument, metrics, "names or metrics", single=(str, Metric))
-    values = [_find_metric(metric, f"{argument} takes names or metrics", kind) for metric in given]
+    expected = f"{argument} takes names or metrics"
+    values = [_find_metric(metric, expected, kind, takes_target=takes_target) for metric in given]
     refuse_repeats([metric.name for metric in values])
     return values
 
 
-def _find_metric(given: Any, expected: str, kind: type[M]) -> M:
+def _find_metric(given: Any, expected: str, kind: type[M], *, takes_target: bool = False) -> M:
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
     metric = _look_up(given, kind) if isinstance(given, str) else given
     if isinstance(metric, kind):
         return metric
     if isinstance(metric, PointMetric):
-        raise PrcError(_describe_point_metric(metric))
+        raise PrcError(_describe_point_metric(metric, takes_target=takes_target))
     if isinstance(metric, CurveMetric):
         raise PrcError(
             f"{metric.name!r} has one value for a whole curve; "
@@ -140,11 +146,15 @@ def _find_metric(given: Any, expected: str, kind: type[M]) -> M:
     raise refuse_kind(argument, words, given)
 
 
-def _describe_point_metric(metric: PointMetric) -> str:
+def _describe_point_metric(metric: PointMetric, *, takes_target: bool = False) -> str:
     """Return what to write where a point metric was passed for a curve metric."""
     name = metric.name
+    best = f"metrics.best({name!r}) is its best value" if metric.direction != "none" else ""
+    if takes_target:
+        at = "pass the one to take, by threshold= or a target such as recall=0.8"
+        return f"{name!r} has a value at each threshold; {at}{f'; {best}' if best else ''}"
     at = f".prc.operating_points(recall=0.8, metrics={name!r})"
-    best = f"metrics.best({name!r}) is its best value, and " if metric.direction != "none" else ""
+    best = f"{best}, and " if best else ""
     return f"{name!r} has a value at each threshold; {best}{at} has its value at one"
 
 

@@ -1055,6 +1055,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         pos_label: Any = None,
         weight: Column | None = None,
         counts: Counts | None = None,
+        rates: tuple[Column, Column] | None = None,
+        sizes: Sizes | None = None,
+        cells: Cells | None = None,
         missing: Missing = "raise",
     ) -> F:
         """Differences between models, or between groups, with intervals and p-values.
@@ -1064,9 +1067,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         scores
             The score columns of a wide table: two or more, of one dtype, one per model.
         eta
-            As in `curve`; None only if all groups share one prevalence. Of curve metrics with analytic
-            errors it may be an estimate, with `eta_low` and `eta_high`: how far the difference moves to
-            the farther end, over the quantile of the level, adds up with the standard error.
+            As in `curve`; None only if all groups share one prevalence, or if no metric depends on it,
+            such as recall, fpr and `roc_auc`. Of curve metrics with analytic errors it may be an
+            estimate, with `eta_low` and `eta_high`: how far the difference moves to the farther end,
+            over the quantile of the level, adds up with the standard error.
         model, id
             For a long table, in place of `scores`: the column that names the model, and the column or
             columns that tell the examples of a group apart. Each example has one row per model.
@@ -1095,6 +1099,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             `1 - confidence` (Holm 1979).
         counts
             As in `curve`, with `paired=False`: counts of examples do not tell which ones models share.
+        rates, sizes, cells
+            As in `curve`, with `paired=False`: one point for each model, such as a 2x2 table of a paper
+            and one of your own; or `threshold=`, if the points name theirs. Point metrics alone, and
+            `rates` with `sizes`.
         confidence, method, n_resamples, seed
             As in `summary`. A replicate of the bootstrap holds the same examples for all models.
         cluster
@@ -1110,7 +1118,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         -------
         One row per `by` group, prevalence, metric and pair of models, in that order:
 
-        - `eta`: Float64
+        - `eta`: Float64; null where own prevalences differ
         - `metric`: String
         - `model_a`, `model_b`: String, names of `scores` in the order given; or as in `model`, rising.
           With `worst`, model a is the best one, and model b the worst one
@@ -1163,6 +1171,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             pos_label=pos_label,
             weight=weight,
             counts=counts,
+            rates=rates,
+            sizes=sizes,
+            cells=cells,
             cluster=cluster,
             missing=missing,
         )
@@ -1197,9 +1208,10 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         **columns: Any,
     ) -> tuple[InputTable, Examples]:
         """Return the table of models, made long if it is wide, and which examples its models share."""
-        if paired and columns["counts"] is not None:
+        given = [name for name in ("counts", "rates", "cells") if columns[name] is not None]
+        if paired and given:
             raise PrcError(
-                "counts= do not tell which examples models share; pass paired=False with model="
+                f"{given[0]}= do not tell which examples models share; pass paired=False with model="
             )
         drop = is_dropping(missing)
         long = wide_tables.read_model_table(

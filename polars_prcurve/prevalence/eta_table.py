@@ -71,6 +71,12 @@ class EtaTable:
         """Whether each group gets one row, because there is one prevalence and one copy."""
         return self.etas_per_group == 1 and self.copies == 1
 
+    def let_own_differ(self, *, depends_on_eta: bool) -> EtaTable:
+        """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
+        if depends_on_eta or self.etas_per_group != 1:
+            return self
+        return replace(self, shared=False)
+
     def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
         """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
 
@@ -105,6 +111,11 @@ def read_eta(
     """
     has_own, eta = table.has_counts, take_frame(eta)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
+        if table.model_name in eta.lazy().collect_schema():
+            raise PrcError(
+                f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
+                "names them, out of the eta= frame"
+            )
         grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
         check_forgotten_groups("eta", grid.carried, table.schema)
         return replace(grid, shared=shared)
@@ -236,9 +247,15 @@ def same_eta_check() -> Check:
         low.cast(pl.String),
         " to ",
         high.cast(pl.String),
-        "; pass eta= as numbers, or as a frame with a prevalence per group",
+        "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
     )
     return Check(low < high, text)
+
+
+def find_shared_eta(keys: Iterable[str]) -> pl.Expr:
+    """Return the prevalence that all rows of equal `keys` share, or null if they have different ones."""
+    least, most = (end.over(*keys) for end in (pl.col("eta").min(), pl.col("eta").max()))
+    return pl.when(most <= least * (1 + _ROUNDING)).then(least).alias("eta")
 
 
 def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Check]:

@@ -303,6 +303,10 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g", worst=True),
     ),
+    "compare, of cells": (
+        CUMULATIVE.group_by("g", maintain_order=True).last(),
+        lambda p: p.compare(model="g", paired=False, metrics=["recall", "fpr"], **CELLS),
+    ),
     "compare, of groups": (DF, lambda p: p.compare(model="h", paired=False, eta=[0.5, 0.01], by="g")),
     "ranking": (DF, lambda p: p.ranking([0.5, 0.01], model="h", by="g")),
     "ranking, eta frame": (DF, lambda p: p.ranking(ETAS, model="h", by="g", metric="f1")),
