@@ -668,6 +668,25 @@ POINTS = pl.DataFrame(
 ).with_columns(fn=200 - pl.col("tp"), tn=6000 - pl.col("fp"))
 
 
+def list_needed(df: pl.DataFrame, eta: float, **how: Any) -> list[float]:
+    """Return how many examples make precision known to 10 points, and to half of it, at a prevalence."""
+    widths: list[dict[str, Any]] = [{"delta": 0.1}, {"delta": 0.5, "relative": True}]
+    tables = [df.prc.sample_size(eta=eta, by="model", **width, **how) for width in widths]
+    columns = ("n_pos_needed", "n_neg_needed")
+    return [max(ends) for name in columns for ends in zip(*(t[name] for t in tables), strict=True)]
+
+
+@pytest.mark.parametrize("eta", [0.3, 0.001])
+def test_examples_needed_are_those_at_the_share_of_the_report(eta: float, tmp_path: Path) -> None:
+    """At any share of positives it takes several times as many."""
+    seen = reported(DF, tmp_path, [eta, 0.5], model="model", recall=0.5)
+    cells = " ".join(seen.within("b") + seen.within("td"))
+    for n in list_needed(DF, eta, recall=0.5):
+        assert say_number(n) in cells
+    words = f"at the scores above, where {say_eta(eta)} is positive"
+    assert any(words in text for text in seen.within("span"))
+
+
 @pytest.mark.parametrize("kind", ["sizes", "cells"])
 def test_published_points_with_numbers_of_examples(kind: str, tmp_path: Path) -> None:
     """Points have intervals, which decide; areas have none, and the page says why."""
@@ -686,8 +705,7 @@ def test_published_points_with_numbers_of_examples(kind: str, tmp_path: Path) ->
     assert "2 models, each tested on 6\u00a0200 cases, 200 of them positive (1\u00a0in\u00a031)" in box
     doubt = "What lies between two points is not known, so the area has no interval, and no lead in it"
     assert any(doubt in line for line in seen.within("li"))
-    needed = POINTS.prc.sample_size(by="model", recall=0.5, **published)
-    for n in [*needed["n_pos_needed"], *needed["n_neg_needed"]]:
+    for n in list_needed(POINTS, 0.01, recall=0.5, **published):
         assert say_number(n) in cells
     with pytest.raises(PrcError, match="guarantee= needs every distinct score"):
         POINTS.prc.report(tmp_path / "report.html", 0.1, guarantee=0.9, **how)

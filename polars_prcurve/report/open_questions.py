@@ -449,7 +449,13 @@ def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequen
     if source.within or request.confidence is None or all(row["recall"] is None for row in chosen):
         return ""
     find = _find_sizes_of_points if source.is_published else _find_sizes_of_scores
-    sizes = find(source, request, chosen).drop_nulls("recall")
+    # Ten points say nothing of a precision of 1 %, so the band is at most half as wide as that is high.
+    sizes, of_half = (
+        find(source, request, chosen, {"delta": delta, "relative": relative})
+        for delta, relative in ((0.1, False), (0.5, True))
+    )
+    both = (pl.max_horizontal(name, of_half[name]).alias(name) for name in _NEEDED)
+    sizes = sizes.with_columns(both).drop_nulls("recall")
     if source.counts_as is not None:  # weights stand for fewer examples than there are
         names = source.group_columns
         how: dict[str, Any] = {"on": names, "nulls_equal": True} if names else {"how": "cross"}
@@ -457,8 +463,14 @@ def _write_sizes(source: ReportSource, request: ReportRequest, decisions: Sequen
     return _write_size_table(source, sizes, request.confidence)
 
 
+_NEEDED = ("n_pos_needed", "n_neg_needed")
+
+
 def _find_sizes_of_scores(
-    source: ReportSource, request: ReportRequest, chosen: Sequence[Mapping[str, Any]]
+    source: ReportSource,
+    request: ReportRequest,
+    chosen: Sequence[Mapping[str, Any]],
+    width: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return the numbers of examples needed at the thresholds of chosen operating points."""
     schema = source.hashed_table.schema
@@ -466,13 +478,20 @@ def _find_sizes_of_scores(
     given = pl.DataFrame([{name: row[name] for name in asked} for row in chosen], asked, strict=False)
     given = given.unique(source.group_columns or None, keep="first", maintain_order=True)
     sizes: pl.DataFrame = source.methods.sample_size(
-        0.1, threshold=given, confidence=request.confidence, **source.group_arguments
+        eta=request.eta.exact_headline,
+        threshold=given,
+        confidence=request.confidence,
+        **width,
+        **source.group_arguments,
     )
     return sizes
 
 
 def _find_sizes_of_points(
-    source: ReportSource, request: ReportRequest, chosen: Sequence[Mapping[str, Any]]
+    source: ReportSource,
+    request: ReportRequest,
+    chosen: Sequence[Mapping[str, Any]],
+    width: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return the numbers of examples needed at chosen points: a curve of one point each is asked."""
     schema = source.hashed_table.schema
@@ -486,7 +505,8 @@ def _find_sizes_of_points(
     given = pl.DataFrame([{name: row[name] for name in asked} for row in rows], asked, strict=False)
     given = given.unique(source.group_columns or None, keep="first", maintain_order=True)
     sizes: pl.DataFrame = source.open_table(given).sample_size(
-        0.1,
+        eta=request.eta.exact_headline,
+        **width,
         recall=0.0,
         by=source.group_columns,
         rates=("recall", "fpr"),
@@ -506,14 +526,15 @@ def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: flo
     """Return the table of sizes, with what the test has beside what it takes."""
     if sizes.is_empty():
         return ""
-    level = format_level(confidence)
+    level, etas = format_level(confidence), sizes["eta"].unique().to_list()
+    where = f"where {say_eta(etas[0])} is positive" if len(etas) == 1 else "at the shares above"
     enough = pl.all_horizontal(
         pl.col("n_pos") >= pl.col("n_pos_needed"), pl.col("n_neg") >= pl.col("n_neg_needed")
     )
     if sizes.select(enough.fill_null(False).all()).item():
         words = (
-            "Precision at the scores above needs no larger test: at any share of positives its "
-            f"{level} interval is narrower than 10 points."
+            "Precision at the scores above needs no larger test: "
+            f"{where} its {level} interval is narrower than 10 points, and than half of it."
         )
         return f"<p>{escape(glue_numbers(words))}</p>"
     heads = ("Positives: in the test", "needed", "Negatives: in the test", "needed")
@@ -526,8 +547,8 @@ def _write_size_table(source: ReportSource, sizes: pl.DataFrame, confidence: flo
     head = "".join(f'<th scope="col" class="number">{name}</th>' for name in heads)
     corner = escape(" · ".join(source.group_columns))
     caption = glue_numbers(
-        f"Examples for precision within 10 points, from low to high end of its {level} interval, at the "
-        "scores above and at any share of positives. Bold: more than the test has"
+        f"Examples for precision within 10 points, or half of it if that is less, from low to high end "
+        f"of its {level} interval, at the scores above, {where}. Bold: more than the test has"
     )
     if source.counts_as is not None:
         caption += ". By its weights the test counts as so many examples as are told here"
