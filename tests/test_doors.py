@@ -36,6 +36,18 @@ def test_all_doors_lead_to_the_same_table() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("of", "namespace"),
+    [(pl.DataFrame, DataFramePrc), (pl.LazyFrame, LazyFramePrc), (pl.Expr, ExprPrc)],
+)
+def test_a_class_leads_to_its_methods(of: Any, namespace: type) -> None:
+    """So that help(pl.DataFrame.prc.compare) shows them; the attribute stays one that is not set."""
+    assert of.prc is namespace
+    assert of.prc.sweep.__doc__
+    with pytest.raises(AttributeError):
+        DF.prc = 1  # type: ignore[attr-defined]
+
+
 def test_the_typed_call_and_the_namespace_are_of_one_class() -> None:
     assert type(prc(DF)) is type(DF.prc) is DataFramePrc
     assert type(prc(DF.lazy())) is type(DF.lazy().prc) is LazyFramePrc

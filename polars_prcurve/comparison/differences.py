@@ -18,6 +18,7 @@ from polars_prcurve.comparison.point_differences import (
 from polars_prcurve.comparison.verdicts import P_VALUE, Adjust
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -121,8 +122,8 @@ def _choose_farthest(
         "model_a": pl.col("model_b"),
         "model_b": pl.col("model_a"),
         "difference": -difference,
-        "low": -pl.col("high"),
-        "high": -pl.col("low"),
+        "low": merge_zeros(-pl.col("high")),
+        "high": merge_zeros(-pl.col("low")),
     }
     leads = (pl.when(_LEADS).then(name).otherwise(other).alias(name) for name, other in turned.items())
     return chosen.with_columns(leads).drop(_ROW, _NUMBER, _LEADS, _DISTANCE, _FARTHEST)

@@ -35,6 +35,7 @@ from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, Target, direction_sign
 from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -177,7 +178,8 @@ def _add_lead(
     keys = _ranking_keys(table)
     on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64(), MODEL: table.by[MODEL]}
     leader, value = (pl.col(name).first().over(keys) for name in (MODEL, "value"))
-    ranks = ranks.with_columns(leader.alias(_LEADER), behind=(value - pl.col("value")) * sign)
+    behind = value - pl.col("value") if sign > 0 else pl.col("value") - value
+    ranks = ranks.with_columns(leader.alias(_LEADER), behind=behind)
     ranks = ranks.with_row_index(_ROW_NUMBER)
     differences = differences.with_columns(
         number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
@@ -208,8 +210,8 @@ def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> 
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_LEADER),
         pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(MODEL),
         pl.col(_IS_BEATEN) & leader_is_better,
-        low=pl.when(as_listed).then(low).otherwise(-high),
-        high=pl.when(as_listed).then(high).otherwise(-low),
+        low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
+        high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
     )
     return both_ways.with_columns(pl.col(_IS_BEATEN).any().over(*keys, MODEL))
 

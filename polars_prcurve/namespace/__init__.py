@@ -113,12 +113,20 @@ def estimate_prevalence(
     )
 
 
+class NamespaceProperty(property):
+    """A property that is its namespace where it is read from a class, as `help(pl.DataFrame.prc.curve)`."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the namespace of a frame or an expression, or the class of the namespace."""
+        return self.fget if instance is None else super().__get__(instance, owner)
+
+
 def register() -> None:
     """Make `.prc` an attribute of DataFrame, LazyFrame and Expr.
 
     It is a property, because a namespace that is registered with `polars.api` is kept on the frame: it
     would hold the old rows after an in-place `extend`, or keep the frame alive in a cycle.
     """
-    pl.DataFrame.prc = property(DataFramePrc)  # type: ignore[attr-defined]
-    pl.LazyFrame.prc = property(LazyFramePrc)  # type: ignore[attr-defined]
-    pl.Expr.prc = property(ExprPrc)  # type: ignore[attr-defined]
+    pl.DataFrame.prc = NamespaceProperty(DataFramePrc)  # type: ignore[attr-defined]
+    pl.LazyFrame.prc = NamespaceProperty(LazyFramePrc)  # type: ignore[attr-defined]
+    pl.Expr.prc = NamespaceProperty(ExprPrc)  # type: ignore[attr-defined]
