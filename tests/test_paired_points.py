@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, metrics, prc
-from tests.support.comparing import assert_same
+from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
 
@@ -87,9 +87,9 @@ def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float)
 
 
 def expected_correlation(
-    rows: list[tuple[int, int, bool]], cuts: tuple[float, float], name: str, eta: float
+    rows: list[tuple[int, int, bool, int]], cuts: tuple[float, float], name: str, eta: float
 ) -> float:
-    """The correlation of the values of both models, from whether each flags each example."""
+    """The correlation of the values of both models, from whether each flags each example, by weight."""
     metric = getattr(metrics, name)
     low, high = metric.range
 
@@ -101,11 +101,13 @@ def expected_correlation(
     rates: list[list[float]] = [[], []]  # recall and fpr of either model
     errors: list[list[float]] = [[], []]
     for positive in (True, False):
-        flags = [(a >= cuts[0], b >= cuts[1]) for a, b, label in rows if label == positive]
-        n = len(flags) + 1
-        of_a, of_b = ((sum(flag[i] for flag in flags) + 0.5) / n for i in (0, 1))
+        flags = [(a >= cuts[0], b >= cuts[1], w) for a, b, label, w in rows if label == positive]
+        total = sum(w for *_, w in flags)
+        unit = total / sum(w * w for *_, w in flags)  # what a weight of 1 counts as
+        n = total * unit + 1
+        of_a, of_b = ((sum(flag[2] for flag in flags if flag[i]) * unit + 0.5) / n for i in (0, 1))
         variances = [rate * (1 - rate) for rate in (of_a, of_b)]
-        both = sum(a and b for a, b in flags) / n
+        both = sum(w for a, b, w in flags if a and b) * unit / n
         agreement.append((both - of_a * of_b) / math.sqrt(math.prod(variances)))
         for model, rate, variance in zip((0, 1), (of_a, of_b), variances, strict=True):
             rates[model].append(rate)
@@ -120,20 +122,29 @@ def expected_correlation(
     return sum(of * a * b for of, a, b in zip(agreement, *shares, strict=True))
 
 
-@examples(40)
+@examples(60)
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), min_size=4, max_size=30),
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans(), st.integers(1, 4)),
+        min_size=4,
+        max_size=30,
+    ),
     st.integers(0, 6),
     st.sampled_from([0.001, 0.05, 0.4]),
+    st.booleans(),
 )
-def test_curved_metrics_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float) -> None:
+def test_curved_metrics_by_definition(
+    drawn: list[tuple[int, int, bool, int]], cut: int, eta: float, weighted: bool
+) -> None:
     """Ends of both bands, and the correlation of both values, make the ends of a difference."""
-    df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
-    asked: Any = {"eta": eta, "threshold": cut}
-    found = df.prc.compare(["a", "b"], metrics=CURVED, confidence=0.9, **asked)
-    points = [
-        df.prc.operating_points(score=name, metrics=CURVED, confidence=0.9, **asked) for name in "ab"
-    ]
+    df = pl.DataFrame(drawn, schema=["a", "b", "label", "w"], orient="row")
+    asked: Any = {"eta": eta, "threshold": cut, "confidence": 0.9, "metrics": CURVED}
+    if weighted:  # discordant examples of unlike weights tell no error of a difference of rates
+        asked |= {"weight": "w", "metrics": [*CURVED, "recall", "fpr"]}
+    else:
+        drawn = [(*row[:3], 1) for row in drawn]
+    found = df.prc.compare(["a", "b"], **asked)
+    points = [df.prc.operating_points(score=name, **asked) for name in "ab"]
     for row in found.to_dicts():
         name = row["metric"]
         a, b = ([point[f"{name}{end}"].item() for end in ("", "_low", "_high")] for point in points)
@@ -175,10 +186,35 @@ def test_every_door_gives_the_same(target: Any) -> None:
         assert_same(shuffled.collect(engine=engine), wide)
 
 
-def test_a_paired_interval_is_narrower() -> None:
-    df = two_models(2000)
-    long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
-    asked: Any = {"model": "model", "score": "value", "eta": 0.1, "threshold": 1.0}
+@pytest.mark.parametrize("target", [{"threshold": 0.7}, {"recall": 0.6}, {"alerts": 30, "per": 100}])
+def test_every_engine_gives_the_same_of_weights(target: Any) -> None:
+    df = two_models().with_columns(w=(pl.col("row") % 5 + 1) / 7)
+    asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], "by": "g", "weight": "w", **target}
+    wide = df.prc.compare(["a", "b"], **asked)
+    assert wide["low"].null_count() == 0
+    long = df.unpivot(["a", "b"], index=["row", "g", "label", "w"], variable_name="model")
+    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
+    assert_same(long.prc.compare(**of_long), wide)
+    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), wide)
+
+
+@pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}, {"alerts": 30, "per": 100}])
+def test_one_weight_for_all_is_no_weight(target: Any) -> None:
+    df = two_models().with_columns(light=pl.lit(0.01), heavy=pl.lit(1000))
+    asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], **target}
+    plain = df.prc.compare(["a", "b"], **asked)
+    assert plain["reliable"].any()
+    for weight in ("light", "heavy"):
+        assert_nearly(df.prc.compare(["a", "b"], weight=weight, **asked), plain)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_paired_interval_is_narrower(weight: str | None) -> None:
+    df = two_models(2000).with_columns(w=pl.col("row") % 3 + 1)
+    long = df.unpivot(["a", "b"], index=["row", "label", "w"], variable_name="model")
+    asked: Any = {"model": "model", "score": "value", "eta": 0.1, "threshold": 1.0, "weight": weight}
     asked |= {"metrics": [*LINEAR, *CURVED]}
     paired = long.prc.compare(id="row", **asked)
     apart = long.prc.compare(paired=False, **asked)
@@ -202,7 +238,7 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{"cluster": "row"}, {"weight": "w"}, {"method": "bootstrap"}])
+@pytest.mark.parametrize("options", [{"cluster": "row"}, {"method": "bootstrap"}])
 def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]) -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision", **options}
@@ -219,7 +255,6 @@ def test_what_is_refused() -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     at: Any = {"eta": 0.1, "threshold": 1.0}
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"metrics": BENEFIT, "weight": "w"}, "count discordant examples; leave out weight="),
         ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
         ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap; leave out method="),
     ]

@@ -542,12 +542,15 @@ def test_intervals_of_thresholds_as_they_stand_make_no_order_clear() -> None:
         assert decision.find_verdict() == verdict
 
 
-def test_a_page_says_why_models_are_taken_by_themselves() -> None:
+def test_weighted_models_are_compared_on_the_same_examples() -> None:
     long = paired_scores(2000, 0.3)
     said = decide(long.with_columns(w=1.0), 0.1, {"alerts": [50]}, weight="w")
-    alone = "Each model is taken by itself, since a comparison on the same examples takes no weights."
-    assert alone in said
-    assert "tested with the errors of each model by itself" in said
+    assert "on the same examples" in said
+    assert said == decide(long, 0.1, {"alerts": [50]})
+
+
+def test_an_order_is_not_clear_without_a_test_that_says_so() -> None:
+    long = paired_scores(2000, 0.3)
     one = long.with_columns(label=pl.col("row") == 7).filter(pl.col("row") < 40)
     above = pl.col("label") & (pl.col("model") == "a")
     one = one.with_columns(score=pl.when(above).then(9.0).when("label").then(0.0).otherwise("score"))

@@ -24,7 +24,9 @@ COMPARE, RANKING, DIFFERENCES = Stored("compare"), Stored("ranking"), Stored("di
 PAIRED, SOUGHT = Stored("paired_points"), Stored("sought_points")
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
-HALF_MARKED, ALL_DIFFER = col("marked") >= 0.5, col("step") == 0
+WEIGHTED = col("weights") != "none"
+HALF_MARKED, ALL_DIFFER = col("marked") >= 0.5, (col("step") == 0) & ~WEIGHTED
+ROUNDED = col("step") > 0
 FEW_SETS = col("n_sets") < 2_000
 FOUND_APART = [col("metric") == "average_precision", col("metric") == "roc_auc"]
 
@@ -137,15 +139,20 @@ FIGURES: list[Held] = [
     ),
     Sentence(
         PAGE, "Where many examples have one score, as few as {} % hold.",
-        SOUGHT(least("coverage", ~ALL_DIFFER)),
+        SOUGHT(least("coverage", ROUNDED)),
     ),
     Sentence(
         PAGE, "as wide as the interval of the rate; then at least {} % hold",
-        SOUGHT(least("coverage_of_marked", HALF_MARKED, ~ALL_DIFFER)),
+        SOUGHT(least("coverage_of_marked", HALF_MARKED, ROUNDED)),
     ),
     Sentence(
-        PAGE, "Of equal models, at most {} % were `resolved` there, and {} % at given thresholds",
-        SOUGHT(most("wrongly_resolved")), PAIRED(most("wrongly_resolved")),
+        PAGE, "at least {} % of the marked ones hold ({} cells), and at most {} % of equal models were `resolved`.",
+        SOUGHT(least("coverage_of_marked", HALF_MARKED, WEIGHTED)), SOUGHT(count(HALF_MARKED, WEIGHTED)),
+        SOUGHT(most("wrongly_resolved", WEIGHTED)),
+    ),
+    Sentence(
+        PAGE, "Of equal models without weights, at most {} % were `resolved` there, and {} % at given thresholds",
+        SOUGHT(most("wrongly_resolved", ~WEIGHTED)), PAIRED(most("wrongly_resolved")),
     ),
     Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
     Sentence(

@@ -191,6 +191,8 @@ class Sought:
     equal: bool
     step: float = 0.0
     """Scores are rounded to multiples of this, unless it is 0."""
+    weights: str = "none"
+    """Whether rows weigh 1 or 4 "at random", or 4 where "low scores" are sampled, one in four."""
 
     @property
     def shifts(self) -> tuple[float, float]:
@@ -198,6 +200,8 @@ class Sought:
 
     def find_rates(self, shift: float, eta: float) -> Rates:
         """Return recall and fpr of a model where it meets the target at prevalence eta."""
+        if self.target == "threshold":
+            return float(stats.norm.sf(self.value - shift)), float(stats.norm.sf(self.value))
         cuts = np.linspace(12.0, -10.0, 400_001)
         if self.step:  # the ends of the intervals that are rounded to one score
             cuts = np.arange(12.0, -10.0, -self.step) - self.step / 2
@@ -214,6 +218,23 @@ class Sought:
         own = rng.normal(size=len(label))
         score = share**0.5 * common + (1 - share) ** 0.5 * own + shift * label
         return np.round(score / self.step) if self.step else score
+
+    def weigh(self, drawn: pl.DataFrame, score: str, rng: np.random.Generator) -> pl.DataFrame:
+        """Return the rows with their weights; of low scores, those that are sampled."""
+        if self.weights == "none":
+            return drawn
+        if self.weights == "at random":
+            heavy = pl.Series(rng.random(drawn.height) < 0.5)
+        else:
+            heavy = drawn[score] < 1
+            is_sampled = pl.Series(rng.random(drawn.height) < 0.25)
+            drawn, heavy = drawn.filter(~heavy | is_sampled), heavy.filter(~heavy | is_sampled)
+        return drawn.with_columns(pl.when(heavy).then(4.0).otherwise(1.0).alias("weight"))
+
+    @property
+    def weighted(self) -> dict[str, str]:
+        """The argument with the weights, if there are any."""
+        return {} if self.weights == "none" else {"weight": "weight"}
 
     def compare(
         self, n_sets: int, rng: np.random.Generator, etas: Sequence[float], **asked: Any
@@ -232,8 +253,8 @@ class Sought:
                 )
                 found = long.prc.compare(model="model", paired=False, **asked)
             else:
-                wide = pl.DataFrame(columns | dict(zip("ab", scores, strict=True)))
-                found = wide.prc.compare(["a", "b"], **asked)
+                wide = self.weigh(pl.DataFrame(columns | dict(zip("ab", scores, strict=True))), "a", rng)
+                found = wide.prc.compare(["a", "b"], **asked, **self.weighted)
             parts.append(found.select("eta", "metric", "low", "high", "reliable", "resolved"))
         return pl.concat(parts)
 
@@ -261,6 +282,12 @@ SOUGHT_CELLS = [
         )
     ),
     *(Sought(200, 2_000, *target, 0.5, equal, 0.1) for target, equal in product(SOUGHT, (False, True))),
+    *(
+        Sought(200, 2_000, *target, 0.5, equal, weights=weights)
+        for weights, target, equal in product(
+            ("at random", "low scores"), [*SOUGHT, ("threshold", 2.0)], (False, True)
+        )
+    ),
 ]
 SOUGHT_METRICS = ("precision", "recall", "fpr")
 
@@ -272,7 +299,7 @@ def measure_sought_points(cell: Sought, n_sets: int, rng: np.random.Generator) -
     found = cell.compare(n_sets, rng, PAIRED_ETAS, metrics=asked)
     rates_at = {eta: [cell.find_rates(shift, eta) for shift in cell.shifts] for eta in PAIRED_ETAS}
     for eta, name in product(PAIRED_ETAS, asked):
-        moved = cell.target not in ("recall", "fpr") or name == "precision"
+        moved = cell.target not in ("recall", "fpr", "threshold") or name == "precision"
         if eta == PAIRED_ETAS[1] and not moved:
             continue  # what does not depend on the prevalence
         metric = find_point_metrics(name)[0]
@@ -292,39 +319,35 @@ class SoughtValue:
 
     sought: Sought
     shift: float = 2.0
-    weights: str = "none"
-    """Whether rows weigh 1 or 4 "at random", or 4 where "low scores" are sampled, one in four."""
 
     def draw(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
         """Return the examples of that many test sets, with their weights."""
         n = self.sought.n_pos + self.sought.n_neg
         label = np.arange(n * sets) % n < self.sought.n_pos
         score = self.sought.draw_model(self.shift, label, 0.0, rng)
-        is_heavy = rng.random(n * sets) < 0.5 if self.weights == "at random" else score < 1
-        drawn = pl.DataFrame(
-            {"set": np.arange(n * sets) // n, "label": label, "score": score, "heavy": is_heavy}
-        )
-        if self.weights == "low scores":
-            drawn = drawn.filter(~is_heavy | (rng.random(n * sets) < 0.25))
-        return drawn.with_columns(weight=pl.when("heavy").then(4.0).otherwise(1.0))
+        drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
+        return self.sought.weigh(drawn, "score", rng)
 
     @property
     def row(self) -> Row:
         of = self.sought
         row = {"n_pos": of.n_pos, "n_neg": of.n_neg, "shift": self.shift, "step": of.step}
-        return row | {"weights": self.weights, "target": of.target, "value": of.value}
+        return row | {"weights": of.weights, "target": of.target, "value": of.value}
 
 
-def seek(n_pos: int, n_neg: int, step: float = 0.0, **how: Any) -> list[SoughtValue]:
+def seek(size: Size, *, shift: float = 2.0, **how: Any) -> list[SoughtValue]:
     """Return a cell for each of the targets."""
-    return [SoughtValue(Sought(n_pos, n_neg, *target, None, True, step), **how) for target in SOUGHT]
+    return [SoughtValue(Sought(*size, *target, None, True, **how), shift) for target in SOUGHT]
 
 
 SOUGHT_VALUES = [
-    *(cell for size in SOUGHT_SIZES for cell in seek(*size)),
-    *(cell for shift in (1.0, 3.0) for cell in seek(200, 2_000, shift=shift)),
-    *(cell for size in ((50, 500, 0.5), (200, 2_000, 0.5), (200, 2_000, 0.1)) for cell in seek(*size)),
-    *(cell for weights in ("at random", "low scores") for cell in seek(200, 2_000, weights=weights)),
+    *(cell for size in SOUGHT_SIZES for cell in seek(size)),
+    *(cell for shift in (1.0, 3.0) for cell in seek((200, 2_000), shift=shift)),
+    *seek((50, 500), step=0.5),
+    *seek((200, 2_000), step=0.5),
+    *seek((200, 2_000), step=0.1),
+    *seek((200, 2_000), weights="at random"),
+    *seek((200, 2_000), weights="low scores"),
 ]
 
 
@@ -334,7 +357,7 @@ def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generat
     sought = cell.sought
     asked: dict[str, Any] = {"by": "set", "confidence": CONFIDENCE, "metrics": SOUGHT_METRICS}
     asked |= {sought.target: sought.value, "long": True}
-    asked |= {} if cell.weights == "none" else {"weight": "weight"}
+    asked |= sought.weighted
     parts: dict[str, list[pl.DataFrame]] = {"mover": [], "moving": []}
     for sets in split_sets(n_sets, len(PAIRED_ETAS) * (sought.n_pos + sought.n_neg)):
         drawn = cell.draw(sets, rng)

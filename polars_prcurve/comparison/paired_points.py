@@ -12,8 +12,8 @@ An interval is reliable if b times c is at least 25 in each class that counts. C
 and b - c independently, to the first order. The sum b + c goes along with b - c where one model finds
 nearly all of both: it would mark just the samples whose difference is too large.
 
-Both thresholds were given. Where they are found in the sample, and of metrics that are no weighted sums,
-differences are in `shared_errors`.
+Both thresholds were given. Where they are found in the sample, where examples have weights, and of
+metrics that are no weighted sums, differences are in `shared_errors`.
 
 Sources: McNemar 1947; Agresti and Min 2005 for what is added; Vickers and Elkin 2006 for net benefit.
 """
@@ -24,7 +24,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, RESERVED, SCORE
+from polars_prcurve import exact_sums
+from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, NEG, POS, RESERVED, SCORE
 from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, side_name
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.rows_per_metric import pick_by_number
@@ -36,7 +37,9 @@ STEP = f"{RESERVED}eta_step"
 """The number of a prevalence among the rows of a model."""
 ALERTS = {"pos": "tp", "neg": "fp"}
 """The column of what a model flags, by class."""
-_LEVEL, _IS_MARK, _COUNT = f"{RESERVED}level", f"{RESERVED}is_mark", f"{RESERVED}count"
+_AMOUNTS = dict(zip(ALERTS, (POS, NEG), strict=True))
+_SQUARES = {name: f"{amount}_squared" for name, amount in _AMOUNTS.items()}
+_LEVEL, _IS_MARK = f"{RESERVED}level", f"{RESERVED}is_mark"
 _SIDE_GROUPS = [side_name(GROUP, side) for side in SIDES]
 _SIDE_LEVELS = [side_name(_LEVEL, side) for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
@@ -55,28 +58,57 @@ def is_weighted_sum(metric: PointMetric) -> bool:
 def count_discordant(
     table: ScoreTable, points: pl.LazyFrame, by: Mapping[str, pl.DataType]
 ) -> pl.LazyFrame:
-    """Return the numbers of examples, by class, that one model alone flags, and of all.
+    """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
     There is a row per pair of models and STEP. `points` hold a threshold for each MODEL, GROUP and STEP.
     Examples between two thresholds are flagged alike, so they are counted together, once for all steps.
+    Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
     rows, thresholds = _number_levels(table, points, by)
     example, step = {**by, EXAMPLE: table.rows.collect_schema()[EXAMPLE]}, {**by, STEP: pl.Int64()}
-    cells = _join_sides(rows, example, [LABEL]).group_by(*_SIDE_GROUPS, LABEL, *_SIDE_LEVELS).len(_COUNT)
+    cells = _join_sides(rows, example, list(_AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    sums = [pl.col(amount).sum() for amount in _AMOUNTS.values()]
+    scaled = table.float_sums
+    squares = [
+        exact_sums.square_integer(pl.col(amount), scaled=scaled).sum().alias(_SQUARES[name])
+        for name, amount in _AMOUNTS.items()
+    ]
     steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
-    both = steps.join(cells, on=_SIDE_GROUPS)
+    both = steps.join(cells.agg(*sums, *squares), on=_SIDE_GROUPS)
     of_a, of_b = (
         (pl.col(level) >= pl.col(least)).fill_null(False)
         for level, least in zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)
     )
+    kinds = {"a": of_a & ~of_b, "b": of_b & ~of_a, "both": of_a & of_b, "n": pl.lit(True)}
     counts: dict[str, pl.Expr] = {}
-    for name, members in zip(ALERTS, (pl.col(LABEL), ~pl.col(LABEL)), strict=True):
-        kinds = {"a": of_a & ~of_b, "b": of_b & ~of_a, "n": pl.lit(True)}
+    for name, amount in _AMOUNTS.items():
+        flagged_by = {kind: pl.col(amount).filter(flagged).sum() for kind, flagged in kinds.items()}
+        square = pl.col(_SQUARES[name]).sum()
+        if scaled:
+            flagged_by = {kind: exact_sums.scale_near_one(of) for kind, of in flagged_by.items()}
+            square = exact_sums.scale_near_one(square, squares=True)
+        # What a weight of 1 counts as.
+        unit = pl.when(square > 0).then(flagged_by["n"] / square).otherwise(1.0)
         counts |= {
-            f"{RESERVED}{name}_{kind}": pl.col(_COUNT).filter(members & flagged).sum().cast(pl.Float64)
-            for kind, flagged in kinds.items()
+            f"{RESERVED}{name}_{kind}": of.cast(pl.Float64) * unit for kind, of in flagged_by.items()
         }
     return both.group_by(*_SIDE_GROUPS, STEP).agg(**counts)
+
+
+def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
+    """Return what a row adds to either class: 1, or its weight as an integer.
+
+    The models of a table have the same weights, and so the same scale.
+    """
+    if table.labelled:
+        members = (pl.col(LABEL), ~pl.col(LABEL))
+        return [of.cast(pl.Int128).alias(a) for of, a in zip(members, _AMOUNTS.values(), strict=True)]
+    amounts = [pl.col(amount) for amount in _AMOUNTS.values()]
+    if not table.float_sums:
+        return [amount.cast(pl.Int128) for amount in amounts]
+    largest = [amount.max().over(GROUP) for amount in amounts]
+    exponents = map(exact_sums.weight_exponent, largest)
+    return [exact_sums.to_integer(of, by) for of, by in zip(amounts, exponents, strict=True)]
 
 
 def _number_levels(
@@ -90,7 +122,9 @@ def _number_levels(
     of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
     thresholds = points.select(*of_model, GROUP, STEP, "tp", pl.col("threshold").alias(SCORE))
     groups = thresholds.select(*of_model, GROUP).unique()
-    rows = join_groups(table.rows.select(*of_model, EXAMPLE, SCORE, LABEL), groups, of_model).drop(MODEL)
+    columns = [LABEL] if table.labelled else list(_AMOUNTS.values())
+    rows = join_groups(table.rows.select(*of_model, EXAMPLE, SCORE, *columns), groups, of_model)
+    rows = rows.select(pl.exclude(MODEL, *columns), *_count_amounts(table))
     marks = thresholds.select(GROUP, SCORE).drop_nulls().unique().sort(GROUP, SCORE)
     levels = marks.with_row_index(_LEVEL, offset=1)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
@@ -189,5 +223,5 @@ def _has_enough_discordant() -> pl.Expr:
 
 
 def read_discordant(name: str, kind: str) -> pl.Expr:
-    """Return how many examples of a class model "a" or "b" alone flags, or all of them by "n"."""
+    """Return how many examples of a class model "a" or "b" alone flags, or "both" do; of all by "n"."""
     return pl.col(f"{RESERVED}{name}_{kind}")

@@ -87,6 +87,11 @@ class PointComparison(NamedTuple):
         """Whether thresholds are found in the sample, so that they move with it."""
         return self.target.is_found_in_sample
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether examples have weights, so that numbers of discordant ones tell no error of a sum."""
+        return isinstance(self.table, ScoreTable) and self.table.has_squares
+
 
 def check_has_point_intervals(
     table: InputTable,
@@ -105,11 +110,10 @@ def check_has_point_intervals(
     if examples == "apart":
         if clustered and weighted:
             raise PrcError(NO_WEIGHTED_CLUSTERS)
-    elif clustered or weighted:
+    elif clustered:
         of_curve = name_curve_metric(metric, target)
-        argument = "cluster=" if clustered else "weight="
         raise PrcError(
-            f"paired differences at a target count discordant examples; leave out {argument}, or take "
+            "paired differences at a target count discordant examples; leave out cluster=, or take "
             "each model by itself, by compare(model=, paired=False) of a long table"
             + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
         )
@@ -140,10 +144,12 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
     correlation = None
     if comparison.examples != "apart":
         pairs = _join_discordant(comparison, rows, pairs)
-        pairs = add_correlation(pairs, comparison.metrics, _METRIC, moving=comparison.moving)
+        pairs = add_correlation(
+            pairs, comparison.metrics, _METRIC, moving=comparison.moving, sums=comparison.has_weights
+        )
         correlation = pl.col(CORRELATION)
     differences = _add_limits(pairs, level, correlation)
-    if comparison.examples != "apart" and not comparison.moving:
+    if comparison.examples != "apart" and not comparison.moving and not comparison.has_weights:
         differences = replace_weighted_sums(differences, comparison.metrics, _METRIC, level)
     return differences.select(
         *comparison.table.group_columns,

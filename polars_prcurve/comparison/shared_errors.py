@@ -11,8 +11,8 @@ ends of their intervals, the end of the difference is as far from it as the root
 d**2 + e**2 - 2 R d e, where R is this correlation.
 
 All of it is of rates with half an example added to what either model flags alone, as in
-`paired_points`: so every rate is inside 0 and 1. Where thresholds move with the sample, the moves of a
-value are those of its band.
+`paired_points`: so every rate is inside 0 and 1. Examples count by their weights. Where thresholds move
+with the sample, the moves of a value are those of its band.
 
 Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
 """
@@ -43,12 +43,12 @@ _MOVES = dict(zip(ALERTS, MOVES.values(), strict=True))
 
 
 def add_correlation(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, *, moving: bool
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, *, moving: bool, sums: bool
 ) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
 
     `number` is the column with the number of the metric of a row. Of thresholds that are `moving`, the
-    rows have MOVES.
+    rows have MOVES. Weighted `sums` may be left null.
     """
     pairs = pairs.with_columns(
         _smooth_rate(name, side).alias(side_name(_RATES[name][0], side))
@@ -57,7 +57,9 @@ def add_correlation(
     pairs = pairs.with_columns(
         _correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()
     )
-    pairs = pairs if moving else _add_moves(pairs, metrics, number)
+    if not moving:
+        others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
+        pairs = _add_moves(pairs, others, number)
     errors = [
         sum((read_side(side, move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES
     ]
@@ -70,15 +72,16 @@ def add_correlation(
     return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
 
 
-def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str) -> pl.LazyFrame:
-    """Add how far the rates move the values at thresholds that were given. Weighted sums need it not."""
+def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str) -> pl.LazyFrame:
+    """Add how far the rates move the values at thresholds that were given; null without a metric."""
     pairs = pairs.with_columns(
         end for name, side in product(ALERTS, SIDES) for end in _bound_rate(name, side)
     )
-    others = [None if is_weighted_sum(metric) else metric for metric in metrics]
     moves = {}
     for name, side in product(ALERTS, SIDES):
-        of_metrics = (None if metric is None else _measure_move(metric, name, side) for metric in others)
+        of_metrics = (
+            None if metric is None else _measure_move(metric, name, side) for metric in metrics
+        )
         moves[side_name(_MOVES[name], side)] = pick_by_number(
             number, of_metrics, pl.lit(None, dtype=pl.Float64)
         )
@@ -87,7 +90,7 @@ def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str)
 
 def _smooth_rate(name: str, side: str) -> pl.Expr:
     """Return the rate of a class in one model, after half an example is added that it flags alone."""
-    flagged = read_side(side, ALERTS[name]) + 0.5
+    flagged = read_discordant(name, "both") + read_discordant(name, side) + 0.5
     return flagged / repeat_in_rows(read_discordant(name, "n") + 1, flagged)
 
 
@@ -103,7 +106,7 @@ def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
 def _correlate_flags(name: str) -> pl.Expr:
     """Return the correlation, among examples of a class, of being flagged by either model."""
     rates = [read_side(side, _RATES[name][0]) for side in SIDES]
-    both = read_side("a", ALERTS[name]) - read_discordant(name, "a")
+    both = read_discordant(name, "both")
     both = both / repeat_in_rows(read_discordant(name, "n") + 1, both)
     variances = [rate * (1 - rate) for rate in rates]
     return (both - rates[0] * rates[1]) / (variances[0] * variances[1]).sqrt()

@@ -114,7 +114,7 @@ def estimate_prevalence(
 
 
 class NamespaceProperty(property):
-    """A property that is its namespace where it is read from a class, as `help(pl.DataFrame.prc.curve)`."""
+    """A property that, read from a class, is its namespace, as for `help(pl.DataFrame.prc.curve)`."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the namespace of a frame or an expression, or the class of the namespace."""

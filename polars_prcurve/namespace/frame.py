@@ -1088,8 +1088,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             often both flag the same examples. Thresholds that are found here, as by `recall=0.8`, would
             be others in another test set, and intervals allow for that. Where `threshold=` gives them,
             `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
-            (Agresti and Min 2005). A `threshold` frame may have the column of models, which is `model`
-            for the names in `scores`.
+            (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
+            models, which is `model` for the names in `scores`.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval is
             adjusted for all pairs, since they were picked for their distance.

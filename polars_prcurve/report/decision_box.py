@@ -223,8 +223,6 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
         yield _UNTESTED
     elif verdict == "open":
         yield _say_open_order(decision)
-    if decision.untested_because and verdict in ("apart", "open"):
-        yield f"Each model is taken by itself, {decision.untested_because}."
     yield from describe_other_order(decision, ranks)
     row = decision.met[0].row
     if row.get("eta_low") is not None:

@@ -90,8 +90,6 @@ class Decision:
     no such test."""
     is_paired: bool = False
     """Whether the test is of examples that all models scored; otherwise each model has its own."""
-    untested_because: str = ""
-    """Why models that scored the same examples are not tested on these, as the end of a sentence."""
     at_target: Sequence[Mapping[str, Any]] = ()
     """Of published points the rows of `ranking` at the target itself, with limits; none of scores."""
     is_published: bool = False
@@ -201,10 +199,7 @@ def compare_leaders(
     )
     tested = [replace(decision, is_paired=table.is_paired) for decision in decisions]
     return [
-        replace(_add_test(source, decision, pairs), untested_because=table.unpaired_because)
-        if decision.is_headline
-        else decision
-        for decision in tested
+        _add_test(source, decision, pairs) if decision.is_headline else decision for decision in tested
     ]
 
 

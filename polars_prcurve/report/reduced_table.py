@@ -61,8 +61,6 @@ class ComparedTable(NamedTuple):
     arguments: Mapping[str, Any]
     is_paired: bool
     """Whether all models scored the same examples, and are compared on these."""
-    unpaired_because: str = ""
-    """Why models that scored the same examples are not, as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +170,6 @@ class ReportSource:
             return None
         if self.paired is None:
             return ComparedTable(self.methods, {**self.arguments, "paired": False}, is_paired=False)
-        if "weight" in self.arguments:
-            because = "since a comparison on the same examples takes no weights"
-            return ComparedTable(self.methods, {**self.arguments, "paired": False}, False, because)
         return ComparedTable(*self.paired, is_paired=True)
 
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
