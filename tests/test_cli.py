@@ -978,8 +978,8 @@ def test_a_report_of_a_field_takes_a_column_of_scores_per_model(here: Path) -> N
     WIDE.write_csv("wide.csv")
     asked = "report wide.csv --scores a,b --within site --eta field.csv --recall 0.5 --date 2026 -o"
     assert main(shlex.split(f"{asked} wide.html")) == 0
-    prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"]).write_csv("long.csv")
-    long = asked.replace("wide.csv --scores a,b", "long.csv --model model")
+    prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"], row="row").write_csv("long.csv")
+    long = asked.replace("wide.csv --scores a,b", "long.csv --model model --id row")
     assert main(shlex.split(f"{long} long.html")) == 0
     assert Path("wide.html").read_bytes() == Path("long.html").read_bytes()
 

@@ -516,10 +516,16 @@ def test_an_order_at_a_target_rests_on_a_comparison_there(
 
 
 def decide(
-    df: pl.DataFrame, eta: Any, target: dict[str, list[float]], *, id: Any = "row", **given: Any
+    df: pl.DataFrame,
+    eta: Any,
+    target: dict[str, list[float]],
+    *,
+    id: Any = "row",
+    within: Any = None,
+    **given: Any,
 ) -> str:
     """The words of the decision box, and of the methods that the page folds."""
-    source = read_source(prc, df, by=[], model="model", id=id, given=given)
+    source = read_source(prc, df, by=[], model="model", id=id, within=within, given=given)
     request = ReportRequest(read_report_eta(source, eta), target, 1000.0, 0.95, None)
     areas = source.merged.summary(request.eta.given, **source.group_arguments)
     options = rank_options(source, request, collect_points(source, request), areas)
@@ -547,6 +553,27 @@ def test_weighted_models_are_compared_on_the_same_examples() -> None:
     said = decide(long.with_columns(w=1.0), 0.1, {"alerts": [50]}, weight="w")
     assert "on the same examples" in said
     assert said == decide(long, 0.1, {"alerts": [50]})
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.parametrize("paired", [True, False])
+def test_models_of_a_field_are_compared_by_weighted_examples(paired: bool, missing: Any) -> None:
+    """Also where the table has a column called weight."""
+    part = (pl.col("row") % 3).alias("part")
+    long = paired_scores(3000, 0.3).with_columns(part, weight=pl.lit("taken"))
+    field = pl.DataFrame({"part": [0, 1, 2], "eta": [0.05, 0.2, None], "share": [3, 2, 1]})
+    how: dict[str, Any] = {"within": "part", "missing": missing, "score": "score", "label": "label"}
+    how |= {} if paired else {"id": None}
+    if missing == "drop":
+        long = long.with_columns(score=pl.when(pl.col("row") != 5).then("score"))
+    said = decide(long, field, {"alerts": [50]}, **how)
+    tested = ("was tested with the errors of each model by itself", "was tested on the same examples")
+    assert tested[paired] in said
+    assert ("a test on the same examples puts a before b" in said) is paired
+    estimate = field.with_columns(pl.col("eta").fill_null(0.1))
+    estimate = estimate.with_columns(eta_low=pl.col("eta") / 2, eta_high=pl.col("eta") * 2)
+    said = decide(long, estimate, {"alerts": [50]}, **how)
+    assert not any(words in said for words in tested)
 
 
 def test_an_order_is_not_clear_without_a_test_that_says_so() -> None:
@@ -1143,7 +1170,6 @@ def test_a_frame_of_eta_may_be_of_another_library(tmp_path: Path) -> None:
         ({"eta": None}, "within= needs eta= as a frame"),
         ({"eta": FIELD.head(1)}, "no row for 2 group.*site = s"),
         ({"eta": FIELD.with_columns(model=pl.lit("a"))}, "leave the column 'model' out of eta="),
-        ({"id": "row"}, "leave out id="),
         ({"weight": "row"}, "leave out weight="),
         ({"within": "model"}, "within= and model= both hold"),
         ({"within": []}, "within= takes the columns that tell"),

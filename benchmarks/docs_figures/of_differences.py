@@ -21,7 +21,7 @@ from .held import (
 
 PAGE = "is-it-better"
 COMPARE, RANKING, DIFFERENCES = Stored("compare"), Stored("ranking"), Stored("differences")
-PAIRED, SOUGHT = Stored("paired_points"), Stored("sought_points")
+PAIRED, SOUGHT, FIELD_PAIRS = Stored("paired_points"), Stored("sought_points"), Stored("field_pairs")
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
 WEIGHTED = col("weights") != "none"
@@ -149,6 +149,10 @@ FIGURES: list[Held] = [
         PAGE, "at least {} % of the marked ones hold ({} cells), and at most {} % of equal models were `resolved`.",
         SOUGHT(least("coverage_of_marked", HALF_MARKED, WEIGHTED)), SOUGHT(count(HALF_MARKED, WEIGHTED)),
         SOUGHT(most("wrongly_resolved", WEIGHTED)),
+    ),
+    Sentence(
+        PAGE, "In seven fields of two to ten parts (`field_pairs`, {} test sets each), at least {} % of all intervals hold, and at most {} % of equal models were `resolved`.",
+        FIELD_PAIRS(col("n_sets").min()), FIELD_PAIRS(least("coverage")), FIELD_PAIRS(most("wrongly_resolved")),
     ),
     Sentence(
         PAGE, "Of equal models without weights, at most {} % were `resolved` there, and {} % at given thresholds",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -246,3 +246,74 @@ def measure_field_areas(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
     for (kind, parts), (name, truth) in product(found.items(), field.areas.items()):
         row = {"field": field.name, "events": events, "eta": kind, "metric": name}
         yield row | measure_coverage(pl.concat(parts).filter(metric=name), truth)
+
+
+@dataclass(frozen=True)
+class FieldPair:
+    """Two models of a field, half of whose variance is shared, at a target of the field."""
+
+    field: Field
+    target: str
+    value: float
+    """A recall, or the number of alerts for each positive of the field."""
+    equal: bool
+
+    @property
+    def fields(self) -> list[Field]:
+        """The field as each model sees it: positives of the second one may score lower."""
+        lower = replace(
+            self.field, parts=tuple(replace(part, d=0.85 * part.d) for part in self.field.parts)
+        )
+        return [self.field, self.field if self.equal else lower]
+
+    @property
+    def asked(self) -> dict[str, float]:
+        if self.target == "recall":
+            return {"recall": self.value}
+        return {"alerts": self.value * float(self.field.find_rates(0.0)[2]), "per": 1}
+
+    def compare(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        frames = []
+        for i, parts in enumerate(zip(*(field.parts for field in self.fields), strict=True)):
+            n = parts[0].n_pos + parts[0].n_neg
+            label, common = np.arange(n) < parts[0].n_pos, rng.normal(size=(sets, n))
+            columns = {"set": np.arange(sets).repeat(n), "label": np.tile(label, sets)}
+            scores = {}
+            for name, part in zip("ab", parts, strict=True):
+                noise = (common + rng.normal(size=(sets, n))) * 0.5**0.5
+                scores[name] = (noise + part.d * label + part.offset).ravel()
+            frames.append(pl.DataFrame(columns | scores).with_columns(part=pl.lit(i, dtype=pl.Int64)))
+        weighted = pl.concat(frames).prc.reweight("part", self.field.frame, by="set")
+        return weighted.prc.compare(
+            ["a", "b"], by="set", weight="weight", metrics=["recall", "precision"], **self.asked
+        )
+
+    def find_difference(self, metric: str) -> float:
+        """Return the true difference of the models at the target."""
+        values = []
+        for field in self.fields:
+            recall, fpr, eta = field.find_rates(np.linspace(14, -9, 400_001))
+            rate = recall * eta + fpr * (1 - eta)
+            met = recall >= self.value if self.target == "recall" else rate <= self.asked["alerts"]
+            row = int(met.argmax() if self.target == "recall" else met.sum() - 1)
+            values.append(float(getattr(metrics, metric)(recall[row], fpr[row], eta)))
+        return values[0] - values[1]
+
+
+FIELD_PAIRS = [
+    FieldPair(field, *target, equal)
+    for field, target, equal in product(FIELDS[:7], (("recall", 0.5), ("alerts", 1.0)), (False, True))
+]
+
+
+@experiment(FIELD_PAIRS, 500)
+def measure_field_pairs(cell: FieldPair, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Differences of two models of a field at a target, by `compare` of weighted rows."""
+    found = pl.concat(cell.compare(sets, rng) for sets in split_sets(n_sets, 2 * cell.field.n_rows))
+    for metric in ("recall", "precision"):
+        if metric == cell.target:
+            continue
+        of = found.filter(metric=metric)
+        row = {"field": cell.field.name, "target": cell.target, "value": cell.value, "equal": cell.equal}
+        row |= {"metric": metric, **measure_coverage(of, cell.find_difference(metric))}
+        yield row | {"wrongly_resolved": of["resolved"].mean() if cell.equal else None}

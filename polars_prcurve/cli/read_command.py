@@ -127,10 +127,9 @@ def _make_long(
     taken = [n for n in ("model", "score") if n in schema and n not in scores and n not in used]
     long = FilePrc(table.drop(taken)).unpivot_scores(given.pop("scores"), row=EXAMPLE)
     given["model"] = "model"
-    takes_pairs = "id" in parameters and not {"counts", "within"} & given.keys()
-    if takes_pairs and is_paired:
-        # A ranking has no use for it without intervals, and at a target none of pairs with weights.
-        takes_target = not (TARGETS & given.keys() and {"weight", "cluster"} & given.keys())
+    if "id" in parameters and "counts" not in given and is_paired:
+        # A ranking has no use for it without intervals, and at a target none of pairs in clusters.
+        takes_target = not (TARGETS & given.keys() and "cluster" in given)
         has_pairs = "confidence" in given and takes_target
         given |= {"id": EXAMPLE} if has_pairs or "metric" not in parameters else {}
     return long

@@ -183,13 +183,13 @@ def compare_leaders(
     of models take (Bonferroni).
     """
     n_models = max((len(decision.met) for decision in decisions if decision.is_headline), default=0)
-    table = source.find_compared()
+    table = source.find_compared(request.eta.given)
     if table is None or request.confidence is None or n_models < 2:
         return list(decisions)
     goal = request.goals[0]
     n_all = len({option.model for decision in decisions for option in decision.options})
     pairs = table.methods.compare(
-        eta=request.eta.exact_headline,
+        eta=None if source.within else request.eta.exact_headline,
         model=source.model,
         by=source.by_columns,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
@@ -205,12 +205,14 @@ def compare_leaders(
 
 def _add_test(source: ReportSource, decision: Decision, pairs: pl.DataFrame) -> Decision:
     """Return the decision with what the pairs of its group say of its best model."""
-    best, here = decision.best, (*decision.group.values(), decision.eta)
+    best, here, keys = decision.best, tuple(decision.group.values()), source.by_columns
     if best is None:
         return decision
+    if not source.within:  # a field has one prevalence
+        here, keys = (*here, decision.eta), [*keys, "eta"]
     tests: dict[Any, LeadTest] = {}
     for row in pairs.iter_rows(named=True):
-        if tuple(row[name] for name in (*source.by_columns, "eta")) != here or row["resolved"] is None:
+        if tuple(row[name] for name in keys) != here or row["resolved"] is None:
             continue
         sides = ("model_a", "model_b", row["low"] > 0), ("model_b", "model_a", row["high"] < 0)
         for side, other, ahead in sides:

@@ -26,6 +26,7 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.table_arguments import drop_incomplete_examples, gives_squares
 from polars_prcurve.metrics.names import default_curve_metric
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import run_query
 
 _CELLS = SWEEP_COLUMNS[1:5]
@@ -48,6 +49,7 @@ class ScoreMethods(Protocol):
     def crossings(self, *values: Any, **options: Any) -> Any: ...
     def curve(self, *values: Any, **options: Any) -> Any: ...
     def sample_size(self, *values: Any, **options: Any) -> Any: ...
+    def reweight(self, *values: Any, **options: Any) -> Any: ...
 
 
 OpenTable = Callable[[Any], ScoreMethods]
@@ -82,6 +84,8 @@ class ReportSource:
     """The methods and arguments of the table of examples, if models scored the same examples."""
     within: tuple[str, ...] = ()
     """The columns that tell the parts of a field apart."""
+    field_rows: tuple[pl.DataFrame, dict[str, Any]] | None = None
+    """The examples of a field, and the arguments that say what their columns hold."""
     examples: pl.DataFrame | None = None
     """Counts of the examples themselves, where `hashed_table` holds sums of their weights."""
     counts_as: pl.DataFrame | None = None
@@ -164,13 +168,42 @@ class ReportSource:
         limits = self.merged.summary(eta, metrics=metrics, coarse=True, **arguments)
         return areas.with_columns(limits["low"].alias("value_low"), limits["high"].alias("value_high"))
 
-    def find_compared(self) -> ComparedTable | None:
-        """Return the table to compare models in; None of points and of fields of several parts."""
-        if self.is_published or self.within:
+    def find_compared(self, eta: list[float] | pl.DataFrame) -> ComparedTable | None:
+        """Return the table to compare models in; None of published points.
+
+        A field is compared by its weighted examples, unless weights cannot make it.
+        """
+        if self.is_published:
             return None
+        if isinstance(eta, pl.DataFrame) and self.within:
+            return self._weigh_field(eta)
         if self.paired is None:
             return ComparedTable(self.methods, {**self.arguments, "paired": False}, is_paired=False)
         return ComparedTable(*self.paired, is_paired=True)
+
+    def _weigh_field(self, parts: pl.DataFrame) -> ComparedTable | None:
+        """Return the examples of a field, weighted; None of counts, and of estimated prevalences."""
+        ends = [name for name in UNCERTAIN_ETA_COLUMNS[:2] if name in parts.columns]
+        is_estimate = any(parts[name].count() for name in ends)
+        if self.field_rows is None or is_estimate:
+            return None
+        rows, given = self.field_rows
+        name = "weight"
+        while name in rows.columns:
+            name += " of the field"
+        labels = {of: given[of] for of in ("label", "pos_label", "missing") if of in given}
+        keys = [key for key in (*self.by_columns, *self.within) if key in parts.columns]
+        weighted = self.open_table(rows).reweight(
+            list(self.within),
+            parts.select(*keys, "eta", "share"),
+            by=self.group_columns,
+            name=name,
+            score=given.get("score", COUNT_COLUMNS[0]),
+            **labels,
+        )
+        is_paired = "id" in given
+        arguments = {**given, "weight": name, **({} if is_paired else {"paired": False})}
+        return ComparedTable(self.open_table(weighted), arguments, is_paired)
 
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
         """Return the numbers of positives and negatives that were tested, by some columns."""
@@ -209,8 +242,6 @@ def read_source(
     given: dict[str, Any],
 ) -> ReportSource:
     """Return the source of a report, from the arguments `given` that say what the table holds."""
-    if within is not None:
-        return _read_field(open_table, frame, by=by, model=model, within=within, id=id, given=given)
     if model in [name for name in by if isinstance(name, str)]:
         raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
     has_points = bool({"rates", "sizes", "cells"} & given.keys())
@@ -223,6 +254,8 @@ def read_source(
         # So all tables of the report are of the examples that its paired leads are of.
         columns = {name: given[name] for name in ("score", "label", "weight") if name in given}
         frame = drop_incomplete_examples(frame, by=by, id=id, **columns)
+    if within is not None:
+        return _read_field(open_table, frame, by=by, model=model, within=within, id=id, given=given)
     groups, query = [*by, *list_columns("model=", model)], open_table(frame.lazy())
     if has_points:
         return _read_points(open_table, run_query(query.sweep(by=groups, **given)), model, given)
@@ -324,9 +357,7 @@ def _read_field(
 ) -> ReportSource:
     """Return the source of a report on fields of several parts: counts of each part."""
     refused = {name: given.get(name) for name in ("weight", "rates", "sizes", "cells")}
-    refuse_arguments(
-        "within= takes examples, and weighs them itself", **refused, id=list_columns("id=", id) or None
-    )
+    refuse_arguments("within= takes examples, and weighs them itself", **refused)
     parts = list_columns("within=", within)
     if not parts:
         raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
@@ -339,9 +370,20 @@ def _read_field(
     n = len(parts)
     # Between two negatives of a part there may be positives of another, so runs are not merged.
     methods = open_table(counts)
-    within_names = tuple(names[-n:])
+    field_rows = None
+    if "counts" not in given:
+        pairs = {"id": id} if list_columns("id=", id) else {}
+        field_rows = _name_groups(frame, [*by, *parts]), {**given, **pairs}
     return ReportSource(
-        methods, arguments, names[:-n], model, counts, methods, open_table, within=within_names
+        methods,
+        arguments,
+        names[:-n],
+        model,
+        counts,
+        methods,
+        open_table,
+        within=tuple(names[-n:]),
+        field_rows=field_rows,
     )
 
 
