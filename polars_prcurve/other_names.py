@@ -45,7 +45,7 @@ ARGUMENTS = {
     ("label",): "labels y_true target truth y outcome",
     ("pos_label",): "positive positive_class positive_label event_level",
     ("color", "by"): "hue color colour",
-    ("by",): "group groups group_by groupby over",
+    ("by",): "group groups group_by groupby over model models",
     ("within",): "part parts strata country countries",
     ("weight",): "weights sample_weight sample_weights",
     ("cluster",): "clusters patient",
@@ -70,11 +70,21 @@ def list_arguments_meant(name: str) -> list[str]:
     return [*meant, *(here for here in [POINT_METRICS.get(name)] if here)]
 
 
+_TARGETS = ("alerts", "per", "precision", "npv", "fdr", "lift", "predicted_positive_rate", "maximize")
+"""Targets that not every method finds which takes a threshold."""
+
+
 def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
     """Return what to do in place of an argument that only other functions have, or an empty text.
 
     `weight` is how users write the argument for weights, which must be `known`.
     """
+    if name in _TARGETS and {"threshold", "recall"} <= set(known):
+        is_command = weight.startswith("-")
+        finder = "command points" if is_command else "method operating_points"
+        return (
+            f"find the threshold by the {finder}, and pass it as {weight.replace('weight', 'threshold')}"
+        )
     if name == "within" and weight.strip("-=") in known:
         what = "command" if weight.startswith("-") else "method"
         return (

@@ -51,6 +51,7 @@ def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> 
         (prc(DF).summary, "prevalence", "'eta'"),
         (prc(DF).estimate_prevalence, "prevalence", "'eta_train'"),
         (prc(DF).compare, "models", "'model'"),
+        (prc(DF).plot.pr_curve, "model", "'by'"),
         (prc(pl.col("score")).roc_auc, "y_true", "'label'"),
         (metrics.f_beta, "betta", "'beta'"),
         (polars_prcurve.rate_interval, "level", "'confidence'"),

@@ -395,6 +395,10 @@ def test_published_rates(here: Path) -> None:
     expected = prc(roc).summary(0.01, rates=("t", "f"))
     assert_frame_equal(table("summary roc.csv --rates t f --eta 0.01"), expected, check_exact=True)
     expected = prc(roc).summary(0.01, rates=("t", "f"), sizes=(40, 900), confidence=0.9)
+    with_commas = "summary roc.csv --rates t,f --eta 0.01"
+    assert_frame_equal(table(with_commas), table("summary roc.csv --rates t f --eta 0.01"))
+    found = table("summary roc.csv --eta 0.01 --confidence 0.9 --sizes 40,900 --rates t,f")
+    assert_frame_equal(found, expected)
     found = table("summary roc.csv --rates t f --sizes 40 900 --eta 0.01 --confidence 0.9")
     assert_frame_equal(found, expected, check_exact=True)
     four = pl.DataFrame({"at": [0.5, 0.1], "a": [3, 4], "b": [1, 6], "c": [1, 0], "d": [8, 3]})
@@ -1410,6 +1414,8 @@ MISSPELT = {
     "summary scores.csv --scores score,wieght": "which is not in the table; did you mean 'weight'?",
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
+    "sample-size scores.csv --alerts 5/100": "find the threshold by the command points, and pass it as "
+    "--threshold",
     "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
     "compare scores.csv --within country": "the command reweight weighs the parts of a field: pass the",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",

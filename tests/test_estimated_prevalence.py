@@ -20,6 +20,16 @@ from tests.support.profiles import examples
 Z2 = stats.norm.ppf(0.975) ** 2
 
 
+def test_an_estimate_is_an_eta_frame_of_any_table() -> None:
+    """Its column `n` is no group, though the table may have one of that name, too."""
+    field = pl.DataFrame({"score": [0.9, 0.8, 0.6, 0.4, 0.2, 0.1]})
+    table = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [10, 90], "n": [100, 100]})
+    for confidence in (None, 0.95):
+        eta = field.prc.estimate_prevalence(0.5, confidence=confidence)
+        found = table.prc.curve(eta, counts=("n_pos", "n_neg"), confidence=0.95)
+        assert found["n"].to_list() == [6, 6]
+
+
 def reference_of(positives: list[int], negatives: list[int]) -> pl.DataFrame:
     """Counts by level, the highest score first."""
     scores = list(range(len(positives), 0, -1))

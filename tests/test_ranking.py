@@ -27,6 +27,20 @@ METRICS: dict[str, Any] = {
     "fdr": metrics.best("fdr"),
     "recall_at_precision": metrics.recall_at_precision(0.4),
 }
+NO_GAP = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "score": [6, 5, 4, 3, 2, 1] * 2})
+
+
+@pytest.mark.parametrize("metric", ["fpr", "precision"])
+def test_a_gap_of_nothing_has_no_sign(metric: str) -> None:
+    """Neither of a metric that is better if less, nor of a difference that is turned around."""
+    df = NO_GAP.with_columns(label=pl.col("score") % 2)
+    how: dict[str, Any] = {"eta": 0.1, "threshold": 3, "confidence": 0.9}
+    found = df.prc.ranking(metric=metric, **how)
+    zeros = [value for name in ("behind", "low", "high") for value in found[name] if value == 0]
+    assert len(zeros) >= 2
+    assert all(math.copysign(1, zero) == 1 for zero in zeros)
+
+
 LEAD = ["behind", "low", "high", "resolved", "reliable", "may_be_best"]
 
 

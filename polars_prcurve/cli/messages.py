@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from polars_prcurve.argument_names import suggest_arguments
@@ -113,6 +113,8 @@ class RaisingParser(argparse.ArgumentParser):
 
     def parse_known_args(self, *args: Any, **options: Any) -> Any:
         """Parse the words of this command; raise for words that it does not take."""
+        if args and args[0] is not None:
+            args = (self._split_columns(args[0]), *args[1:])
         namespace, unknown = super().parse_known_args(*args, **options)
         if unknown:
             word = next((word for word in unknown if word.startswith("-")), unknown[0])
@@ -123,6 +125,18 @@ class RaisingParser(argparse.ArgumentParser):
                 f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r}, too"
             )
         return namespace, unknown
+
+    def _split_columns(self, words: Sequence[str]) -> list[str]:
+        """Return the words; of options that take several, one word with commas becomes these.
+
+        A name may have commas, so a word stays whole if others follow it.
+        """
+        numbers = {flag: action.nargs for action in self._actions for flag in action.option_strings}
+        split: list[str] = []
+        for before, word, after in zip(["", *words], words, [*words[1:], "-"], strict=False):
+            parts = word.split(",")
+            split += parts if numbers.get(before) == len(parts) and after.startswith("-") else [word]
+        return split
 
     def _suggest_options(self, name: str) -> str:
         """Return a hint at the option that is meant: what others call so, or one spelt alike."""

@@ -117,7 +117,10 @@ def read_eta(
                 "names them, out of the eta= frame"
             )
         grid = _read_eta_frame(eta, table.group_columns, set(makes), has_own, confidence)
-        check_forgotten_groups("eta", grid.carried, table.schema)
+        # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
+        is_estimate = "shift_p_value" in grid.carried
+        others = (name for name in grid.carried if not (is_estimate and name == "n"))
+        check_forgotten_groups("eta", others, table.schema)
         return replace(grid, shared=shared)
     values = read_eta_list(eta)
     if None in values and not has_own:
