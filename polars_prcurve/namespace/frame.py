@@ -879,8 +879,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         order asked:
 
         - `eta`: Float64, a group's own prevalence filled in
-        - `n_pos`, `n_neg`: Int64, the totals of the group; with weights and `within` Float64, sums of
-          weights and not numbers of examples
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights and `within`; the totals of the group, which
+          are sums of weights then, and not numbers of examples
         - `metric`: String
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
@@ -1820,8 +1820,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         One row per `by` group and target:
 
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
-        - `n_pos`, `n_neg`: Int64, the numbers in the table; with weights Float64, sums of weights and
-          not numbers of examples
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table, or sums of weights,
+          which are not numbers of examples
         - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is
           so at all prevalences, null if the interval of recall reaches down to 0. `sample_size` asks
           for the same band.
