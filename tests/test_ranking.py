@@ -165,6 +165,22 @@ def test_own_prevalences_that_differ() -> None:
     assert unlike.prc.ranking([0.3, 0.1]).height == 6
 
 
+@pytest.mark.parametrize(
+    "asked", [{"metric": "roc_auc"}, {"metric": "recall", "threshold": 0.5}], ids=str
+)
+@pytest.mark.parametrize("confidence", [None, 0.9])
+@pytest.mark.parametrize("by", [None, "g"])
+def test_what_does_not_depend_on_prevalence_needs_none(
+    asked: dict[str, Any], confidence: float | None, by: str | None
+) -> None:
+    unlike = DF.filter((pl.col("model") != "b") | pl.col("label") | (pl.col("id") > 9))
+    how: dict[str, Any] = {"confidence": confidence, "by": by, **asked}
+    found, at_eta = (unlike.prc.ranking(eta, **how) for eta in (None, 0.1))
+    assert_same(found.drop("eta"), at_eta.drop("eta"))
+    assert found["eta"].null_count() > 0
+    assert_same(unlike.lazy().prc.ranking(**how).collect(engine="streaming"), found)
+
+
 def test_prevalences_per_group() -> None:
     frame = pl.DataFrame(
         {"g": [1, 0, 0], "eta": [0.01, 0.3, 0.1], "note": ["one", "more", "less"]},

@@ -39,7 +39,7 @@ from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
@@ -81,6 +81,8 @@ def build_ranking_table(
         grid = grid.require_exact("a ranking at a target")
     elif uncertainty is None:
         grid = grid.require_exact("a ranking without confidence=", carrier="confidence=")
+    depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
+    grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     columns = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
     chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]
@@ -88,6 +90,8 @@ def build_ranking_table(
         values = build_summary_table(table, grid, [metric], uncertainty=uncertainty, coarse=coarse)
     else:
         values = build_points_table(table, grid, targets, [metric.alias("value")])
+    if not grid.shared:  # models of different prevalences are ranked, too
+        values = values.with_columns(find_shared_eta(table.group_columns))
     ranks = _add_ranks(table, values, sign)
     if coarse:
         ranks = _add_limits(table, ranks, sign)

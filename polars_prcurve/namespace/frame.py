@@ -1274,7 +1274,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`; None only if all groups share one prevalence.
+            As in `curve`; None only if all groups share one prevalence, or if the metric does not
+            depend on it, as `roc_auc`.
         model
             The column that names the model, of any sortable dtype.
         metric
@@ -1303,7 +1304,7 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
         -------
         One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last:
 
-        - `eta`: Float64
+        - `eta`: Float64; null where own prevalences differ
         - `model`: as in the table
         - `value`: Float64, null where the metric is undefined
         - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that

@@ -257,7 +257,9 @@ def same_eta_check() -> Check:
 
 def find_shared_eta(keys: Iterable[str]) -> pl.Expr:
     """Return the prevalence that all rows of equal `keys` share, or null if they have different ones."""
-    least, most = (end.over(*keys) for end in (pl.col("eta").min(), pl.col("eta").max()))
+    least, most, names = pl.col("eta").min(), pl.col("eta").max(), list(keys)
+    if names:
+        least, most = least.over(names), most.over(names)
     return pl.when(most <= least * (1 + _ROUNDING)).then(least).alias("eta")
 
 
