@@ -108,7 +108,7 @@ def _refuse_unlike_points(table: InputTable, targets: Sequence[Target]) -> None:
         raise PrcError(
             f"{table.argument}= holds points, and the first one that reaches recall={recall} may be far "
             "above it in one model, and near it in another; leave out recall=, and pass "
-            f"metric=metrics.precision_at_recall({recall}), which takes all models at that recall; "
+            f'metric="precision_at_recall({recall})", which takes all models at that recall; '
             "coarse=True adds what may lie between points, and "
             f".prc.operating_points(recall={recall}) lists the points"
         )

@@ -1426,7 +1426,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
             column of models, with one threshold for each. The operating points are the same at all
             prevalences, and a formula says where they trade places (see `crossing`). For a metric of
-            your own the difference is scanned.
+            your own the difference is scanned. Of published points each model has its first that meets
+            the target, and these may be at unlike recalls.
 
         Returns
         -------
