@@ -1983,8 +1983,9 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             Group columns, and the column that names the models to choose from, if there is one.
         within
             Columns that tell the parts of a field apart, as in `curve`: the page is of the whole field,
-            and `eta` is then a frame with a row per part. It has no charts over other prevalences, no
-            comparison of models in pairs and no numbers of examples needed, and says so.
+            and `eta` is then a frame with a row per part. It has no charts over other prevalences and no
+            numbers of examples needed, and says so. The lead at the target is tested by examples that
+            are weighted for the field, if prevalences are no estimates.
         id
             The column or columns that tell the examples of a group apart, if models scored the same
             examples. Leads are then compared in pairs, as in `ranking`, and `missing="drop"` leaves out

@@ -243,7 +243,7 @@ def _doubt_field(source: ReportSource) -> Iterator[Doubt]:
     if source.model is not None:
         yield Doubt(
             f"Which model has the higher {source.metric_words} in the field.",
-            "Models are compared here at the targets alone, and by intervals, not in pairs.",
+            "Models are compared here at the targets alone.",
         )
 
 
