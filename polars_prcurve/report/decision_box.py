@@ -20,6 +20,7 @@ from polars_prcurve.report.html_parts import (
     Markup,
     escape,
     join_names,
+    list_few,
     name_cell,
     wrap_scrolling,
     write_caption,
@@ -260,11 +261,11 @@ def _say_open_order(decision: Decision) -> str:
     another = "so another test set may put them in another order."
     if decision.lead_tests is None:
         near = [option.model for option in decision.met[1:] if _is_near(decision.met[0], option, merit)]
-        return f"The intervals of {join_names([first, *_list_few(near)])} overlap, {another}"
+        return f"The intervals of {join_names([first, *_list_models(near)])} overlap, {another}"
     test = _say_examples(decision)
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "open"]
     if near:
-        names = join_names([first, *_list_few(near)])
+        names = join_names([first, *_list_models(near)])
         said = f"A test {test} cannot tell {names} apart, {another}"
         untold = [option for option in decision.met[1:] if option.model in near]
         if all(_is_near(decision.met[0], option, merit) for option in untold):
@@ -272,18 +273,15 @@ def _say_open_order(decision: Decision) -> str:
         which = "The intervals shown are for these scores as they stand"
         return f"{said} {which}; that set would choose others."
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
-    over = join_names(_list_few(near))
+    over = join_names(_list_models(near))
     return (
         f"A lead of {first} over {over} is likely, by a test {test}: its interval leaves out 0, but few "
         "examples are behind it."
     )
 
 
-def _list_few(models: Sequence[Any]) -> list[str]:
-    """Return the names of the first few models, and how many more there are."""
-    names = [name_value(model) for model in models[:_MOST_BARS]]
-    more = len(models) - _MOST_BARS
-    return names if more <= 0 else [*names[:-1], f"{more + 1} others"]
+def _list_models(models: Sequence[Any]) -> list[str]:
+    return list_few([name_value(model) for model in models], _MOST_BARS - 1)
 
 
 def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 
@@ -25,6 +25,12 @@ def join_names(names: Iterable[str]) -> str:
     """Return names as a list in words: `a`, `a and b`, or `a, b and c`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def list_few(names: Sequence[str], most: int = 5) -> list[str]:
+    """Return the first names, and how many others there are, if these are several."""
+    more = len(names) - most
+    return [*names] if more <= 1 else [*names[:most], f"{more} others"]
 
 
 def wrap_scrolling(table: str, label: str) -> str:

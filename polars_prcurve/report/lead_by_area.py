@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.decision_box import find_color, name_value, say_group, write_warning
-from polars_prcurve.report.html_parts import Markup, escape, join_names
+from polars_prcurve.report.html_parts import Markup, escape, join_names, list_few
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
@@ -100,26 +100,36 @@ def _describe_certainty(
     level = format_level(request.confidence).replace(" ", "\u00a0")
     if first["resolved"]:
         return f" With {level} confidence this is the right order."
-    open_names = [name_value(row["model"]) for row in others if row["resolved"] is False]
-    if len(open_names) > 5:
-        open_names = [*open_names[:5], f"{len(open_names) - 5} others"]
-    second = others[0]
-    if second["low"] is not None and second["low"] > 0 and len(open_names) == 1:
-        return (
-            " The interval of the difference leaves out 0, so a lead is likely; but it is known to be "
-            "too narrow."
-        )
-    others_open = join_names(open_names) if open_names else "the next"
-    return f" By this test {others_open} cannot be told apart from it."
+    near = [row for row in others if row["resolved"] is False]
+    return f" By this test {say_open_leads(near or others[:1])}."
+
+
+def say_open_leads(near: Sequence[Mapping[str, Any]]) -> str:
+    """Return which models a test does not put behind the first one for certain, as clauses.
+
+    They are rows of a ranking. A lead is likely if its interval leaves out 0 and is not reliable.
+    """
+    clauses = []
+    likely = [row for row in near if row["low"] is not None and row["low"] > 0]
+    alike = [row for row in near if row not in likely]
+    if alike:
+        clauses.append(f"{_name_models(alike)} cannot be told apart from it")
+    if likely:
+        doubt = "though so few examples decide that its interval may be too narrow"
+        clauses.append(f"a lead over {_name_models(likely)} is likely, {doubt}")
+    return "; ".join(clauses)
+
+
+def _name_models(rows: Sequence[Mapping[str, Any]]) -> str:
+    return join_names(list_few([name_value(row["model"]) for row in rows]))
 
 
 def _describe_limits(first: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
     """Return whether another model may be ahead, for all that is known between published points."""
-    rivals = [name_value(row["model"]) for row in others if row["may_be_best"]]
+    rivals = [row for row in others if row["may_be_best"]]
     if not rivals:
         return " Whatever lies between the points, it is first."
-    rivals = rivals if len(rivals) <= 5 else [*rivals[:5], f"{len(rivals) - 5} others"]
     return (
-        f" What lies between the points may put {join_names(rivals)} ahead: its area may be anything "
+        f" What lies between the points may put {_name_models(rivals)} ahead: its area may be anything "
         f"from {first['value_low']:.3f} to {first['value_high']:.3f}."
     )

@@ -32,10 +32,12 @@ from polars_prcurve.report.html_parts import (
     Markup,
     escape,
     join_names,
+    list_few,
     name_cell,
     wrap_scrolling,
     write_caption,
 )
+from polars_prcurve.report.lead_by_area import say_open_leads
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest, say_number
 
@@ -120,7 +122,7 @@ def describe_wrong_way(source: ReportSource, areas: pl.DataFrame) -> str:
     if not wrong:
         return ""
     names = [name for name, _ in wrong if name]
-    of = f" of {join_names(_list_names(names))}" if names else ""
+    of = f" of {join_names(list_few(names))}" if names else ""
     return f"The scores{of} rank the wrong way round: pass -score."
 
 
@@ -136,12 +138,6 @@ def _find_wrong_ways(source: ReportSource, areas: pl.DataFrame) -> list[tuple[st
     return list(found.items())
 
 
-def _list_names(names: Sequence[str]) -> list[str]:
-    """Return the first few names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return [*names[:_MOST_NAMES], f"{more} more"] if more > 0 else [*names]
-
-
 def _doubt_direction(source: ReportSource, areas: pl.DataFrame) -> Iterator[Doubt]:
     """Yield what is known of scores that rank the wrong way round."""
     sentence = describe_wrong_way(source, areas)
@@ -150,7 +146,7 @@ def _doubt_direction(source: ReportSource, areas: pl.DataFrame) -> Iterator[Doub
             f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
             for _, row in _find_wrong_ways(source, areas)
         ]
-        known = f"{sentence[:-1]}. The ROC AUC, {join_names(_list_names(ends))}, is below a half."
+        known = f"{sentence[:-1]}. The ROC AUC, {join_names(list_few(ends))}, is below a half."
         yield Doubt("What the model can do.", known)
 
 
@@ -190,7 +186,7 @@ def _doubt_everything(
     elif request.confidence is None:
         yield Doubt("How sure any of this is.", "This report was made without intervals.")
     elif names := _list_unknown_sizes(source, tables.areas):
-        who = join_names(_list_names(names))
+        who = join_names(list_few(names))
         yield Doubt(
             f"How sure the numbers of {who} are.",
             "Their rates come without numbers of examples, so they have no interval, and an order with "
@@ -322,12 +318,7 @@ def _doubt_order(
     first, names = name_value(leader["model"]), [name_value(row["model"]) for row in near]
     remedy = _say_factor(source, near[0], place)
     if len(near) > 1:
-        few = names[:_MOST_NAMES]
-        others = join_names([*few, f"{len(names) - len(few)} more"] if len(names) > len(few) else few)
-        known = (
-            f"In the test {first} comes first ({leader['value']:.3f}), but {others} cannot be told "
-            "apart from it."
-        )
+        known = f"In the test {first} comes first ({leader['value']:.3f}): {say_open_leads(near)}."
         return Doubt(question, known, remedy)
     row = near[0]
     if row["behind"] == 0:
@@ -343,8 +334,8 @@ def _doubt_order(
         )
     question = f"How far {first} is ahead in {source.metric_words} {place}."
     known = (
-        f"{lead}. That leaves out 0, so a lead is likely; but such intervals are known to be too "
-        "narrow here."
+        f"{lead}. That leaves out 0, so a lead is likely, though so few examples decide that the "
+        "interval may be too narrow."
     )
     return Doubt(question, known, remedy)
 

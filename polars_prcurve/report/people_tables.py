@@ -36,7 +36,7 @@ class _Cell:
     merit: float | None
     """The number, of which greater is better; None if neither is."""
     mark: str = ""
-    """A dagger if the interval is known to be too narrow, or if few false alerts are behind it."""
+    """A dagger if the interval is not known to hold, or if few false alerts are behind it."""
 
     def write(self, *, is_best: bool) -> str:
         """Return the cell as HTML."""
@@ -265,7 +265,7 @@ def _explain_marks(
     if source.model is not None:
         yield "Bold: the best in the test."
     if "†" in marks:
-        yield "† The interval is known to be too narrow: too few examples decide about it."
+        yield "† So few examples decide about it that the interval may be too narrow."
     if "‡" in marks:
         yield f"‡ Fewer than {FEW_FALSE_ALERTS} false alerts are behind it."
     if any(len(question.cells) < len(questions[0].cells) for question in questions):

@@ -14,13 +14,12 @@ from typing import Any
 from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.number_words import say_count, say_share, say_shares
 from polars_prcurve.report.decisions import Decision
-from polars_prcurve.report.html_parts import join_names
+from polars_prcurve.report.html_parts import join_names, list_few
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
 _AT_TARGET = {"recall": "precision_at_recall", "precision": "recall_at_precision"}
 """The curve metric that takes all models at a target."""
-_MOST_NAMES = 6
 
 
 def rank_at_target(
@@ -76,13 +75,13 @@ def _say_where(decision: Decision) -> str:
         return ""
     names = [format_value("", option.model) for option in met]
     places = [f"{name} {verb.format(text)}" for name, text in zip(names, said, strict=True)]
-    return join_names(_list_few(places))
+    return join_names(list_few(places))
 
 
 def _say_order_at_target(decision: Decision) -> str:
     """Return which model is first at the target itself, and which others may be."""
     first, *others = decision.at_target
-    rivals = _list_few([format_value("", row["model"]) for row in others if row["may_be_best"]])
+    rivals = list_few([format_value("", row["model"]) for row in others if row["may_be_best"]])
     name = format_value("", first["model"])
     if decision.goal.criterion == "precision":  # recall of a listed point is the least that there is
         if not rivals:
@@ -101,8 +100,3 @@ def _say_order_at_target(decision: Decision) -> str:
     if rivals:
         return f"{order}; what lies between the points may put {join_names(rivals)} ahead."
     return f"{order}; whatever lies between the points, {name} is first there."
-
-
-def _list_few(texts: Sequence[str]) -> list[str]:
-    more = len(texts) - _MOST_NAMES
-    return [*texts] if more <= 0 else [*texts[:_MOST_NAMES], f"{more} more"]
