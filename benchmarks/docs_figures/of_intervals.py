@@ -25,7 +25,7 @@ from .held import (
 PAGE, LARGE = "uncertainty", "how-large"
 AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
-VALUES = Stored("sought_values")
+VALUES, AT_FPR, ALLOWED = Stored("sought_values"), Stored("recall_at_fpr"), col("allowed")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
 # Seen in simulation ---------------------------------------------------------------------------
@@ -196,6 +196,11 @@ FIGURES: list[Held] = [
     ),
     Sentence(PAGE, "Jeffreys has {} % at the least.", MISSED(least(pl.min_horizontal(OWN_BANDS), JEFFREYS))),
     Sentence(PAGE, "with {} test sets a cell ({}), from 20 positives and 20 negatives to 1 000 and 20 000.", EVERYWHERE(col("n_sets").min()), EVERYWHERE(standard_error())),
+    Sentence(
+        PAGE, "(`recall_at_fpr`, {} test sets a cell): where the fpr allows 10 negatives or more, {} to {} % hold; where it allows 5, {} to {} %, and where it allows one, as little as {} %.",
+        AT_FPR(col("n_sets").min()), AT_FPR(least("coverage", ALLOWED >= 10)), AT_FPR(most("coverage", ALLOWED >= 10)),
+        AT_FPR(least("coverage", ALLOWED == 5)), AT_FPR(most("coverage", ALLOWED == 5)), AT_FPR(least("coverage", ALLOWED == 1)),
+    ),
     Sentence(
         PAGE, "In {} cells of {} or {} test sets with scores that all differ, the intervals of precision, recall and fpr, at prevalences of 0.1 and 0.001, hold {} % on average.",
         VALUES(count(col("coverage").is_not_null(), PLAIN)), VALUES(col("n_sets").min()), VALUES(col("n_sets").max()),

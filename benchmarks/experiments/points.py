@@ -376,6 +376,30 @@ def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generat
         yield cell.row | is_row | shares | {"coverage_as_it_stands": as_it_stands}
 
 
+ALLOWED_SIZES: tuple[Size, ...] = ((200, 2_000), (1_000, 1_000))
+ALLOWED = [*product((1.0, 2.0, 3.0), ALLOWED_SIZES, (1, 2, 5, 10, 20, 100))]
+"""The d' of one model, the size of the test set, and the number of negatives that an fpr allows."""
+
+
+@experiment(ALLOWED, 500)
+def measure_recall_at_fpr(
+    cell: tuple[float, Size, int], n_sets: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    """Intervals of `recall_at_fpr` by `summary(method="bootstrap")`."""
+    shift, (n_pos, n_neg), allowed = cell
+    fpr, n, parts = allowed / n_neg, n_pos + n_neg, []
+    for sets in split_sets(n_sets, 3 * n):
+        label = np.arange(n * sets) % n < n_pos
+        score = rng.normal(size=n * sets) + shift * label
+        drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
+        asked: dict[str, Any] = {"confidence": CONFIDENCE, "method": "bootstrap", "n_resamples": 300}
+        found = drawn.prc.summary(by="set", metrics=metrics.recall_at_fpr(fpr), seed=1, **asked)
+        parts.append(found.select("low", "high", "reliable"))
+    truth = float(stats.norm.sf(stats.norm.isf(fpr) - shift))
+    where = {"n_pos": n_pos, "n_neg": n_neg, "shift": shift, "allowed": allowed}
+    yield where | measure_coverage(pl.concat(parts), truth)
+
+
 # The best threshold ---------------------------------------------------------------------------
 
 MAXIMA = [
