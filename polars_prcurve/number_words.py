@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -12,6 +12,8 @@ NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 580`."""
+_TWO_DIGITS = 0.0995
+"""Shares from this up are whole numbers of percent in two digits."""
 
 _INSIDE_NUMBER = re.compile(
     r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
@@ -39,30 +41,53 @@ def say_count(number: float) -> str:
 def say_share(share: float) -> str:
     """Return a share in percent, as `3.7 %`, and below a tenth of a percent as `1 in 2 580`."""
     if 0 < share < _ONE_IN_BELOW:
-        return glue_numbers(f"1 in {say_count(round(1 / share))}")
+        return glue_numbers(f"1 in {format_count(round(float(f'{1 / share:.3g}')))}")
     if 0.95 <= share < 1:  # 99.96 % is not 100 %
-        text = f"{100 * share:.{min(1 - math.floor(math.log10(100 * (1 - share))), 8)}f}"
+        zeros = -math.floor(math.log10(100 * (1 - share)))
+        text = f"{100 * share:.{min(zeros if zeros > 1 else zeros + 1, 8)}f}"
         return f"{float(text):.10g}{NO_BREAK}%"
     return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
 
 
 def say_shares(shares: Sequence[float]) -> list[str]:
-    """Return the shares of one sentence in one unit.
+    """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 
-    All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent.
+    All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent. From
+    10 % up all have equal decimals, the fewest in which those that differ in `say_share` still differ
+    and none reads as 100 %. Below 10 % each has two digits, with zeros if one needs its second digit.
     """
-    is_rare = 0 < max(shares, default=0) < _ONE_IN_BELOW
-    return [
-        say_share(share)
-        if is_rare == (0 < share < _ONE_IN_BELOW)
-        else _say_other_unit(share, is_rare=is_rare)
-        for share in shares
-    ]
+    said = [say_share(share) for share in shares]
+    if 0 < max(shares, default=0) < _ONE_IN_BELOW:
+        return [words if share > 0 else "0" for share, words in zip(shares, said, strict=True)]
+    if len(set(said)) < 2:
+        return said
+    large = {share for share in shares if _TWO_DIGITS <= share < 1}
+    small = [share for share in shares if 0 < share < _TWO_DIGITS]
+    decimals = _count_decimals(large)
+    has_zeros = any(not _write_two_digits(share).endswith("0") for share in small)
+    for number, share in enumerate(shares):
+        if share in large:
+            said[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
+        elif 0 < share < 1:
+            text = _write_two_digits(share)
+            said[number] = f"{text if has_zeros else text.rstrip('0').rstrip('.')}{NO_BREAK}%"
+    return said
 
 
-def _say_other_unit(share: float, *, is_rare: bool) -> str:
-    """Return 0 without a unit, beside `1 in 2 580`, or a small share in percent, as `0.039 %`."""
-    return "0" if is_rare else f"{Decimal(f'{100 * share:.2g}'):f}{NO_BREAK}%"
+def _count_decimals(shares: Collection[float]) -> int:
+    """Return the fewest decimals of percents that tell shares apart, and from 100 %."""
+    different = len(set(map(say_share, shares)))
+
+    def tell_apart(decimals: int) -> bool:
+        said = {f"{100 * share:.{decimals}f}" for share in shares}
+        return len(said) >= different and not any(text.startswith("100") for text in said)
+
+    return next(filter(tell_apart, range(8)), 8)
+
+
+def _write_two_digits(share: float) -> str:
+    """Return a share in percent without its sign, in two digits and without an exponent: `4.0`."""
+    return f"{Decimal(f'{100 * share:#.2g}'):f}"
 
 
 def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:

@@ -656,8 +656,8 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 037", "1 in 2 000 to 1 in 1 500")),
-        ((1 / 1037, 1 / 2000, 0.001), ("0.096 %", "0.05 % to 0.1 %")),
+        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1 040", "1 in 2 000 to 1 in 1 500")),
+        ((1 / 1037, 1 / 2000, 0.001), ("0.096 %", "0.050 % to 0.10 %")),
         ((0.03, 2e-7, 0.9), ("3 %", "0.00002 % to 90 %")),
         ((1e-5, 0.0, 1e-4), ("1 in 100 000", "0 to 1 in 10 000")),
         ((0.0, 0.0, 0.03), ("0 %", "0 % to 3 %")),
@@ -666,6 +666,34 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 )
 def test_a_share_and_its_interval_have_one_unit(numbers, words):
     assert tuple(map(plain, say_estimate(*numbers))) == words
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ([0.999916, 0.998], ["99.99 %", "99.80 %"]),
+        ([0.9973, 0.7231], ["99.7 %", "72.3 %"]),
+        ([0.952, 0.17], ["95 %", "17 %"]),
+        ([0.988, 0.983, 0.9916], ["98.8 %", "98.3 %", "99.2 %"]),
+        ([0.999992, 0.999987], ["99.9992 %", "99.9987 %"]),
+        ([0.999967, 0.999967], ["99.997 %", "99.997 %"]),
+        ([0.04, 0.035, 0.12], ["4.0 %", "3.5 %", "12 %"]),
+        ([0.95, 0.05], ["95 %", "5 %"]),
+        ([1.0, 0.98, 0.0], ["100 %", "98 %", "0 %"]),
+    ],
+)
+def test_shares_of_one_comparison_have_equal_digits_and_no_more_than_tell_them_apart(shares, words):
+    assert [*map(plain, say_shares(shares))] == words
+
+
+def test_numbers_at_points_have_the_digits_of_their_title():
+    parts = [draw_scores(pos=300, neg=3_000, model=model) for model in "ab"]
+    better = parts[0].with_columns(pl.col("score") + 4 * pl.col("label"))
+    frame = pl.concat([better, parts[1]])
+    chart = charts.gain_curve(frame.prc.curve(0.05, by="model"))
+    marks = {plain(row["recall_label"]) for row in records(chart, "mark")}
+    assert marks <= set(re.findall(r"[\d.]+ %", heading(chart)))
+    assert len({len(mark.partition(".")[2]) for mark in marks}) == 1
 
 
 def test_titles_say_shares_of_rare_and_common_positives_in_one_unit():

@@ -345,7 +345,7 @@ def test_promises(tmp_path: Path) -> None:
     }
     interval = DF.filter(model=found["model"][0]).prc.operating_points(0.3, **chosen)
     assert interval["recall_low"].item() < 0.5
-    beyond = "each of its ends may be wrong with 2.5\u00a0%, and the promise with 5\u00a0%"
+    beyond = "each of its ends is wrong in 2.5\u00a0% of test sets, and the promise in 5\u00a0%"
     assert beyond in said
     assert beyond not in find_box(reported(DF, tmp_path, 0.3, guarantee=0.95, confidence=None, **how))
     unmet = points.filter(pl.col("threshold").is_null())
@@ -1084,8 +1084,7 @@ def test_a_field_of_parts(tmp_path: Path) -> None:
     assert {"Other fields.", "How many examples would settle it."} <= set(seen.within("b"))
     assert any("Errors of areas are those of samples of the parts" in text for text in seen.within("p"))
     assert any(
-        "of several parts, weighted for the field, which tell as much as" in text
-        for text in seen.within("p")
+        "of several parts, weighted for the field, which counts as" in text for text in seen.within("p")
     )
 
 

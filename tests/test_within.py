@@ -810,5 +810,5 @@ def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
         decision_curve(risks.prc.decision_curve(ETAS, within="c", probabilities=[0.1, 0.5, 0.7])),
     ):
         told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
-        assert "of several parts, weighted for the field, which tell as much as 10 positives" in told
+        assert "of several parts, weighted for the field, which counts as 10 positives" in told
         assert "Dotted: fewer than 5 false alerts" in told

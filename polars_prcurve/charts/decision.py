@@ -52,7 +52,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
 from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_count, say_estimate, say_share
+from polars_prcurve.number_words import say_count, say_estimate, say_share, say_shares
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = ("net_benefit_low", "net_benefit_high")
@@ -77,7 +77,7 @@ def decision_curve(
 ) -> Chart:
     """Decision curves from the table of `decision_curve`, in any row order: net benefit by risk.
 
-    A line is what acting on the model is worth, in true cases after false alarms are paid for, at each
+    A line is what acting on the model is worth, in true cases after false alerts are paid for, at each
     risk at which a user would act. The grey lines are treating everybody and treating nobody. A model
     is worth using where its line is above both. The shade is the table's interval. A line is dotted
     where fewer than five false positives are behind it, and has no shade there.
@@ -129,7 +129,7 @@ def decision_curve(
         "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     )
     note = (
-        "A false alarm costs p / (1 \u2212 p) of a true case at the risk p",
+        "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
         *(["Grey lines: treating all, and none"] if channels.facet is not None else []),
         picked,
         *([f"Shaded: {level}"] if band else []),
@@ -139,7 +139,7 @@ def decision_curve(
     )
     text = ChartText(
         title,
-        f"Net benefit: true cases per {_say_events(curves)} cases, after false alarms are paid for, "
+        f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for, "
         f"{describe_etas(curves)}".rstrip(" ,"),
         note,
         _find_title(curves, channels) or "What acting on the model is worth, by risk",
@@ -414,14 +414,14 @@ def _find_sure_range(rows: pl.DataFrame) -> str:
     if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
         return ""
     sure = longest
-    low, high = (say_share(sure[_RISK][k]) for k in (0, -1))
+    low, high = say_shares([sure[_RISK][k] for k in (0, -1)])
     return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
 
 
 def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
     """Return what each line nets at the risk where one of them leads treating all and none by most.
 
-    Risks at which few false alarms are behind a line are passed over, if there are others.
+    Risks at which few false alerts are behind a line are passed over, if there are others.
     """
     known = find_few_false_alerts(rows).filter(~pl.col("doubt").fill_null(False), pl.col("lead") > 0)
     rows = rows if known.is_empty() else known

@@ -41,7 +41,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import draw_diagonal
-from polars_prcurve.number_words import say_share
+from polars_prcurve.number_words import say_share, say_shares
 
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
@@ -139,14 +139,14 @@ def _mark_tenths(
     """Return a marked point per curve at a tenth of the cases; none for many curves."""
     if len(tenths) > 12 or (channels.color and channels.color.colored_labels is not None):
         return []
-    records = []
+    records, labels = [], dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
     for number, curve in enumerate(curves.per_curve["curve"].to_list()):
         if curve in tenths:
-            recall = tenths[curve]
+            recall, label = tenths[curve], labels[curve]
             lift = f"lift {recall / _TENTH:.3g}"
-            said = f"a tenth of the cases holds {say_share(recall)} of the positives, {lift}"
+            said = f"a tenth of the cases holds {label} of the positives, {lift}"
             place = {"alerted": _TENTH, "recall": recall, **channels.curve_fields(number)}
-            records.append({"part": "mark", "said": said, "recall_label": say_share(recall), **place})
+            records.append({"part": "mark", "said": said, "recall_label": label, **place})
     return records
 
 
@@ -160,7 +160,7 @@ def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float
     is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
     if not values or len(values) < len(numbers) or not (is_by_eta or names):
         return "Positives found by cases looked at"
-    said = {curve: say_share(value) for curve, value in values.items()}
+    said = dict(zip(values, say_shares([*values.values()]), strict=True))
     start, end = "A tenth of the cases holds", "of the positives"
     n_groups = curves.count_distinct(curves.group_fields)
     if etas.n_unique() == 1 or (len(etas) == n_groups and names):  # or each group at its own share

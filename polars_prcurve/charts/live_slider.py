@@ -55,17 +55,21 @@ _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
 _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
-_CUT = "pow(10, max(floor(log({0}) / LN10) - 3, 0))"
-_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
+_CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
+_CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
+_COUNT = _CUT_COUNT.format("{0}", 3)
 """Numbers in four digits, as `number_words.say_count` has them, where they are not small."""
-_DIGITS = "min(1 - floor(log(100 * (1 - {0})) / LN10), 8)"
+_ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
+_DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
 _PERCENT = (
     "({0} >= 1 ? '100' : {0} >= 0.95 ? format(100 * {0}, '.' + "
     + _DIGITS
     + " + '~f') : format(100 * {0}, '.2~g')) + '\u00a0%'"
 )
 _SHARE = (
-    "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + " + _COUNT.format("(1 / {0})") + f" : {_PERCENT})"
+    "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
+    + _CUT_COUNT.format("(1 / {0})", 2)
+    + f" : {_PERCENT})"
 )
 """Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent."""
 _ONE_IN = f"eta > 0.1 ? format(1 / eta, '.2~g') : {_GROUPED.format('1 / eta')}"

@@ -268,7 +268,7 @@ def _mark_recalls(
         x_of=lambda row: row["recall"],
         y_of=lambda row: {axis.field: max(height.measure(row[height.name]), axis.low)},
         span_of=lambda row: find_rates(curves, row, "recall", 0.0),
-        say_height=lambda _, value: say_share(height.measure(value)),
+        say_heights=lambda _, values: say_shares([height.measure(value) for value in values]),
     )
 
 

@@ -48,7 +48,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     start_at_origin,
     thin_points,
 )
-from polars_prcurve.number_words import format_count, say_eta, say_share
+from polars_prcurve.number_words import format_count, say_eta, say_share, say_shares
 
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
@@ -142,7 +142,7 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     etas, names = curves.per_curve["eta"], name_curves(curves, channels)
     if has_few_positives(curves) or len(areas) < max(len(etas), 1):
         return ""
-    said = {curve: say_share(area) for curve, area in areas.items()}
+    said = dict(zip(areas, say_shares([*areas.values()]), strict=True))
     start, n_groups = "In the test precision gain averages", curves.count_distinct(curves.group_fields)
     if (names and len(etas) == n_groups) or channels == Channels(None, None):
         return say_each(start, "", areas, said, names)

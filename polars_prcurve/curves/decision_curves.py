@@ -93,7 +93,7 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     low, high = min(inside) / 10, min(20 * max(inside), 0.99)
     n = max(_N_RISKS, round(20 * math.log10(high / low)))
     steps = (low * (high / low) ** (k / n) for k in range(n + 1))
-    return tuple(dict.fromkeys(float(f"{risk:.3g}") for risk in steps))
+    return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in steps))
 
 
 def _read_probabilities(probabilities: Any) -> list[float]:

@@ -270,8 +270,7 @@ def _say_open_order(decision: Decision) -> str:
         untold = [option for option in decision.met[1:] if option.model in near]
         if all(_is_near(decision.met[0], option, merit) for option in untold):
             return said
-        which = "The intervals shown are for these scores as they stand"
-        return f"{said} {which}; that set would choose others."
+        return f"{said} The intervals are for these scores; another test set would choose other scores."
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
     over = join_names(_list_models(near))
     return (
@@ -315,8 +314,8 @@ def describe_promise(decision: Decision, request: ReportRequest) -> Iterator[str
     if _reaches_past(best, goal) and request.confidence is not None:
         of_end, of_promise = (1 - request.confidence) / 2, 1 - request.guarantee
         yield (
-            "The interval reaches past that: each of its ends may be wrong with "
-            f"{say_share(of_end)}, and the promise with {say_share(of_promise)}."
+            f"The interval reaches past that: each of its ends is wrong in {say_share(of_end)} of test "
+            f"sets, and the promise in {say_share(of_promise)}."
         )
 
 

@@ -19,6 +19,7 @@ from polars_prcurve.number_words import (
     say_estimate,
     say_eta,
     say_share,
+    say_shares,
 )
 from polars_prcurve.report.decision_box import name_value, say_group
 from polars_prcurve.report.decisions import (
@@ -264,11 +265,11 @@ def _say_least_lead(decision: Decision, tests: Mapping[Any, LeadTest]) -> str:
     rank = {"open": 0, "likely": 1, "certain": 2}
     second = min(others, key=lambda option: rank[tests[option.model].kind])
     merit, test = decision.goal.merit, tests[second.model]
-    values = f"{name_value(first.model)} has {say_share(first.read(merit))} in this test"
-    values += f", {name_value(second.model)} {say_share(second.read(merit))}"
+    more, less = say_shares([first.read(merit), second.read(merit)])
+    values = f"In the test {name_value(first.model)} has {more}, {name_value(second.model)} {less}"
     which = "On the same examples" if decision.is_paired else "With the errors of each model by itself"
     low, high = (f"{100 * end:.2g}".replace("-", "\N{MINUS SIGN}") for end in (test.low, test.high))
-    span = f"{which}, a lead of {low} to {high} percentage points agrees with that"
+    span = f"{which} the lead may be anything from {low} to {high} percentage points"
     return f"{values}. {span}{'' if test.kind == 'open' else '; few examples are behind this interval'}."
 
 
@@ -371,13 +372,13 @@ def _doubt_found(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]:
         )
         whose = f", {name}" if name else ""
         if span is not None and span[1] - span[0] > _WIDE:
+            found, ends = say_estimate(best.read("recall"), *span)
             n = format_count(
                 _add_counts(best.row, "tp", "fn") if source.is_published else decision.n_pos
             )
             yield Doubt(
                 f"How many of the positives are found{whose}.",
-                f"With {n} positives in the test, {say_share(best.read('recall'))} found means anything "
-                f"from {say_share(span[0])} to {say_share(span[1])} in truth.",
+                f"With {n} positives in the test, {found} found may be anything from {ends}.",
                 "More positives: there are too few to know the share that is found.",
             )
         span = best.read_span("precision")
@@ -408,10 +409,10 @@ def _doubt_first_alerts(
     rows = last.drop_nulls().sort("recall", descending=True, maintain_order=True).to_dicts()
     if not rows:
         return
+    top_rows = rows[:_MOST_NAMES]
     shown = [
-        say_share(row["recall"])
-        + (f" ({' · '.join(name_value(row[n]) for n in groups)})" if groups else "")
-        for row in rows[:_MOST_NAMES]
+        recall + (f" ({' · '.join(name_value(row[n]) for n in groups)})" if groups else "")
+        for recall, row in zip(say_shares([row["recall"] for row in top_rows]), top_rows, strict=True)
     ]
     shown += [f"less in {len(rows) - _MOST_NAMES} others"] if len(rows) > _MOST_NAMES else []
     known = (
@@ -421,11 +422,11 @@ def _doubt_first_alerts(
     clean = few.filter(pl.col("fp") == 0, pl.col("precision_low").is_not_null())
     if not clean.is_empty() and len(rows) <= 2:
         top = clean.sort("recall").row(-1, named=True)
-        who = f" of {' · '.join(name_value(top[name]) for name in groups)}" if groups else ""
+        who = f" ({' · '.join(name_value(top[name]) for name in groups)})" if groups else ""
         ends = say_estimate(*(top[f"precision{end}"] for end in ("", "_low", "_high")))[1]
         known += (
-            f" At the first {say_share(top['recall'])}{who} none did, so precision may be anything "
-            f"from {ends}."
+            f" Up to {say_share(top['recall'])}{who} none did, so precision there may be anything from "
+            f"{ends} where {say_eta(top['eta'])} is positive."
         )
     yield Doubt("How often the very first alerts are right.", known)
 

@@ -245,7 +245,7 @@ def _say_sizes(sizes: Sequence[pl.Series], *, in_field: bool) -> str:
     """Return the end of a sentence on the size of each class; sums of weights are called so."""
     if in_field:
         numbers = say_sizes(*(format_range(size.round()) for size in sizes))
-        return f" of several parts, weighted for the field, which tell as much as {numbers}"
+        return f" of several parts, weighted for the field, which counts as {numbers}"
     if any(size.dtype.is_float() and (size != size.round()).any() for size in sizes):
         pos, neg = map(format_range, sizes)
         return f": the weights of positives add up to {pos}, those of negatives to {neg}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -152,18 +152,19 @@ def mark_points(
     x_of: Callable[[dict[str, Any]], float | None],
     y_of: Callable[[dict[str, Any]], dict[str, float | None]],
     span_of: Callable[[dict[str, Any]], tuple[float, float] | None],
-    say_height: Callable[[str, float], str] | None = None,
+    say_heights: Callable[[str, list[float]], list[str]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the records of points, and of the thin rules of what they hold for.
 
     `y_of` returns the heights of a point by their field; a point can have one in each of several charts.
-    `say_height` returns the label of a field's height.
+    `say_heights` returns the labels of a field's heights, of one prevalence if these are panels.
     """
     place_of = {
         curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
     }
     records: list[dict[str, Any]] = []
-    say = say_height or _say_height
+    by_eta = channels.facet is not None and "eta" in channels.facet.fields
+    labelled: _Labelled = {}
     for row in marked.rows:
         at_x, place = x_of(row), place_of[row["curve"]]
         heights = {name: height for name, height in y_of(row).items() if height is not None}
@@ -171,20 +172,36 @@ def mark_points(
             continue
         said = ", ".join(filter(None, [row["goal"], _say_point(row)]))
         rounded = {name: round_digits(height) for name, height in heights.items()}
-        labels = {f"{name}_label": say(name, height) for name, height in heights.items()}
         at = {x_field: round_digits(at_x)} | rounded | place
-        records.append({"part": "mark", "said": said, **at, **labels})
+        mark = {"part": "mark", "said": said, **at}
+        records.append(mark)
+        for name, height in heights.items():
+            panel = place.get("facet") if by_eta else None
+            labelled.setdefault((name, panel), []).append((mark, height))
         span = span_of(row) if row["holds_from"] is not None else None
         if span is not None:
             ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
             records.append({"part": "span", **rounded, **ends, **place})
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
+    _add_labels(labelled, say_heights or _say_heights)
     return records
 
 
-def _say_height(name: str, height: float) -> str:
-    """Return the label of a point: a number of alerts, or a share."""
-    return say_count(height) if name == "alerts" else say_share(height)
+_Labelled: TypeAlias = dict[tuple[str, Any], list[tuple[dict[str, Any], float]]]
+"""Records of points with their heights, by the field of the height and the panel."""
+
+
+def _add_labels(labelled: _Labelled, say_heights: Callable[[str, list[float]], list[str]]) -> None:
+    """Add the labels of heights to the records of points, in equal digits."""
+    for (name, _), marks in labelled.items():
+        words = say_heights(name, [height for _, height in marks])
+        for (mark, _), label in zip(marks, words, strict=True):
+            mark[f"{name}_label"] = label
+
+
+def _say_heights(name: str, heights: list[float]) -> list[str]:
+    """Return the labels of points: numbers of alerts, or shares."""
+    return [*map(say_count, heights)] if name == "alerts" else say_shares(heights)
 
 
 def _say_point(row: dict[str, Any]) -> str:
