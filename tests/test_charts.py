@@ -1192,7 +1192,7 @@ every_chart = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 FIELDS = {
     "rank",
     *("part", "curve", "order", "run", "doubt", "copy", "grey", "facet", "color", "recall", "x", "y"),
-    *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference"),
+    *("precision", "eta", "value", "low", "high", "q1", "q3", "alerts", "alerted", "difference", "side"),
     *("threshold_probability", "net_benefit", "net_benefit_low", "net_benefit_high"),
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("text", "note", *(f"s{slot}" for slot in range(8))),
@@ -1722,6 +1722,9 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     assert drawn == [tuple(pytest.approx(v, rel=1e-5) for v in row) for row in expected]
     said = {row["text"] for row in all_records(chart) if "text" in row}
     assert {"late better", "sure better"} <= said
+    sides = {(row["side"], row["low"] > 0, row["high"] < 0) for row in records(chart)}
+    assert sides <= {(0, True, False), (1, False, True), *((2, *ends) for _, *ends in sides)}
+    assert {side for side, *_ in sides} == {0, 1, 2}, "a colour where it is above 0, below, and grey"
     assert "late minus sure: average precision, in points" in subtitle(chart)
     assert plot(frame).difference(id="row").to_dict() == chart.to_dict()
     two = frame.prc.compare(model="model", id="row", eta=GRID, metrics=["average_precision", "roc_auc"])
@@ -1729,6 +1732,44 @@ def test_difference_draws_the_interval_and_says_where_it_is_settled():
     assert labels(panels, "facet") == ["Average precision", "ROC AUC"]
     for one in (panels, charts.difference(table.clear()), charts.difference(table, title=False)):
         check_data(one)
+    third = pl.concat([frame, frame.filter(model="late").with_columns(model=pl.lit("a · b"))])
+    pairs = charts.difference(third.prc.compare(model="model", id="row", eta=GRID, metrics="pr_auc"))
+    assert labels(pairs, "facet") == ["a · b minus late", "a · b minus sure", "late minus sure"]
+    assert "Panels: two models." in subtitle(pairs)
+
+
+@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "prg_curve", "gain_curve", "live"])
+def test_published_points_are_dots_and_scored_examples_are_lines_alone(chart):
+    paper = pl.DataFrame(
+        {"model": ["a", "b"], "tp": [60, 80], "fn": [40, 20], "fp": [2, 4], "tn": [198, 96]}
+    )
+    drawn = getattr(plot(paper), chart)(0.1, by="model", cells=("tp", "fp", "fn", "tn"))
+    assert len(records(drawn, "dot")) == 2
+    assert "ots: the points of the table" in subtitle(drawn)
+    assert not records(getattr(plot(draw_groups("ab")), chart)(0.1, by="model"), "dot")
+
+
+def test_names_of_lines_too_steep_for_them_stand_at_their_last_dots():
+    paper = pl.DataFrame(
+        {"model": ["a", "b"], "tp": [9, 7], "fn": [1, 3], "fp": [6, 12], "tn": [994, 988]}
+    )
+    chart = plot(paper).gain_curve(0.01, by="model", cells=("tp", "fp", "fn", "tn"))
+    named = {row["text"]: row for row in records(chart, "name")}
+    for dot in records(chart, "dot"):
+        name = named[dot["color"]]
+        assert name["recall"] == pytest.approx(dot["recall"], abs=0.01)
+        assert 0 < name["alerted"] - dot["alerted"] < 0.04
+
+
+def test_a_roc_curve_says_what_half_of_the_positives_cost():
+    frame = pl.concat(draw_scores(seed=k, pos=100, neg=2_000, model=m) for k, m in ((1, "a"), (2, "b")))
+    table = frame.prc.sweep(by="model")
+    half = table.filter(pl.col("recall") >= 0.5).group_by("model").agg(pl.col("fpr").min())
+    said = heading(charts.roc_curve(table))
+    assert said.startswith("To find half of the positives, ")
+    assert all(f"{plain(say_share(fpr))} ({model})" in said for model, fpr in half.rows())
+    few = draw_scores(pos=10, neg=2_000).prc.sweep()
+    assert heading(charts.roc_curve(few)) == "Recall and false positive rate"
 
 
 def test_gain_curve_is_recall_by_the_share_of_cases_alerted():
@@ -1930,10 +1971,13 @@ def test_groups_at_prevalences_far_apart_have_decision_curves_of_their_own_scale
 
 def test_heads_of_panels_keep_the_share_of_positives():
     frame = draw_groups([f"a name that is quite long {k}" for k in range(10)], neg=300)
-    heads = [plain(row["text"]) for row in all_records(charts.pr_curve(frame.prc.curve(by="model")))
-             if row.get("part", "").startswith("word") and " (1 in " in plain(row["text"])]  # fmt: skip
-    assert len(heads) == 10
-    assert all(re.search(r"… \(1 in [\d.]+\)$", head) for head in heads)
+    rows: dict[str, list[str]] = {}
+    for row in all_records(charts.pr_curve(frame.prc.curve(by="model"))):
+        if row.get("part", "").startswith("word") and not re.fullmatch(r"[\d.]+", row["text"]):
+            rows.setdefault(row["facet"], []).insert(0, row["text"])
+    assert len(rows) == 10
+    assert all(" ".join(written) == label for label, written in rows.items()), "in rows, not cut"
+    assert all(re.search(r"\(1 in [\d.]+\)$", plain(label)) for label in rows)
 
 
 # How it looks ---------------------------------------------------------------------------------
@@ -2602,7 +2646,8 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
         **{k: v if isinstance(v, pl.Expr) else pl.lit(v) for k, v in models.items()}
     )
     table = table.select("eta", "metric", "model_a", "model_b", "difference", "low", "high", "resolved")
-    said = "a is better where more than 1 in 20 are positive, b at some shares up to 1 in 100"
+    said = "a is better where more than 1 in 20 are positive, b at some shares "
+    said += "between 1 in 1 000 and 1 in 100"
     assert heading(charts.difference(table)) == said
     mirrored = table.with_columns(-pl.col("difference"))
     assert heading(charts.difference(mirrored)).startswith("b is better where more than 1 in 20")

@@ -24,6 +24,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     build_title,
     make_key,
     name_panel,
+    write_head,
 )
 from polars_prcurve.charts.parts.chart_axes import (
     ChartAxis,
@@ -37,7 +38,7 @@ from polars_prcurve.charts.parts.chart_curves import (
     join_etas,
     read_sweep,
 )
-from polars_prcurve.charts.parts.chart_words import Word, place_labels, place_names
+from polars_prcurve.charts.parts.chart_words import place_labels, place_names
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points
@@ -313,7 +314,7 @@ class _Stack:
         key = None if named is None else make_key(bare, f"x {named.y.field}")
         for spec in self.specs:
             size = _measure_panel(spec, width)
-            heads = [Word(text=head, px=0, py=-12, weight="bold")] if head and not panels else []
+            heads = write_head(head, width) if head and not panels else []
             chooser = None if spec is named else key
             names: Literal["beside", "none"] = "beside" if spec is named else "none"
             shown = replace(spec, is_neutral=self._is_neutral(spec), names=names)

@@ -33,6 +33,8 @@ from polars_prcurve.charts.parts.findings import name_curves, say_by_eta, say_ea
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
+    DOTS_OF_SLOPES,
+    build_dots,
     build_records,
     describe_thinning,
     drop_straight_points,
@@ -98,8 +100,12 @@ def gain_curve(
     grey, words = draw_diagonal(channels, etas, (_X, _Y), "in random order")
     lines = build_records(curves, channels, drawn, ["alerted", "recall"])
     dots = _mark_tenths(tenths, curves, channels)
-    data = [*grey, *add_ghosts(lines, channels, _X), *dots, *_read_along(curves, channels)]
-    note = [picked, *(["Dots: a tenth of the cases"] if dots else []), *describe_sizes(curves)]
+    published = build_dots(curves, channels, _add_alerted(curves.rows, curves), ["alerted", "recall"])
+    data = [*grey, *add_ghosts(lines, channels, _X), *published, *dots]
+    data += _read_along(curves, channels)
+    size = "Large dots" if published else "Dots"
+    said = [f"{size}: a tenth of the cases"] if dots else []
+    note = [picked, *said, DOTS_OF_SLOPES if published else "", *describe_sizes(curves)]
     text = ChartText(
         title,
         join_etas("Share of positives that are found, by cases looked at,", curves),

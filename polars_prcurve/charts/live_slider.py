@@ -31,6 +31,8 @@ from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, re
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
+    DOTS_OF_STEPS,
+    build_dots,
     build_records,
     build_steps,
     describe_doubt,
@@ -133,11 +135,13 @@ def live(
     start = _find_start(curves) if asked is None else asked
     own = _read_own_eta(curves)
     channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
-    data, thinning, doubt = _build_data(curves, channels)
+    data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     is_narrow = width == "container" or pixels < 480
-    painter = _LivePainter(channels, pixels, start, own, make_key(data, "live"), is_narrow=is_narrow)
-    note = (picked, *doubt, *describe_sizes(curves))
+    has_dots = any(row["part"] == "dot" for row in data)
+    look = {"is_narrow": is_narrow, "has_dots": has_dots}
+    painter = _LivePainter(channels, pixels, start, own, make_key(data, "live"), **look)
+    note = (picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
 
@@ -195,7 +199,7 @@ def _measure_areas(curves: ChartCurves, eta: float) -> dict[int, float]:
 
 
 def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str, Any]], str, list[str]]:
-    """Return the records, how many points are drawn, and whether some are in doubt."""
+    """Return the records, how many points are drawn, and sentences on dots and on doubt."""
     odds = pl.col("fpr") / pl.col("recall")
     rows = find_few_false_alerts(curves.rows).with_columns(odds=odds, made=False)
     rises = keep_rises(rows.filter(pl.col("recall") > 0))
@@ -218,7 +222,9 @@ def _build_data(curves: ChartCurves, channels: Channels) -> tuple[list[dict[str,
         for row in found.drop_nulls("odds").iter_rows(named=True):
             exact = {"recall": round_digits(row["recall"]), "odds": round_digits(row["odds"])}
             data.append({"part": "exact", "at": row["at"], "curve": curve, **exact, **label})
-    return data, describe_thinning(rises, steps), describe_doubt(steps)
+    dots = build_dots(curves, channels, rises, ["recall", "odds"])
+    said = [*([DOTS_OF_STEPS] if dots else []), *describe_doubt(steps)]
+    return [*data, *dots], describe_thinning(rises, steps), said
 
 
 class _LivePainter:
@@ -233,9 +239,10 @@ class _LivePainter:
         key: str,
         *,
         is_narrow: bool,
+        has_dots: bool,
     ) -> None:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
-        self.is_narrow = is_narrow
+        self.is_narrow, self.has_dots = is_narrow, has_dots
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = (
             ChartAxis("precision", "", _MIN_ETA, 1.0, "share", is_log=True)
@@ -293,6 +300,15 @@ class _LivePainter:
             line = line.encode(self.x, self.y, detail, order, *color)
             line = keep_part(line, "curve").transform_filter(test)
             lines.append(line.transform_calculate(**moved))
+        if self.has_dots:
+            point = alt.Chart().mark_point(filled=True, size=28, opacity=1, aria=False, **self.look)
+            point = keep_part(point.encode(self.x, self.y, *self.color), "dot")
+            lines.append(point.transform_calculate(**moved))
+        places, *followers = self._build_pointer(one)
+        return [places, chance, *lines, *followers]
+
+    def _build_pointer(self, one: alt.Chart) -> list[alt.Chart]:
+        """Return the places to point at, and what follows the pointer."""
         rule = one.mark_rule(**style.REFERENCE).transform_calculate(recall="at").encode(self.x)
         dots = self._pick_exact().mark_point(
             filled=True, size=85, opacity=1, stroke="white", strokeWidth=1.5, **self.look
@@ -310,7 +326,7 @@ class _LivePainter:
             opacity=0, strokeWidth=WIDTH / 100 + 1, aria=False
         )
         wide = wide.encode(self.x).properties(name=f"places_{self.key}").add_params(pointed)
-        return [wide, chance, *lines, rule, dots.encode(self.x, self.y, *self.color)]
+        return [wide, rule, dots.encode(self.x, self.y, *self.color)]
 
     def _pick_exact(self) -> alt.Chart:
         """Return a chart of the row of each curve at the recall under the pointer."""
@@ -392,7 +408,7 @@ class _LivePainter:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
         top = HEIGHT + 60
         heads = ["right", "found", "per million" if self.is_narrow else "alerts per million"]
-        places = (0.57, 0.72, 1.0) if self.is_narrow else (0.55, 0.7, 1.0)
+        places = (0.57, 0.72, 1.0) if self.is_narrow else (0.66, 0.79, 1.0)
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
         start = -(self.precision.measure_labels() - 24) / 300 if self.is_narrow else 0.0
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _round_alerts())
@@ -413,7 +429,7 @@ class _LivePainter:
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
                 named = alt.Chart(alt.InlineData(values=[{"recall": start, "color": label}]))
-                limit = 0.28 - start if self.is_narrow else 0.42
+                limit = 0.28 - start if self.is_narrow else 0.52
                 layers.append(
                     self._write(named, "left", limit=limit).encode(self.x, y=y, text="color:N")
                 )

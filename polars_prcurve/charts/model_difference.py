@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Literal
 
 import polars as pl
@@ -27,12 +28,21 @@ from polars_prcurve.charts.parts.lines_by_prevalence import (
     describe_eta_zero,
     is_sparse,
 )
-from polars_prcurve.charts.parts.number_formats import format_level, format_metric, format_value
+from polars_prcurve.charts.parts.number_formats import (
+    format_level,
+    format_metric,
+    format_value,
+    say_eta_range,
+)
 from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
 from polars_prcurve.charts.parts.references import draw_level
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
 
+_SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
+"""Colours of the band where it is above 0, below 0, and where it holds 0."""
+_HOLDS_0 = 2
+_PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
 
@@ -40,10 +50,11 @@ _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 def difference(table: pl.DataFrame, *, confidence: float | None = None, title: Title = None) -> Chart:
     """Differences of two models by prevalence, from the table of `compare`, in any row order.
 
-    The line is the value of model a minus that of model b, and the shade its interval. Above 0 model a
-    is better, and below it model b; of a metric where less is better it is the other way round, and the
-    chart names no winner. The line is dotted where the sign of the difference is not certain
-    (`resolved`). Several pairs, metrics or groups are panels.
+    The line is the value of model a minus that of model b, and the shade its interval, which has one
+    colour above 0, another below it, and is grey where it holds 0. Above 0 model a is better, and below
+    it model b; of a metric where less is better it is the other way round, and the chart names no
+    winner. The line is dotted where the sign of the difference is not certain (`resolved`). Several
+    pairs, metrics or groups are panels.
 
     Parameters
     ----------
@@ -71,18 +82,20 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     channels = _build_panels(curves)
     rows = curves.rows
     x, y = build_eta_axis(rows), _build_axis(rows)
-    spec = ChartSpec(x, y, "linear", bands=(("low", "high"),), height=0.55)
+    spec = ChartSpec(
+        x, y, "linear", bands=(("low", "high"),), height=0.55, is_neutral=True, side_colors=_SIDE_COLORS
+    )
     zero, _ = draw_level(channels, [0.0] * len(curves.per_curve), (x, y), "")
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
-    points = split_by_doubt(doubt, "linear")
-    lines = list(build_records(curves, channels, points, ["eta", "difference", "low", "high"]))
+    points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
+    lines = list(build_records(curves, channels, points, ["eta", "difference", "low", "high", "side"]))
     dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
     data = [*zero, *lines, *(row for row in dots if "difference" in row)]
     data += _read_along(curves, channels, (x, y))
     first = curves.per_curve.row(0, named=True) if len(curves.per_curve) else None
     level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     note = (
-        f"Shaded: {level}",
+        f"Shaded: {level}{', grey where they hold 0' if _HOLDS_0 in points['side'] else ''}",
         *_describe_doubt(rows),
         *([curves.left_out] if curves.left_out else []),
     )
@@ -96,6 +109,16 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
         (_find_title(rows, first) if is_one and first else "") or "Differences of models by prevalence",
     )
     return build_chart(spec, data, channels, text, words)
+
+
+def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add `side`, the number in _SIDE_COLORS of the stretch that leads to a point."""
+    here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
+    before, after = (pl.col("here").shift(by).over("curve") for by in (1, -1))
+    is_first = pl.int_range(pl.len()).over("curve") == 0
+    start = pl.when(is_first).then(after.fill_null(pl.col("here"))).otherwise(before)
+    side = pl.when(start == pl.col("here")).then("here").otherwise(_HOLDS_0)
+    return rows.with_columns(here=here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
 
 
 def _read_differences(table: object) -> ChartCurves:
@@ -115,10 +138,21 @@ def _read_differences(table: object) -> ChartCurves:
 
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
-    fields = [name for name in curves.field_names if curves.count_distinct([name]) > 1]
     if len(curves.per_curve) < 2:
         return Channels(None, None)
-    return Channels(None, build_channel(curves, fields, with_eta=False))
+    fields = [name for name in curves.field_names if curves.count_distinct([name]) > 1]
+    others = [name for name in fields if name not in _PAIR]
+    if len(others) == len(fields):
+        return Channels(None, build_channel(curves, fields, with_eta=False))
+    pairs = build_channel(curves, [*others, *_PAIR], with_eta=False)
+    names = {}
+    for row, label in zip(curves.per_curve.to_dicts(), pairs.label_by_curve, strict=True):
+        a, b = (format_value("", row[name]) for name in _PAIR)
+        names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
+    labels = [names[label] for label in pairs.labels]
+    title = " · ".join([*(curves.field_names[name] for name in others), "two models"])
+    by_curve = [names[label] for label in pairs.label_by_curve]
+    return Channels(None, replace(pairs, title=title, labels=labels, label_by_curve=by_curve))
 
 
 def _build_axis(rows: pl.DataFrame) -> ChartAxis:
@@ -153,7 +187,8 @@ def _name_sides(first: dict[str, Any], y: ChartAxis) -> list[Word]:
     if not _higher_is_better(first["metric"]):
         return []
     sides: tuple[tuple[str, int, Literal["top", "bottom"], str], ...]
-    sides = (("group_a", 6, "top", style.COLORS[0]), ("group_b", -6, "bottom", style.INK))
+    above, below, _ = _SIDE_COLORS
+    sides = (("group_a", 6, "top", above), ("group_b", -6, "bottom", below))
     height = round(540 * 0.55)
     return [
         Word(
@@ -186,7 +221,7 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
     runs = is_open.rle_id().n_unique()
     etas = known.filter(is_open)["eta"]
     if not is_open.any() or runs > 3 or (runs == 3 and is_open[0]):
-        both = _say_both_leads(sure, is_open[-1], etas[-1] if len(etas) else 0.0, (a, b))
+        both = _say_both_leads(known, (a, b))
         return f"{ahead} is better where the difference is certain" if ahead else both
     low, high = say_eta(etas[0]), say_eta(etas[-1])
     if len(signs) == 2:
@@ -194,23 +229,34 @@ def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
     where = (
         f"where more than {high} are positive" if is_open[0] else f"where fewer than {low} are positive"
     )
-    return f"{ahead} is better {where}; elsewhere the test cannot tell" if runs == 2 else ""
+    if runs > 2:
+        where = "where the difference is certain"
+    return f"{ahead} is better {where}{'; elsewhere the test cannot tell' if runs == 2 else ''}"
 
 
-def _say_both_leads(
-    sure: pl.DataFrame, ends_open: bool, last_open: float, names: tuple[str, str]
-) -> str:
-    """Return who is better where more are positive, and who at some rarer prevalences.
+def _say_both_leads(known: pl.DataFrame, names: tuple[str, str]) -> str:
+    """Return who is better where more are positive, and who at rarer prevalences.
 
     Empty if the models take turns more than once, or if nothing is certain at the common end.
     """
-    signs = sure.select("eta", sign=pl.col("difference").sign())
-    etas: list[float] = signs.filter(pl.col("sign") != pl.col("sign").last())["eta"].to_list()
-    if ends_open or signs["sign"].rle_id().n_unique() != 2 or etas[-1] > last_open:
+    sign = pl.col("difference").sign().cast(pl.Int8)
+    sides = known.select("eta", side=pl.when(pl.col("resolved").fill_null(False)).then(sign))
+    side = sides["side"]
+    if side[-1] is None or side.drop_nulls().rle_id().n_unique() != 2:
         return ""
-    common, rare = names if signs["sign"][-1] > 0 else names[::-1]
-    where = f"where more than {say_eta(last_open)} are positive"
-    return f"{common} is better {where}, {rare} at some shares up to {say_eta(etas[-1])}"
+    common, rare = names if side[-1] > 0 else names[::-1]
+    other = sides.filter(-side == side[-1])["eta"]
+    last_open = sides.filter(side.is_null())["eta"].max()
+    start, end = float(other[0]), float(other[-1])
+    if not isinstance(last_open, float) or last_open < end:
+        last_open = end
+    first = f"{common} is better where more than {say_eta(last_open)} are positive"
+    if start == known["eta"][0]:
+        return f"{first}, {rare} where fewer than {say_eta(end)} are"
+    is_whole = sides.filter(pl.col("eta").is_between(start, end))["side"].null_count() == 0
+    some = "" if is_whole else "at some shares "
+    low, to, high = say_eta_range([start, end]).partition(" to ")
+    return f"{first}, {rare} {some}{f'between {low} and {high}' if to else f'around {low}'}"
 
 
 def _describe_doubt(rows: pl.DataFrame) -> list[str]:

@@ -37,18 +37,24 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
-from polars_prcurve.charts.parts.findings import name_curves, say_areas, say_by_eta, say_each
+from polars_prcurve.charts.parts.findings import (
+    name_curves,
+    read_at_half,
+    say_areas,
+    say_by_eta,
+    say_each,
+)
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_level
 from polars_prcurve.charts.parts.points_to_draw import (
-    FEW_POSITIVES,
+    DOTS_OF_STEPS,
+    build_dots,
     build_records,
     build_steps,
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
-    has_points_alone,
     keep_rises,
     measure_steps,
     raise_to_axis,
@@ -67,12 +73,6 @@ _ARE = {"precision": "right", "fdr": "wrong"}
 _REST = "_rest"
 """The end of the name of what is left of a share to 100 %."""
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-_MOST_SAID = 24
-"""Lines, at most, of which a title tells."""
-_MOST_DOTS = 30
-"""Published points of a curve, at most, that are dots."""
-_NEAR_HALF = 0.6
-"""The recall up to which a published point is said to find half."""
 RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
@@ -211,20 +211,9 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
     if not is_by_eta and y == "precision" and not is_own:
         return say_areas(areas, curves, channels)
-    sizes = curves.per_curve["n_pos"].fill_null(0)
-    if not 1 <= len(etas) <= _MOST_SAID or (sizes < FEW_POSITIVES).any():
+    values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+    if not values:
         return ""
-    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
-    half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
-    is_far = has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
-    if (
-        is_far
-        or len(half) < len(etas)
-        or half["doubt"].fill_null(True).any()
-        or not etas.is_between(0, 1).all()
-    ):
-        return ""
-    values = dict(half.select("curve", y).rows())
     said = dict(zip(values, say_shares([*values.values()]), strict=True))
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
@@ -293,16 +282,8 @@ def _read_along(
 
 def _draw_dots(curves: ChartCurves, channels: Channels, axis: ChartAxis) -> list[dict[str, Any]]:
     """Return a dot per published point, if they are few: nothing is known in between."""
-    rows = keep_rises(curves.rows)
-    if not has_points_alone(rows) or (rows["curve"].value_counts()["count"] > _MOST_DOTS).any():
-        return []
-    points = raise_to_axis(rows, axis, [axis.field])
-    dots = [
-        row | {"part": "dot"} for row in build_records(curves, channels, points, ["recall", axis.field])
-    ]
-    return [
-        dot for dot in dots if channels.color is None or dot.get("color") in channels.color.shown_labels
-    ]
+    rows = raise_to_axis(keep_rises(curves.rows), axis, [axis.field])
+    return build_dots(curves, channels, rows, ["recall", axis.field])
 
 
 def _describe_band(band: tuple[str, ...], confidence: float | None, *, of_dots: bool) -> list[str]:
@@ -312,7 +293,7 @@ def _describe_band(band: tuple[str, ...], confidence: float | None, *, of_dots: 
     )
     if of_dots:
         said = [f"Shaded: {level} of these points"] if band else []
-        return ["Dots: the points of the table; a line runs at the precision of the next dot", *said]
+        return [DOTS_OF_STEPS, *said]
     return [f"Shaded: {level} at each threshold"] if band else []
 
 

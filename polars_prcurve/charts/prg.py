@@ -37,6 +37,8 @@ from polars_prcurve.charts.parts.findings import name_curves, say_by_eta, say_ea
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
+    DOTS_OF_SLOPES,
+    build_dots,
     build_records,
     describe_doubt,
     describe_thinning,
@@ -109,17 +111,19 @@ def prg_curve(
     spec = ChartSpec(x, _Y, "linear", width=0.8, height=0.88)
     pixels = arrange_panels(channels.facet, spec).width
     along = (pl.col("recall_gain") - pl.col("low")) / (1 - pl.col("low"))
-    drawn = thin_points(points, along, pl.col("precision_gain"), pixels)
-    drawn = split_by_doubt(drawn, "linear")
-    lines = build_records(curves, channels, drawn, ["recall_gain", "precision_gain"])
+    drawn = split_by_doubt(thin_points(points, along, pl.col("precision_gain"), pixels), "linear")
+    fields = ["recall_gain", "precision_gain"]
+    lines = build_records(curves, channels, drawn, fields)
     ends = mark_ends(x, _Y) if x.is_free else []
-    data = [*ends, *add_ghosts(lines, channels, x), *_read_along(points, curves, channels, x)]
+    dots = build_dots(curves, channels, points.filter(pl.col("made").not_()), fields)
+    data = [*ends, *add_ghosts(lines, channels, x), *dots, *_read_along(points, curves, channels, x)]
     lost = "left of the axis" if _is_cut(x) else "of recall below the share of positives"
     outside = [f"{format_count(left)} {lost}"] if left else []
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
     note = (
         "0 % is as good as an alert for all; lines may be joined, and areas averaged",
         picked,
+        DOTS_OF_SLOPES if dots else "",
         *_describe_axis(curves, channels, x),
         *([f"Points outside: {'; '.join(outside)}"] if outside else []),
         *describe_doubt(drawn),

@@ -35,12 +35,14 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
-from polars_prcurve.charts.parts.findings import say_areas
+from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
+    DOTS_OF_SLOPES,
     bend_for_log_axis,
+    build_dots,
     build_records,
     describe_doubt,
     describe_thinning,
@@ -53,7 +55,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
-from polars_prcurve.number_words import say_eta, say_share
+from polars_prcurve.number_words import say_eta, say_share, say_shares
 from polars_prcurve.prevalence.eta_values import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
@@ -131,7 +133,29 @@ def roc_curve(
     kept = drop_straight_points(full)
     drawn = _thin_for_axis(kept, edge, steps, arrange_panels(channels.facet, spec).width)
     grey, words = _build_references(channels, curves, equal.slopes, steps, spec)
-    marks = mark_points(
+    marks = _mark_rates(marked, curves, channels, edge)
+    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
+    both = lines if equal.slopes else add_ghosts(lines, channels, spec.x)  # one kind of grey
+    dots = build_dots(curves, channels, _place_on_axis(curves.rows, spec.x), ["x", "recall"])
+    data = [*grey, *both, *dots, *marks, *_read_along(curves, channels, spec)]
+    joined = DOTS_OF_SLOPES if dots else ""
+    said = [picked, *marked.describe(), joined, *_describe_precisions(equal, channels, spec)]
+    note = [*_write_note(channels, said, edge), *describe_doubt(drawn), *describe_sizes(curves)]
+    text = ChartText(
+        title,
+        _SUBTITLE,
+        tuple(note),
+        marked.find_title() or _find_title(curves, channels, areas) or "Recall and false positive rate",
+        describe_thinning(kept, drawn),
+    )
+    return build_chart(spec, data, channels, text, words)
+
+
+def _mark_rates(
+    marked: MarkedPoints, curves: ChartCurves, channels: Channels, edge: float
+) -> list[dict[str, Any]]:
+    """Return the records of points at their fpr, none of them left of the axis."""
+    return mark_points(
         marked,
         curves,
         channels,
@@ -140,19 +164,21 @@ def roc_curve(
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
-    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
-    both = lines if equal.slopes else add_ghosts(lines, channels, spec.x)  # one kind of grey
-    data = [*grey, *both, *marks, *_read_along(curves, channels, spec)]
-    said = [picked, *marked.describe(), *_describe_precisions(equal, channels, spec)]
-    note = [*_write_note(channels, said, edge), *describe_doubt(drawn), *describe_sizes(curves)]
-    text = ChartText(
-        title,
-        _SUBTITLE,
-        tuple(note),
-        marked.find_title() or say_areas(areas, curves, channels) or "Recall and false positive rate",
-        describe_thinning(kept, drawn),
-    )
-    return build_chart(spec, data, channels, text, words)
+
+
+def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
+    """Return the areas of panels, or what half of the positives cost; empty where that is not known."""
+    names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
+    if channels.facet is not None or not rates or (len(rates) > 1 and not names):
+        return say_areas(areas, curves, channels)
+    said = dict(zip(rates, say_shares([*rates.values()]), strict=True))
+    end = "of the negatives raise an alert"
+    return say_each("To find half of the positives,", end, rates, said, names)
+
+
+def _place_on_axis(rows: pl.DataFrame, axis: ChartAxis) -> pl.DataFrame:
+    """Return the rows with their place `x`: fpr 0 is at the left edge of a log axis."""
+    return rows.with_columns(pl.max_horizontal("fpr", pl.lit(axis.low)).alias("x"))
 
 
 def _write_note(channels: Channels, said: list[str], edge: float) -> list[str]:
@@ -195,7 +221,7 @@ def _read_along(curves: ChartCurves, channels: Channels, spec: ChartSpec) -> lis
         at = add_threshold(row["threshold"])
         return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
 
-    rows = keep_rises(curves.rows).with_columns(pl.max_horizontal("fpr", pl.lit(spec.x.low)).alias("x"))
+    rows = _place_on_axis(keep_rises(curves.rows), spec.x)
     places = list_places(spec.x, len(curves.per_curve))
     return build_hover_records(
         curves, channels, rows, (spec.x, spec.y), places, strategy="backward", say=say

@@ -78,6 +78,8 @@ class ChartSpec:
     """A heading over the chart, where several stand above each other."""
     is_neutral: bool = False
     """Whether lines have the colour of text, since they are the same for all colours."""
+    side_colors: tuple[str, ...] = ()
+    """Colours of stretches of a band, by the number that records have as `side`."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ def build_panel(
     names = None if chooser else place_names(spec, data, channels, size, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
-        channels = replace(channels, color=replace(channels.color, has_legend=True))
+        room = size.columns * (size.width + PANEL_GAP)
+        channels = replace(channels, color=replace(channels.color, legend_room=room))
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = mark_grey(data, channels)
     painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
@@ -341,19 +344,27 @@ class _Painter:
 
     def _build_bands(self, low: str, high: str, darker: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
+        looks: list[tuple[str, dict[str, Any]]] = [
+            (f" && datum.side === {number}", {"color": color})
+            for number, color in enumerate(self.spec.side_colors)
+        ] or [("", self.look)]
+        kinds = [
+            (f"datum.doubt {test} 1 && datum.grey !== 1{on_side}", opacity, look)
+            for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT))
+            for on_side, look in looks
+        ]
         layers = []
-        for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
+        for test, opacity, look in kinds:
             area = alt.Chart().mark_area(
                 interpolate=self.spec.interpolate,
                 opacity=opacity * darker,
                 strokeWidth=0,
                 aria=False,
-                **self.look,
+                **look,
             )
             detail = alt.Detail(["curve:N", "run:N"])
             area = area.encode(self.x, alt.Y(f"{low}:Q"), alt.Y2(high), detail, *self.color)
-            area = keep_part(area, "curve")
-            layers.append(area.transform_filter(f"datum.doubt {test} 1 && datum.grey !== 1"))
+            layers.append(keep_part(area, "curve").transform_filter(test))
         return layers
 
     def build_marks(self, parts: set[str]) -> list[alt.Chart]:
@@ -418,6 +429,10 @@ def _fit_room(facet: Channel | None, spec: ChartSpec, room: int) -> PanelSize:
     return PanelSize(columns, width, round(width * (0.75 if width > 220 else 0.9)))
 
 
+_MOST_HEAD_ROWS, _FEWEST_LETTERS = 4, 12
+"""Rows in which a head may be written, and letters of a row at the least."""
+
+
 def name_panel(facet: Channel, label: str) -> str:
     """Return the heading of a panel."""
     return f"Where {label} is positive" if facet.fields == ["eta"] else label
@@ -429,10 +444,7 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     for label in facet.labels:
         value = facet.values.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
-        name = _shorten_head(name_panel(facet, label), room)
-        heads.append(
-            Word(text=name, px=0, py=-9, facet=label, weight="bold", baseline="bottom", limit=room)
-        )
+        heads += write_head(name_panel(facet, label), room, label)
         if value:
             heads.append(
                 Word(
@@ -449,13 +461,16 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     return heads
 
 
-def _shorten_head(name: str, room: float) -> str:
-    """Return the name of a panel, cut so that the share of positives behind it is still read."""
-    short, separator, end = name.partition(" (1\u00a0in\u00a0")
-    if not separator or style.measure_text(name) <= 1.1 * room:
-        return name
-    letters = int(1.1 * room / style.measure_text("x")) - len(separator + end) - 1
-    return f"{short[: max(letters, 3)].rstrip()}…{separator}{end}"
+def write_head(name: str, room: float, panel: str | None = None) -> list[Word]:
+    """Return the name of a panel above it, in rows that have this room in pixels."""
+    letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
+    rows = textwrap.wrap(name, letters, max_lines=_MOST_HEAD_ROWS, placeholder="…") or [name]
+    look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room}
+    height = style.NAME_SIZE + 3
+    return [
+        Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
+        for above, row in enumerate(reversed(rows))
+    ]
 
 
 # Title and note -------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from polars_prcurve.charts.parts.line_names import (
     STEP,
     LabelSpace,
     NamePlace,
+    place_at_dots,
     place_beside,
     place_near,
     place_together,
@@ -200,7 +201,7 @@ def place_names(
     lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
     if spec.names == "ends" and None in lines:
         return _name_ends(spec, data, shown, size)
-    ways: list[_Way] = [_place_at_lines, _place_closely, place_together, _place_on_rules]
+    ways: list[_Way] = [_place_at_lines, _place_closely, place_at_dots, place_together, _place_on_rules]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
     ways = [] if max(map(len, shown)) > _MAX_LETTERS else ways
     ways += [partial(place_together, rows=each) for each in rows]
@@ -208,6 +209,7 @@ def place_names(
         for panel, curves in lines.items():
             own = _pick_panel(spec, panel)
             space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
+            space.last_dots = _find_last_dots(own, data, size, panel)
             places = way(curves | _sample_references(own, data, size, panel), shown, space)
             if set(shown) <= set(places):
                 written = way.keywords["rows"] if isinstance(way, partial) else {}
@@ -215,6 +217,15 @@ def place_names(
                 names = [_write_name(name, places[name], own, size) for name in shown]
                 return [replace(name, text=text[name.label], facet=panel) for name in names]
     return None
+
+
+def _find_last_dots(
+    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
+) -> dict[str, tuple[float, float]]:
+    """Return the place in pixels of the dot at which each line ends."""
+    dots = [row for row in data if row["part"] == "dot" and row.get("facet") == panel]
+    ordered = sorted(dots, key=lambda row: (row[spec.x.field], row[spec.y.field]))
+    return {row.get("color", ""): _find_spot(row, spec, size) for row in ordered}
 
 
 def _wrap_names(shown: Sequence[str], width: float) -> dict[str, list[str]]:

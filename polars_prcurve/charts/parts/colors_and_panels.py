@@ -11,7 +11,13 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.charts.parts.chart_style import COLORS, OTHERS, mix_eta_colors
+from polars_prcurve.charts.parts.chart_style import (
+    COLORS,
+    NAME_SIZE,
+    OTHERS,
+    measure_text,
+    mix_eta_colors,
+)
 from polars_prcurve.charts.parts.number_formats import build_labels, escape_name
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.number_words import say_eta
@@ -20,6 +26,8 @@ MAX_COLORS = 8
 _MAX_PANELS = 9
 """Panels in which colours are groups. Beyond that, groups are panels if another field can be colour."""
 
+_LEGEND_GAP = 40
+"""Pixels in a legend from the end of a label to the next, with its symbol."""
 _FAR_APART = 3.0
 """The factor above which prevalences are far apart."""
 
@@ -40,8 +48,8 @@ class Channel:
     """The number at the head of each panel."""
     colored_labels: list[str] | None = None
     """The labels that have a colour, the best first; None if all have one."""
-    has_legend: bool = False
-    """Whether a legend names the labels, since names have no place at the lines."""
+    legend_room: int = 0
+    """Pixels across for a legend, since names have no place at the lines; 0 without one."""
 
     @property
     def shown_labels(self) -> list[str]:
@@ -71,18 +79,25 @@ class Channel:
         """Return the encoding of colours, the same for all layers: Vega merges their legends."""
         colors = self.colors
         scale = alt.Scale(domain=list(colors), range=list(colors.values()))
-        legend = self._build_legend() if self.has_legend else None
+        legend = self._build_legend() if self.legend_room else None
         return alt.Color("color:N", title=self.title, scale=scale, legend=legend)
 
     def _build_legend(self) -> alt.Legend:
-        """Return a legend of at most twelve labels."""
+        """Return a legend of at most twelve whole labels, above the panels."""
         shown = self.shown_labels
+        shown = shown[:: -(-len(shown) // 12)]
+        longest = max(map(measure_text, shown))
         return alt.Legend(
-            values=shown[:: -(-len(shown) // 12)],
+            values=shown,
+            orient="top",
+            direction="horizontal",
+            columns=max(1, int(self.legend_room / (longest + _LEGEND_GAP))),
+            title=None,
+            labelFontSize=NAME_SIZE,
             symbolType="stroke",
             symbolStrokeWidth=3,
             symbolOpacity=1,
-            labelLimit=220,
+            labelLimit=0,
         )
 
 

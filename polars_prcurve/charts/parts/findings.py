@@ -8,12 +8,38 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
+from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
+    find_few_false_alerts,
+    has_points_alone,
+    keep_rises,
+)
 from polars_prcurve.number_words import say_eta
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
 _FEWEST_PANELS = 3
+_MOST_LINES = 24
+"""Lines, at most, of which a title tells."""
+_NEAR_HALF = 0.6
+"""The recall up to which a published point is said to find half."""
+
+
+def read_at_half(curves: ChartCurves, value: str) -> dict[int, float]:
+    """Return a value of each curve at the highest threshold that finds half of the positives.
+
+    Empty where it is not known well of all: by few positives, fewer than five false positives, or a
+    published point that finds far more than half.
+    """
+    sizes = curves.per_curve["n_pos"].fill_null(0)
+    if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
+        return {}
+    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
+    half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+    is_far = has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
+    if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
+        return {}
+    return dict(half.select("curve", value).rows())
 
 
 def say_each(

@@ -25,6 +25,7 @@ RULE_KEY = "\0"
 _RIM = 5.0  # pixels between a name and its own line
 _GAP = 3.0  # and between a name and any other line
 APART = 9.0  # and any other curve, if there is room: whose name is it where two curves are one?
+_BESIDE_DOT = 8.0  # pixels from a dot to a name right of it
 _FARTHEST = 20.0  # pixels from a name beside a steep line to that line
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
 _FAR: tuple[tuple[float, float, Literal["left", "right"]], ...] = (
@@ -56,6 +57,8 @@ class LabelSpace:
     """Heights of lines in every fourth column, which labels of points stay off if they can."""
     points: list[tuple[float, float]] = field(default_factory=list)
     """All points that have labels: a label nearest to another point would be read as that one's."""
+    last_dots: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The dot at which each line of published points ends."""
 
     def is_free(self, box: Box) -> bool:
         """Return whether a box is inside the panel and off all boxes taken."""
@@ -206,6 +209,29 @@ def _measure_line_gap(line: NDArray[np.float64], box: Box) -> float:
     along = np.maximum(np.maximum(upper - bottom, top - lower), 0.0)
     gaps = np.hypot(across, along)
     return float(np.nanmin(gaps)) if not np.isnan(gaps).all() else math.inf
+
+
+def place_at_dots(
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+) -> dict[str, NamePlace]:
+    """Return the places right of the last dot of each line, if all lines end at a dot with room.
+
+    This is for lines that are too steep for names beside them.
+    """
+    dots = [(x - _RIM, y - _RIM, x + _RIM, y + _RIM) for x, y in space.last_dots.values()]
+    free = LabelSpace(space.width, space.height, [*space.taken, *dots], [*lines.values()])
+    places: dict[str, NamePlace] = {}
+    for name in shown:
+        if name not in space.last_dots:
+            return {}
+        x, y = space.last_dots[name]
+        left, half = x + _BESIDE_DOT, NAME_SIZE * 0.6
+        box = (left, y - half, left + measure_text(name) * 1.04, y + half)
+        if not free.is_free(box) or free.crosses_line(box):
+            return {}
+        free.taken.append(box)
+        places[name] = NamePlace(left, y)
+    return places
 
 
 def place_together(

@@ -29,6 +29,10 @@ _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinne
 _FP_EFFECTIVE = FIELD_COLUMNS[2]
 MIN_FALSE_ALERTS = 5
 """False positives that a point of a curve must rest on to be drawn as known."""
+DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
+DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
+_MOST_DOTS = 30
+"""Published points of a curve, at most, that are dots."""
 FEW_POSITIVES = 20
 """Positives below which a share of them is no finding."""
 Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
@@ -164,8 +168,12 @@ def has_sums_of_weights(rows: pl.DataFrame) -> bool:
     return fp.dtype.is_float() and bool((fp != fp.round()).any())
 
 
-def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataFrame:
+def split_by_doubt(
+    points: pl.DataFrame, interpolate: Interpolation, also: Sequence[str] = ()
+) -> pl.DataFrame:
     """Return the points with `run`, a stretch of equal doubt, and `copy`, which tells added points.
+
+    `also` are further columns in which a stretch is equal, of the way to a point.
 
     The stretch from one point to the next is in doubt if the value that it draws is: the second point of
     steps before, the first of steps after, and any of both on a slope. A stretch starts with a copy of
@@ -179,11 +187,11 @@ def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataF
     following = pl.col("doubt").shift(-1).over("curve")
     first_doubt = pl.when(is_first).then(following.fill_null(pl.col("doubt"))).otherwise("doubt")
     marked = marked.with_columns(first_doubt.alias("doubt")).with_row_index("place")
-    marked = marked.with_columns(run=pl.struct("curve", "doubt").rle_id())
-    next_run, next_doubt = (pl.col(name).shift(-1).over("curve") for name in ("run", "doubt"))
-    copies = marked.with_columns(next_run=next_run, next_doubt=next_doubt, copy=True)
-    copies = copies.filter(pl.col("next_run") != pl.col("run"))
-    copies = copies.with_columns(run="next_run", doubt="next_doubt").drop("next_run", "next_doubt")
+    marked = marked.with_columns(run=pl.struct("curve", "doubt", *also).rle_id())
+    of_run = pl.col("run", "doubt", *also)
+    is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
+    copies = marked.with_columns(of_run.shift(-1).over("curve"), copy=True, is_last=is_last)
+    copies = copies.filter("is_last").drop("is_last")
     together = pl.concat([marked.with_columns(copy=False), copies])
     return together.sort("place", "run", maintain_order=True).drop("place")
 
@@ -217,6 +225,17 @@ def build_records(
         if "run" in row:
             record["run"] = row["run"]
         yield record
+
+
+def build_dots(
+    curves: ChartCurves, channels: Channels, points: pl.DataFrame, fields: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return a dot per published point, if they are few: what lies between two is not known."""
+    if not has_points_alone(points) or (points["curve"].value_counts()["count"] > _MOST_DOTS).any():
+        return []
+    color = channels.color
+    dots = [row | {"part": "dot"} for row in build_records(curves, channels, points, fields)]
+    return [dot for dot in dots if color is None or dot.get("color") in color.shown_labels]
 
 
 def raise_to_axis(points: pl.DataFrame, axis: ChartAxis, names: Sequence[str]) -> pl.DataFrame:
