@@ -959,8 +959,8 @@ def test_ranking_draws_the_ranks_best_on_top():
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1  late", "2  sure", "late  2", "sure  1"]
-    where = "ranks first where 1 in 1 000 is positive, late where 1 in 2 is"
-    assert heading(chart) == f"In the test sure {where}"
+    said = "late ranks first where 1 in 2 is positive; where 1 in 1 000 is, the test cannot tell"
+    assert heading(chart) == said
     grid = plot(frame).ranking(confidence=0.95, id="row")
     assert len(records(grid)) == 2 * len(eta_grid())
     assert png(chart).startswith(PNG)
@@ -2407,6 +2407,30 @@ def test_a_ranking_claims_an_order_only_if_it_is_resolved():
     assert title.startswith("In the test ")
     sure = ranks.with_columns(resolved=True)
     assert heading(charts.ranking(sure)) == title.removeprefix("In the test ")
+
+
+def test_a_ranking_that_is_certain_at_one_end_says_so():
+    ranks = trading().prc.ranking([0.001, 0.5], model="model")
+    rare = ranks.with_columns(resolved=pl.col("eta") < 0.01)
+    said = "sure ranks first where 1 in 1 000 is positive; where 1 in 2 is, the test cannot tell"
+    assert heading(charts.ranking(rare)) == said
+    common = ranks.with_columns(resolved=pl.col("eta") > 0.01)
+    said = "late ranks first where 1 in 2 is positive; where 1 in 1 000 is, the test cannot tell"
+    assert heading(charts.ranking(common)) == said
+
+
+def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open():
+    paper = pl.DataFrame({"m": ["a", "b", "c"], "tp": [60, 55, 2], "fn": [40, 45, 98], "fp": [1, 1, 90]})
+    paper = paper.with_columns(tn=100 - pl.col("fp"))
+    options = {"model": "m", "cells": ("tp", "fp", "fn", "tn")}
+    plain_chart = plot(paper).ranking([0.1, 0.5], **options)
+    assert "Not tested: whether another test set would give this order" in subtitle(plain_chart)
+    limits = paper.prc.ranking([0.1, 0.5], coarse=True, **options)
+    chart = plot(paper).ranking([0.1, 0.5], coarse=True, **options)
+    assert chart.to_dict() == charts.ranking(limits).to_dict()
+    dotted = {row["color"] for row in records(chart) if "doubt" in row}
+    assert dotted == set(limits.filter("may_be_best")["model"]) == {"a", "b"}
+    assert "Dotted: any of these may be the best, since the table does not tell" in subtitle(chart)
 
 
 def test_a_parameter_of_a_metric_follows_its_name():

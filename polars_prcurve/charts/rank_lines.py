@@ -59,8 +59,9 @@ def ranking(
     Rank 1 is on top; equal models share a rank, and their lines lie on each other. Lines are straight
     between the prevalences of the table, on a log axis, and have their names at both ends. If the table
     has the column `resolved`, a line is dotted where it is not certain that the model is behind the
-    first, or that the first is ahead. With more than 8 models, those that rank highest have a colour,
-    and the others are grey.
+    first, or that the first is ahead. With the limits of `coarse=True` it is dotted where more than one
+    model may be the best, and this is one of them. With more than 8 models, those that rank highest have
+    a colour, and the others are grey.
 
     Parameters
     ----------
@@ -102,25 +103,36 @@ def ranking(
     height = min(max(0.12 + 0.05 * lowest, 0.3), 0.9)
     names = "none" if has_names else "beside"
     spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)  # type: ignore[arg-type]
-    has_doubt = "resolved" in rows.columns
-    doubt = rows.with_columns(doubt=pl.col("resolved").not_() if has_doubt else pl.lit(False))
-    points = split_by_doubt(doubt, "linear")
+    is_open = pl.col("resolved").not_() if "resolved" in rows.columns else pl.lit(False)
+    points = split_by_doubt(rows.with_columns(doubt=is_open), "linear")
     lines = list(build_records(curves, channels, points, ["eta", "rank"]))
     dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
     data = [*lines, *dots, *_read_along(curves, channels, (x, y))]
-    level = "" if confidence is None else f" ({format_level(confidence)})"
-    dotted = (
-        [f"Dotted: not certain to be behind the first, or ahead of all{level}"]
-        if points["doubt"].any()
-        else []
-    )
     text = ChartText(
         title,
         "Order of models by share of positives; rank 1 is best",
-        (picked, *dotted, *describe_sizes(curves), *describe_eta_zero(table)),
+        (
+            picked,
+            _describe_doubt(points, confidence),
+            *describe_sizes(curves),
+            *describe_eta_zero(table),
+        ),
         _find_title(curves, channels) or "Ranking by prevalence",
     )
     return build_chart(spec, data, channels, text, words)
+
+
+def _describe_doubt(points: pl.DataFrame, confidence: float | None) -> str:
+    """Return what dotted means, or that nothing is known of how certain the order is."""
+    if "resolved" not in points.columns:
+        return "Not tested: whether another test set would give this order"
+    if not points["doubt"].any():
+        return ""
+    if "low" not in points.columns:
+        unknown = "the table does not tell what lies between its points or within equal scores"
+        return f"Dotted: any of these may be the best, since {unknown}"
+    level = "" if confidence is None else f" ({format_level(confidence)})"
+    return f"Dotted: not certain to be behind the first, or ahead of all{level}"
 
 
 def _list_ranks(lowest: int) -> tuple[float, ...]:
@@ -145,17 +157,32 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     ends = [first.filter(pl.col("eta") == eta)["curve"].to_list() for eta in (etas[0], etas[-1])]
     if any(len(end) != 1 for end in ends) or len(etas) < 2:
         return ""
-    rare, common = (label[end[0]] for end in ends)
-    shown = first if rare == common else first.filter(pl.col("eta").is_in([etas[0], etas[-1]]))
-    is_sure = "resolved" in shown.columns and shown["resolved"].fill_null(False).all()
-    prefix = "" if is_sure else "In the test "
-    if rare != common:
-        where = f"ranks first where {say_eta(etas[0])} is positive"
-        return f"{prefix}{rare} {where}, {common} where {say_eta(etas[-1])} is"
-    everywhere = first["curve"].n_unique() == 1
-    if everywhere:
-        return f"{prefix}{rare} ranks first at every share of positives shown"
+    if ends[0] != ends[1]:
+        shown = first.filter(pl.col("eta").is_in([etas[0], etas[-1]])).sort("eta")
+        return _say_firsts(shown, label)
+    if first["curve"].n_unique() == 1:
+        prefix = "" if all(_list_certain(first)) else "In the test "
+        return f"{prefix}{label[ends[0][0]]} ranks first at every share of positives shown"
     return _describe_mover(curves.rows.filter(pl.col("eta").is_in([etas[0], etas[-1]])), label)
+
+
+def _list_certain(rows: pl.DataFrame) -> list[bool]:
+    """Return of each row whether the rank is more than chance."""
+    has_test = "resolved" in rows.columns
+    return rows["resolved"].fill_null(False).to_list() if has_test else [False] * len(rows)
+
+
+def _say_firsts(ends: pl.DataFrame, label: dict[int, str]) -> str:
+    """Return who ranks first at both ends of the axis, and whether that is certain."""
+    rare, common = (label[curve] for curve in ends["curve"])
+    at_rare, at_common = (f"where {say_eta(eta)} is" for eta in ends["eta"])
+    certain = _list_certain(ends)
+    if certain == [True, False]:
+        return f"{rare} ranks first {at_rare} positive; {at_common}, the test cannot tell"
+    if certain == [False, True]:
+        return f"{common} ranks first {at_common} positive; {at_rare}, the test cannot tell"
+    prefix = "" if all(certain) else "In the test "
+    return f"{prefix}{rare} ranks first {at_rare} positive, {common} {at_common}"
 
 
 def _describe_mover(ends: pl.DataFrame, label: dict[int, str]) -> str:
@@ -227,6 +254,11 @@ def _read_ranks(table: pl.DataFrame) -> ChartCurves:
         [table.get_column(name).alias(field) for field, name in names.items()]
         + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
     )
+    if "may_be_best" in table.columns and "resolved" not in columns:  # by limits, not by chance
+        may_be = table["may_be_best"].fill_null(True).alias("may_be")
+        rivals = pl.col("may_be").sum().over("eta", *[name for name in names if name != "group_0"])
+        is_open = pl.col("may_be") & (rivals > 1)
+        frame = frame.with_columns(may_be).with_columns(resolved=is_open.not_()).drop("may_be")
     unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
     return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
 

@@ -567,6 +567,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         metric: str | CurveMetric | PointMetric | None = None,
         confidence: float | None = None,
         id: Columns = None,
+        coarse: bool = False,
         color: str | None = None,
         facet: str | None = None,
         title: Title = None,
@@ -587,7 +588,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
         ----------
         eta
             As in `ranking`, but `eta_grid()` if left out.
-        model, metric, confidence, id
+        model, metric, confidence, id, coarse
             As in `ranking`.
         color, facet, title
             As in `charts.ranking`.
@@ -613,6 +614,7 @@ class PlotPrc(MethodListing, path="prc.plot"):
             metric=metric,
             confidence=confidence,
             id=id,
+            coarse=coarse,
             by=by,
             score=score,
             label=label,
