@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 580`."""
 _TWO_DIGITS = 0.0995
 """Shares from this up are whole numbers of percent in two digits."""
+_MOST_DECIMALS = 12
 
 _INSIDE_NUMBER = re.compile(
     r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)|(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)"
@@ -54,7 +55,8 @@ def say_shares(shares: Sequence[float]) -> list[str]:
 
     All are said as `1 in 2 580` if all are below a tenth of a percent, and otherwise in percent. From
     10 % up all have equal decimals, the fewest in which those that differ in `say_share` still differ
-    and none reads as 100 %. Below 10 % each has two digits, with zeros if one needs its second digit.
+    and none reads as 100 %. Smaller ones have the fewest in which none moves by a twentieth, but no more
+    than two digits each.
     """
     said = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
@@ -62,32 +64,39 @@ def say_shares(shares: Sequence[float]) -> list[str]:
     if len(set(said)) < 2:
         return said
     large = {share for share in shares if _TWO_DIGITS <= share < 1}
-    small = [share for share in shares if 0 < share < _TWO_DIGITS]
-    decimals = _count_decimals(large)
-    has_zeros = any(not _write_two_digits(share).endswith("0") for share in small)
+    small = {share for share in shares if 0 < share < _TWO_DIGITS}
+    of_large, of_small = _count_decimals(large, _differ_from_all), _count_decimals(small, _is_near)
     for number, share in enumerate(shares):
         if share in large:
-            said[number] = f"{100 * share:.{decimals}f}{NO_BREAK}%"
-        elif 0 < share < 1:
-            text = _write_two_digits(share)
-            said[number] = f"{text if has_zeros else text.rstrip('0').rstrip('.')}{NO_BREAK}%"
+            said[number] = f"{100 * share:.{of_large}f}{NO_BREAK}%"
+        elif share in small:
+            said[number] = f"{_write_small(share, of_small)}{NO_BREAK}%"
     return said
 
 
-def _count_decimals(shares: Collection[float]) -> int:
-    """Return the fewest decimals of percents that tell shares apart, and from 100 %."""
+def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], bool]) -> int:
+    """Return the fewest decimals of percents in which shares stay different and each is right."""
     different = len(set(map(say_share, shares)))
 
-    def tell_apart(decimals: int) -> bool:
-        said = {f"{100 * share:.{decimals}f}" for share in shares}
-        return len(said) >= different and not any(text.startswith("100") for text in said)
+    def are_enough(decimals: int) -> bool:
+        said = {share: f"{100 * share:.{decimals}f}" for share in shares}
+        return len(set(said.values())) >= different and all(map(is_right, said, said.values()))
 
-    return next(filter(tell_apart, range(8)), 8)
+    return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
 
 
-def _write_two_digits(share: float) -> str:
-    """Return a share in percent without its sign, in two digits and without an exponent: `4.0`."""
-    return f"{Decimal(f'{100 * share:#.2g}'):f}"
+def _differ_from_all(_: float, percent: str) -> bool:
+    return float(percent) < 100
+
+
+def _is_near(share: float, percent: str) -> bool:
+    return abs(float(percent) / 100 - share) <= 0.05 * share
+
+
+def _write_small(share: float, decimals: int) -> str:
+    """Return a share below 10 % in percent with so many decimals, and no more than two digits."""
+    two_digits = f"{Decimal(f'{100 * share:#.2g}'):f}"
+    return f"{100 * share:.{min(decimals, len(two_digits.partition('.')[2]))}f}"
 
 
 def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_channels,
     sort_panels,
 )
-from polars_prcurve.charts.parts.findings import name_curves, say_reach
+from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_reach
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
@@ -264,13 +264,16 @@ class _LineChart:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
             return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
-        return self._find_leaders(channels) if trades else self._find_half(channels)
+        return self._find_half(channels) or self._find_leaders(channels)
 
     def _find_leaders(self, channels: Channels) -> str:
         """Return which of several models is first at both ends of the axis, and in between.
 
-        Empty for ties at an end, and where a model has no value there.
+        Empty for ties at an end, and where a model has no value there, or limits that leave it open.
         """
+        metrics = self.curves.per_curve["metric"].unique().to_list()
+        if self.limits or len(metrics) != 1 or not is_higher_better(metrics[0]):
+            return ""
         names = name_curves(self.curves, channels)
         rows = self.curves.rows.drop_nulls("value")
         tops = rows.filter(pl.col("value") == pl.col("value").max().over("eta"))
@@ -285,6 +288,8 @@ class _LineChart:
         alone = dict.fromkeys(names[curves[0]] for curves in leaders.values() if len(curves) == 1)
         between = [name for name in alone if name not in (first, last)]
         low, high = map(say_eta, ends)
+        if len(alone) == 1 and all(len(curves) == 1 for curves in leaders.values()):
+            return f"In the test {first} leads at every share of positives shown"
         start = f"In the test {first} leads where {low} is positive"
         if len(between) > _MOST_BETWEEN:
             between = [f"{len(between)} others"]

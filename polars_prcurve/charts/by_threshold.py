@@ -40,8 +40,9 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.chart_words import place_labels, place_names
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
+from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_by_eta, say_each
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
-from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points, say_point
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     build_records,
@@ -53,7 +54,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, say_count, say_share
+from polars_prcurve.number_words import format_count, round_down, say_count, say_share, say_shares
 
 _MOST_COLUMNS = 4
 
@@ -120,7 +121,9 @@ def threshold_curve(
         title,
         f"{join_etas('What each threshold does', curves)}, read straight down",
         note,
-        marked.find_title() or "Precision, recall and alerts by threshold",
+        marked.find_title()
+        or _find_title(curves, channels)
+        or "Precision, recall and alerts by threshold",
         describe_thinning(finite, drawn),
     )
     return stack.draw(text)
@@ -135,6 +138,39 @@ def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) ->
     channels = read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
     return pick_out(channels, dict(means.rows()), curves)
+
+
+def _find_title(curves: ChartCurves, channels: Channels) -> str:
+    """Return what half recall takes: the threshold of each group, and precision if there is one group.
+
+    Empty where that is not known well.
+    """
+    thresholds = read_at_half(curves, "threshold")
+    precisions, recalls = (read_at_half(curves, name) for name in ("precision", "recall"))
+    etas = curves.per_curve["eta"]
+    if not thresholds or not etas.is_between(0, 1).all():
+        return ""
+    [*numbers], said = thresholds, {curve: _say_low(value) for curve, value in thresholds.items()}
+    if len(numbers) == 1:
+        [curve] = numbers
+        return say_point(format_threshold(thresholds[curve]), precisions[curve], recalls[curve])
+    if etas.n_unique() == len(etas) and len(set(thresholds.values())) == 1:  # one group
+        shares = say_shares([*precisions.values()])
+        each = [*zip(etas.to_list(), precisions.values(), shares, strict=True)]
+        start = f"At {said[numbers[0]]}, which finds half of the positives,"
+        return say_by_eta(start, "of the alerts are right", each)
+    names = name_curves(curves, channels)
+    is_by_group = etas.n_unique() == 1 or len(etas) == curves.count_distinct(curves.group_fields)
+    if not names or not is_by_group:
+        return ""
+    return say_each("Half of the positives are found at", "", thresholds, said, names)
+
+
+def _say_low(threshold: Any) -> str:
+    """Return a threshold in three digits, rounded down: it finds no less."""
+    if isinstance(threshold, float) and math.isfinite(threshold):
+        return f"{round_down(threshold, 3).normalize():f}"
+    return format_threshold(threshold) or ""
 
 
 def _find_events(curves: ChartCurves, points: pl.DataFrame | None) -> float:

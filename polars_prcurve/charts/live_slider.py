@@ -6,6 +6,7 @@ curves, to drag, and a list below them, for the keyboard and for screen readers,
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, Literal
 
@@ -51,6 +52,8 @@ WIDTH, HEIGHT = 620, 320
 _PIXEL_COLUMNS = 150  # a long curve is thinned in columns of a few pixels
 _MIN_ETA = 1e-6
 _MAX_CURVES = 24
+_NARROW, _NARROW_ROOM = 480, 270
+"""Pixels across below which a chart is that of a phone, and those of its note."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
@@ -137,10 +140,10 @@ def live(
     channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
-    is_narrow = width == "container" or pixels < 480
+    narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
     has_dots = any(row["part"] == "dot" for row in data)
-    look = {"is_narrow": is_narrow, "has_dots": has_dots}
-    painter = _LivePainter(channels, pixels, start, own, make_key(data, "live"), **look)
+    key = make_key(data, "live")
+    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow, has_dots=has_dots)
     note = (picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
@@ -238,11 +241,11 @@ class _LivePainter:
         own: float | None,
         key: str,
         *,
-        is_narrow: bool,
+        narrow: str,
         has_dots: bool,
     ) -> None:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
-        self.is_narrow, self.has_dots = is_narrow, has_dots
+        self.narrow, self.has_dots = narrow, has_dots
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = (
             ChartAxis("precision", "", _MIN_ETA, 1.0, "share", is_log=True)
@@ -260,9 +263,8 @@ class _LivePainter:
         layers = [*self._build_curves(), *self._build_ruler(), *self._build_numbers()]
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         foot = HEIGHT + 72 + 22 * len(labels)
-        room = 270 if self.is_narrow else self.pixels
-        note = build_note(text, room, foot, -self.precision.measure_labels() + 10)
-        layers += [] if note is None else [note]
+        room = _NARROW_ROOM if self.narrow != "false" else self.pixels
+        layers += self._build_notes(text, foot)
         at = f"isValid(pointed_{self.key}.at) ? pointed_{self.key}.at[0] : 0.5"
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
@@ -275,6 +277,19 @@ class _LivePainter:
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
         return attach_data(whole, mark_grey(data, self.channels))
+
+    def _pick(self, narrow: Any, wide: Any) -> str:
+        """Return the Vega expression of what is in a narrow chart, and in a wide one."""
+        return f"(({self.narrow}) ? {narrow} : {wide})"
+
+    def _build_notes(self, text: ChartText, foot: float) -> list[alt.Chart]:
+        """Return the note, or one for a narrow chart and one for a wide one if a page decides."""
+        labels = self.precision.measure_labels()
+        kinds = {self.narrow: (_NARROW_ROOM, 24), f"!({self.narrow})": (self.pixels, 10)}
+        notes = {
+            test: build_note(text, room, foot, inset - labels) for test, (room, inset) in kinds.items()
+        }
+        return [note.transform_filter(test) for test, note in notes.items() if note and test != "false"]
 
     def _build_curves(self) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
@@ -341,14 +356,15 @@ class _LivePainter:
         """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""
         stops = _list_stops(self.start)
         powers = [10.0**-k for k in range(6, 0, -1)] + [1.0]
-        shown = powers[::2] if self.is_narrow else powers
         ticks = [
-            {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all"} for eta in shown
+            {"recall": _place_on_ruler(eta), "text": say_eta(eta) if eta < 1 else "all", "odd": k % 2}
+            for k, eta in enumerate(powers)
         ]
         at = fix_y(_RULER)
         ruler = alt.Chart(alt.InlineData(values=[{"recall": 0.0, "to": 1.0}]))
         ruler = ruler.mark_rule(color=style.RULE, strokeWidth=3, strokeCap="round", aria=False)
         marks = alt.Chart(alt.InlineData(values=ticks))
+        marks = marks.transform_filter(f"datum.odd === 0 || !({self.narrow})")
         tick = marks.mark_tick(color=style.RULE, orient="vertical", size=9, thickness=1, aria=False)
         word = marks.mark_text(
             fontSize=style.TICK_SIZE, color=style.QUIET, baseline="top", dy=9, aria=False
@@ -376,17 +392,18 @@ class _LivePainter:
             filled=True, size=240, color=style.COLORS[0], opacity=1, stroke="white", strokeWidth=2
         )
         layers.append(handle.encode(self.x, y=at))
-        return [*layers, self._build_grabs(stops, at)]
+        return [*layers, self._build_grabs(stops)]
 
-    def _build_grabs(self, stops: list[float], at: Any) -> alt.Chart:
+    def _build_grabs(self, stops: list[float]) -> alt.Chart:
         """Return the unseen places of the ruler that the pointer drags to."""
         grab = [{"recall": _place_on_ruler(eta), "eta": eta} for eta in stops]
-        wide = 4 if self.is_narrow else self.pixels / 58  # no wider than the way to the next place
-        grabs = alt.Chart(alt.InlineData(values=grab)).mark_tick(
-            orient="vertical", size=28, thickness=wide, opacity=0.001, cursor="ew-resize", aria=False
+        wide = alt.ExprRef("width / 58")  # no wider than the way to the next place
+        grabs = alt.Chart(alt.InlineData(values=grab)).mark_rule(
+            strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False
         )
         picked = self._build_slider(stops)
-        placed: alt.Chart = grabs.encode(self.x, y=at).properties(name=f"ruler_{self.key}")
+        ends: dict[str, Any] = {"y": fix_y(_RULER - 14), "y2": alt.value(_RULER + 14)}
+        placed: alt.Chart = grabs.encode(self.x, **ends).properties(name=f"ruler_{self.key}")
         return placed.add_params(picked)
 
     def _build_slider(self, stops: list[float]) -> alt.Parameter:
@@ -407,19 +424,19 @@ class _LivePainter:
     def _build_numbers(self) -> list[alt.Chart]:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
         top = HEIGHT + 60
-        heads = ["right", "found", "per million" if self.is_narrow else "alerts per million"]
-        places = (0.57, 0.72, 1.0) if self.is_narrow else (0.66, 0.79, 1.0)
+        heads = ["'right'", "'found'", self._pick("'per million'", "'alerts per million'")]
+        places = [self._pick(0.57, 0.66), self._pick(0.72, 0.79), "1"]
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
-        start = -(self.precision.measure_labels() - 24) / 300 if self.is_narrow else 0.0
+        start = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
         cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _round_alerts())
-        one = alt.Chart(alt.InlineData(values=[{"recall": start}]))
-        said = "'at ' + format(100 * at, '.0f') + '\u00a0% recall or just above'"
+        one = alt.Chart(alt.InlineData(values=[{}]))
+        above = self._pick("''", "' or just above'")
+        said = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {above}"
         quiet: dict[str, Any] = {"fontSize": style.NOTE_SIZE, "color": style.QUIET, "baseline": "bottom"}
-        short = "'at ' + format(100 * at, '.0f') + '\u00a0% recall'"
-        head = one.transform_calculate(said=short if self.is_narrow else said)
+        head = one.transform_calculate(said=said, recall=start)
         layers = [head.mark_text(align="left", **quiet).encode(self.x, y=fix_y(top), text="said:N")]
         for place, name in zip(places, heads, strict=True):
-            column = alt.Chart(alt.InlineData(values=[{"recall": place, "text": name}]))
+            column = one.transform_calculate(recall=place, text=name)
             column = column.mark_text(align="right", **quiet)
             layers.append(column.encode(self.x, y=fix_y(top), text="text:N"))
         labels = self.channels.color.shown_labels if self.channels.color else [""]
@@ -428,19 +445,19 @@ class _LivePainter:
             row = self._pick_exact()
             if label:
                 row = row.transform_filter(alt.FieldEqualPredicate(field="color", equal=label))
-                named = alt.Chart(alt.InlineData(values=[{"recall": start, "color": label}]))
-                limit = 0.28 - start if self.is_narrow else 0.52
+                named = alt.Chart(alt.InlineData(values=[{"color": label}]))
+                named = named.transform_calculate(recall=start)
+                limit = alt.ExprRef(f"({self._pick(0.28, 0.52)} - {start}) * width")
                 layers.append(
                     self._write(named, "left", limit=limit).encode(self.x, y=y, text="color:N")
                 )
             for place, cell in zip(places, cells, strict=True):
-                text = row.transform_calculate(said=cell).transform_calculate(recall=str(place))
+                text = row.transform_calculate(said=cell).transform_calculate(recall=place)
                 layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
         return [layer if "color" in _text_look(layer) else layer.encode(*self.color) for layer in layers]
 
-    def _write(self, chart: alt.Chart, align: Literal["left", "right"], limit: float = 0) -> alt.Chart:
-        look: dict[str, Any] = {"limit": alt.ExprRef(f"{limit} * width")} if limit else {}
-        size = 11.5 if self.is_narrow else 14
+    def _write(self, chart: alt.Chart, align: Literal["left", "right"], **look: Any) -> alt.Chart:
+        size = alt.ExprRef(self._pick(11.5, 14))
         written: alt.Chart = chart.mark_text(
             align=align, baseline="bottom", fontSize=size, fontWeight="bold", **look
         )

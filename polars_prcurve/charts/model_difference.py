@@ -21,6 +21,7 @@ from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, name_group_fields
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
+from polars_prcurve.charts.parts.findings import is_higher_better
 from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.lines_by_prevalence import (
     build_eta_axis,
@@ -36,7 +37,6 @@ from polars_prcurve.charts.parts.number_formats import (
 )
 from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
 from polars_prcurve.charts.parts.references import draw_level
-from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
 
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
@@ -171,20 +171,9 @@ def _name_pair(first: dict[str, Any]) -> str:
     return f"{a} minus {b}: {metric[:1].lower()}{metric[1:]}"
 
 
-def _higher_is_better(metric: str) -> bool:
-    """Return whether more of a metric is better; a metric of the user's own says nothing."""
-    from polars_prcurve.metrics.names import find_curve_metrics
-
-    try:
-        [found] = find_curve_metrics(metric)
-        return bool(found.higher_is_better)
-    except (PrcError, ValueError):
-        return False
-
-
 def _name_sides(first: dict[str, Any], y: ChartAxis) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
-    if not _higher_is_better(first["metric"]):
+    if not is_higher_better(first["metric"]):
         return []
     sides: tuple[tuple[str, int, Literal["top", "bottom"], str], ...]
     above, below, _ = _SIDE_COLORS
@@ -207,7 +196,7 @@ def _name_sides(first: dict[str, Any], y: ChartAxis) -> list[Word]:
 def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
     """Return where the sign of the difference is certain, and where it is not."""
     known = rows.drop_nulls("difference").sort("eta")
-    if known.is_empty() or not _higher_is_better(first["metric"]):
+    if known.is_empty() or not is_higher_better(first["metric"]):
         return ""
     sure = known.filter(pl.col("resolved").fill_null(False))
     a, b = (format_value("", first[name]) for name in ("group_a", "group_b"))

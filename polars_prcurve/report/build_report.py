@@ -23,8 +23,7 @@ import polars as pl
 from polars_prcurve import charts
 from polars_prcurve.argument_kinds import check_texts, read_list, read_number, take_frame
 from polars_prcurve.atomic_file import resolve_target
-from polars_prcurve.charts.parts.marked_points import say_point
-from polars_prcurve.charts.parts.number_formats import format_range, format_value
+from polars_prcurve.charts.parts.number_formats import format_range
 from polars_prcurve.curves.targets import TargetValues, read_events, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns
@@ -63,6 +62,7 @@ from polars_prcurve.report.page import (
     write_text,
 )
 from polars_prcurve.report.people_tables import write_numbers
+from polars_prcurve.report.picture_heading import find_heading
 from polars_prcurve.report.published_points import rank_at_target
 from polars_prcurve.report.reduced_table import OpenTable, ReportSource, read_source
 from polars_prcurve.report.request import (
@@ -313,33 +313,8 @@ def _draw_key_chart(
         at_goal = (pl.col("criterion") == first.criterion) & (pl.col("target") == first.value)
         marked = request.eta.select_headline(points.filter(at_goal))
     options: dict[str, Any] = {"confidence": request.confidence, "points": marked}
-    heading = _find_heading(source, request, tables)
+    heading = find_heading(source, tables.decisions)
     yield draw_figure(1, lambda title: charts.pr_curve(tables.curves, title=title, **options), heading)
-
-
-def _find_heading(source: ReportSource, request: ReportRequest, tables: ReportTables) -> str:
-    """Return the finding of the picture: from which recall on which of two models is better."""
-    leads = [decision for decision in tables.decisions if decision.is_headline]
-    if len(leads) > 1:
-        return "Precision and recall of each group, with the scores above marked"
-    if len(leads) == 1 and len(leads[0].met) == 1:
-        [best] = leads[0].met
-        return say_point(best.threshold, best.read("precision"), best.read("recall"))
-    is_not_known = source.by_columns or source.within or source.is_published
-    if not leads or len(leads[0].met) != 2 or is_not_known:
-        return ""
-    [lead] = leads
-    crossings = source.merged.roc_crossings(**source.model_arguments)
-    best, recall = lead.met[0], lead.met[0].read("recall")
-    name, at = format_value("", best.model), say_eta(lead.eta)
-    below = crossings.filter(pl.col("recall") < recall)
-    if crossings.is_empty():
-        return f"In the test {name} is right more often at every recall, where {at} is positive"
-    if below.height < crossings.height or lead.find_verdict() == "equal":
-        return ""
-    share = float(below["recall"].max())
-    beyond = f"beyond {100 * share:.0f}\u00a0% recall"
-    return f"In the test {name} is right more often {beyond}, where {at} is positive"
 
 
 def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTables) -> Iterator[Part]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +15,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     has_points_alone,
     keep_rises,
 )
+from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_eta
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
@@ -25,7 +27,7 @@ _NEAR_HALF = 0.6
 """The recall up to which a published point is said to find half."""
 
 
-def read_at_half(curves: ChartCurves, value: str) -> dict[int, float]:
+def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
     """Return a value of each curve at the highest threshold that finds half of the positives.
 
     Empty where it is not known well of all: by few positives, fewer than five false positives, or a
@@ -40,6 +42,17 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, float]:
     if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
         return {}
     return dict(half.select("curve", value).rows())
+
+
+def is_higher_better(metric: str) -> bool:
+    """Return whether more of a curve metric is better; a metric of the user's own says nothing."""
+    from polars_prcurve.metrics.names import find_curve_metrics
+
+    try:
+        [found] = find_curve_metrics(metric)
+        return bool(found.higher_is_better)
+    except (PrcError, ValueError):
+        return False
 
 
 def say_each(
