@@ -2399,6 +2399,38 @@ def test_limits_of_published_points_are_shaded_and_called_so():
     assert "Shaded: the limits of each value" in subtitle(chart)
 
 
+def test_thresholds_say_what_half_recall_takes():
+    one = draw_scores(pos=200, neg=2_000, digits=8)
+    table = one.prc.curve(0.1)
+    row = table.filter(pl.col("recall") >= 0.5).row(0, named=True)
+    shares = " of the alerts are right, and ".join(
+        map(plain, say_shares([row["precision"], row["recall"]]))
+    )
+    assert heading(charts.threshold_curve(table)).endswith(f", {shares} of the positives are found")
+    several = heading(charts.threshold_curve(one.prc.curve([0.1, 0.01])))
+    assert re.match(r"At [\d.]+, which finds half of the positives, \d+ % of the alerts", several)
+    parts = [draw_scores(seed=k, pos=200, neg=2_000, digits=8, g=g) for k, g in enumerate("ab")]
+    groups = pl.concat([parts[0], parts[1].with_columns(pl.col("score") - 3)])
+    said = heading(charts.threshold_curve(groups.prc.curve(0.1, by="g")))
+    found = re.fullmatch(r"Half of the positives are found at ([\d.]+) \(a\) or (−[\d.]+) \(b\)", said)
+    assert found is not None
+    for name, words in zip("ab", found.groups(), strict=True):
+        scores = groups.filter(pl.col("g") == name, pl.col("label") == 1)["score"]
+        assert (scores >= float(words.replace("−", "-"))).mean() >= 0.5, "rounded down"
+    few = charts.threshold_curve(draw_scores(pos=10).prc.curve(0.1))
+    assert heading(few) == "Precision, recall and alerts by threshold"
+
+
+def test_a_model_that_leads_everywhere_is_named():
+    worse, better = (draw_scores(pos=60, model=model) for model in "ba")
+    frame = pl.concat([worse, better.with_columns(pl.col("score") + pl.col("label"))])
+    said = "In the test a leads at every share of positives shown"
+    assert heading(plot(frame).metric_by_eta(by="model")) == said
+    assert heading(plot(frame).metric_by_eta(model="model")) == said
+    limits = plot(frame).metric_by_eta(by="model", coarse=True)
+    assert heading(limits) == "Average precision by prevalence", "limits leave it open"
+
+
 def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model").with_columns(resolved=False)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()

@@ -317,10 +317,9 @@ class _LineChart:
             return ""
         if len(halves) < len(self.curves.per_curve) or not halves:
             return ""
-        said = {curve: say_eta(half) for curve, half in halves.items()}
-        rare_first = {curve: -half for curve, half in halves.items()}
-        names = name_curves(self.curves, channels)
-        return say_reach("Half of the alerts are right down to", rare_first, said, names)
+        return say_reach(
+            "Half of the alerts are right down to", halves, name_curves(self.curves, channels)
+        )
 
     def _compute_own_etas(self) -> list[float | None]:
         """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""

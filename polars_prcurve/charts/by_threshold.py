@@ -54,7 +54,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, round_down, say_count, say_share, say_shares
+from polars_prcurve.number_words import format_count, round_down, say_count, say_share
 
 _MOST_COLUMNS = 4
 
@@ -150,27 +150,35 @@ def _find_title(curves: ChartCurves, channels: Channels) -> str:
     etas = curves.per_curve["eta"]
     if not thresholds or not etas.is_between(0, 1).all():
         return ""
-    [*numbers], said = thresholds, {curve: _say_low(value) for curve, value in thresholds.items()}
-    if len(numbers) == 1:
-        [curve] = numbers
+    if len(thresholds) == 1:
+        [curve] = thresholds
         return say_point(format_threshold(thresholds[curve]), precisions[curve], recalls[curve])
     if etas.n_unique() == len(etas) and len(set(thresholds.values())) == 1:  # one group
-        shares = say_shares([*precisions.values()])
-        each = [*zip(etas.to_list(), precisions.values(), shares, strict=True)]
-        start = f"At {said[numbers[0]]}, which finds half of the positives,"
+        each = [*zip(etas.to_list(), precisions.values(), strict=True)]
+        start = f"At {_say_low([*thresholds.values()])[0]}, which finds half of the positives,"
         return say_by_eta(start, "of the alerts are right", each)
     names = name_curves(curves, channels)
     is_by_group = etas.n_unique() == 1 or len(etas) == curves.count_distinct(curves.group_fields)
     if not names or not is_by_group:
         return ""
-    return say_each("Half of the positives are found at", "", thresholds, said, names)
+    return say_each("Half of the positives are found at", "", thresholds, names, _say_low)
 
 
-def _say_low(threshold: Any) -> str:
-    """Return a threshold in three digits, rounded down: it finds no less."""
-    if isinstance(threshold, float) and math.isfinite(threshold):
-        return f"{round_down(threshold, 3).normalize():f}"
-    return format_threshold(threshold) or ""
+def _say_low(thresholds: list[Any]) -> list[str]:
+    """Return thresholds in equal decimals, rounded down: they find no less.
+
+    The greatest has three digits. Where the least would have fewer than two, each has three of its own.
+    """
+    sizes = [
+        abs(value) for value in thresholds if isinstance(value, float) and 0 < abs(value) < math.inf
+    ]
+    if len(sizes) < len(thresholds):
+        return [format_threshold(value) or "" for value in thresholds]
+    step = 10.0 ** (math.floor(math.log10(max(sizes))) - 2)
+    is_far = min(sizes) < 10 * step
+    digits = [3 if is_far else max(math.floor(math.log10(size / step)) + 1, 1) for size in sizes]
+    said = [f"{round_down(value, n):f}" for value, n in zip(thresholds, digits, strict=True)]
+    return [words.replace("-", "\u2212") for words in said]
 
 
 def _find_events(curves: ChartCurves, points: pl.DataFrame | None) -> float:

@@ -166,15 +166,14 @@ def _find_title(curves: ChartCurves, channels: Channels, tenths: dict[int, float
     is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
     if not values or len(values) < len(numbers) or not (is_by_eta or names):
         return "Positives found by cases looked at"
-    said = dict(zip(values, say_shares([*values.values()]), strict=True))
     start, end = "A tenth of the cases holds", "of the positives"
     n_groups = curves.count_distinct(curves.group_fields)
     if etas.n_unique() == 1 or (len(etas) == n_groups and names):  # or each group at its own share
-        return say_each(start, end, values, said, names)
+        return say_each(start, end, values, names)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return "Positives found by cases looked at"
     at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in numbers])
+    return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
 
 
 def _read_along(curves: ChartCurves, channels: Channels) -> list[dict[str, Any]]:

@@ -214,14 +214,13 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
     if not values:
         return ""
-    said = dict(zip(values, say_shares([*values.values()]), strict=True))
     start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
     if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
-        return say_each(start, end, values, said, names)
+        return say_each(start, end, values, names)
     if not is_by_eta or len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
         return ""  # each group at its own
     at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, end, [(at[curve], values[curve], said[curve]) for curve in values])
+    return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
 
 
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:

@@ -50,7 +50,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     start_at_origin,
     thin_points,
 )
-from polars_prcurve.number_words import format_count, say_eta, say_share, say_shares
+from polars_prcurve.number_words import format_count, say_eta, say_share
 
 _Y = ChartAxis("precision_gain", "Precision gain", 0.0, 1.0)
 
@@ -146,15 +146,14 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     etas, names = curves.per_curve["eta"], name_curves(curves, channels)
     if has_few_positives(curves) or len(areas) < max(len(etas), 1):
         return ""
-    said = dict(zip(areas, say_shares([*areas.values()]), strict=True))
     start, n_groups = "In the test precision gain averages", curves.count_distinct(curves.group_fields)
     if (names and len(etas) == n_groups) or channels == Channels(None, None):
-        return say_each(start, "", areas, said, names)
+        return say_each(start, "", areas, names)
     is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""
     at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, "", [(at[curve], areas[curve], said[curve]) for curve in areas])
+    return say_by_eta(start, "", [(at[curve], area) for curve, area in areas.items()])
 
 
 # The axis of recall gain ----------------------------------------------------------------------

@@ -55,7 +55,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     thin_points,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
-from polars_prcurve.number_words import say_eta, say_share, say_shares
+from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_values import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
@@ -171,9 +171,8 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
         return say_areas(areas, curves, channels)
-    said = dict(zip(rates, say_shares([*rates.values()]), strict=True))
     end = "of the negatives raise an alert"
-    return say_each("To find half of the positives,", end, rates, said, names)
+    return say_each("To find half of the positives,", end, rates, names)
 
 
 def _place_on_axis(rows: pl.DataFrame, axis: ChartAxis) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from polars_prcurve.charts.parts.findings import say_each
 from polars_prcurve.charts.parts.marked_points import say_point
 from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
-from polars_prcurve.number_words import say_eta, say_shares
+from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.decision_box import say_group
 from polars_prcurve.report.decisions import Decision, ModelChoice, rests_on_few_alerts
 from polars_prcurve.report.reduced_table import ReportSource
@@ -69,6 +69,5 @@ def _say_options(options: Mapping[str, ModelChoice], goal: Goal) -> str:
         return ""
     names = dict(enumerate(options))
     values = {number: options[name].read(goal.merit) for number, name in names.items()}
-    said = dict(enumerate(say_shares([*values.values()])))
     start = f"{goal.words[:1].upper()}{goal.words[1:]},"
-    return say_each(start, _ENDS[goal.merit], values, said, names)
+    return say_each(start, _ENDS[goal.merit], values, names)

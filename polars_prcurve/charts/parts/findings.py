@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta
+from polars_prcurve.number_words import say_eta, say_shares
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -56,38 +56,44 @@ def is_higher_better(metric: str) -> bool:
 
 
 def say_each(
-    start: str, end: str, values: Mapping[int, float], said: Mapping[int, str], names: Mapping[int, str]
+    start: str,
+    end: str,
+    values: Mapping[int, Any],
+    names: Mapping[int, str],
+    say: Callable[[list[Any]], list[str]] = say_shares,
 ) -> str:
     """Return `start 39 % (A) or 37 % (B) end`, the greatest first.
 
     Of many lines only the first and the last are told; without names, or with long ones, the range.
-    `values` order the lines, and `said` are their words.
+    `values` order the lines, and `say` returns the words of those that are told.
     """
     order = sorted(values, key=lambda curve: -values[curve])
-    if len({said[curve] for curve in order}) == 1:
-        return f"{start} {said[order[0]]} {end}".rstrip()
+    words = say([values[curve] for curve in order])
+    if len(set(words)) == 1:
+        return f"{start} {words[0]} {end}".rstrip()
     told = order if _are_short(order, names) else [order[0], order[-1]]
+    words = say([values[curve] for curve in told])
     if not _are_short(told, names):
-        return f"{start} {said[order[-1]]} to {said[order[0]]} {end}".rstrip()
-    each = [f"{said[curve]} ({names[curve]})" for curve in told]
+        return f"{start} {words[-1]} to {words[0]} {end}".rstrip()
+    each = [f"{word} ({names[curve]})" for curve, word in zip(told, words, strict=True)]
     joined = f"{', '.join(each[:-1])} {'or' if told == order else 'to'} {each[-1]}"
     return f"{start} {joined} {end}".rstrip()
 
 
-def say_reach(
-    start: str, values: Mapping[int, float], said: Mapping[int, str], names: Mapping[int, str]
-) -> str:
+def say_reach(start: str, etas: Mapping[int, float], names: Mapping[int, str]) -> str:
     """Return `start 1 in 40 (A) or 1 in 18 (B)`, or the best and the worst of many or of long names.
 
-    The greatest of `values` is the best.
+    The least prevalence is the best.
     """
-    order = sorted(values, key=lambda curve: -values[curve])
-    if len({said[curve] for curve in order}) == 1 or _are_short(order, names):
-        return say_each(start, "", values, said, names)
+    order = sorted(etas, key=lambda curve: etas[curve])
+    words = [say_eta(etas[curve]) for curve in order]
+    if len(set(words)) == 1 or _are_short(order, names):
+        rarity = {curve: -eta for curve, eta in etas.items()}
+        return say_each(start, "", rarity, names, lambda found: [say_eta(-eta) for eta in found])
     ends = {"best": order[0], "worst": order[-1]}
     is_named = _are_short([*ends.values()], names)
     each = [
-        f"{said[curve]} at {word}{f' ({names[curve]})' if is_named else ''}"
+        f"{say_eta(etas[curve])} at {word}{f' ({names[curve]})' if is_named else ''}"
         for word, curve in ends.items()
     ]
     return f"{start} {', '.join(each)}"
@@ -116,17 +122,16 @@ def _join_eta(label: str) -> str:
     return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
 
 
-def say_by_eta(start: str, end: str, said: Sequence[tuple[float, float, str]]) -> str:
-    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2 % to 3.7 % where 1 in 1 000 is`.
+def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> str:
+    """Return `start 88 % to 98 % end where 1 in 2 is positive, 2.0 % to 3.7 % where 1 in 1 000 is`.
 
-    `said` has the prevalence, the value and its words of each line. Only the greatest and the least
-    prevalence are told.
+    `points` are the prevalence and the value of each line. Only the greatest and the least prevalence
+    are told.
     """
-    etas = [eta for eta, _, _ in said]
-    spans = []
-    for eta in (max(etas), min(etas)):
-        here = sorted((value, words) for at, value, words in said if at == eta)
-        spans.append(" to ".join(dict.fromkeys(words for _, words in (here[0], here[-1]))))
+    etas = [eta for eta, _ in points]
+    ends = [[value for at, value in points if at == eta] for eta in (max(etas), min(etas))]
+    words = say_shares([pick(values) for values in ends for pick in (min, max)])
+    spans = [" to ".join(dict.fromkeys(words[k : k + 2])) for k in (0, 2)]
     common, rare = say_eta(max(etas)), say_eta(min(etas))
     first = f"{start} {spans[0]} {end}".rstrip()
     return f"{first} where {common} is positive, {spans[1]} where {rare} is"
