@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 from polars_prcurve import PrcError, eta_from_sample
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.namespace import prc
-from polars_prcurve.number_words import say_count, say_eta, say_share
+from polars_prcurve.number_words import say_count, say_eta, say_share, say_shares
 from polars_prcurve.report.build_report import _describe_methods
 from polars_prcurve.report.decision_box import write_decision
 from polars_prcurve.report.decisions import (
@@ -136,6 +136,38 @@ def find_box(seen: Seen) -> str:
     texts = [text for _, text in seen.texts]
     start = next(i for i, (at, _) in enumerate(seen.texts) if at == "h3")
     return " ".join(" ".join(texts[:start]).split(" ")).replace("  ", " ").replace(" ,", ",")
+
+
+def find_heading(seen: Seen) -> str:
+    """Return the heading of the first picture."""
+    return seen.within("h3")[0].replace("\u00a0", " ")
+
+
+def test_the_picture_says_what_each_model_or_group_does_at_the_target(tmp_path: Path) -> None:
+    three = examples(["a", "b", "c"], 2_000)
+    points = three.prc.operating_points(0.1, by="model", recall=0.5)
+    said = dict(zip(points["model"], say_shares([*points["precision"]]), strict=True))
+    heads = {}
+    for number, how in enumerate(({"model": "model"}, {"by": "model"})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        heads[number] = find_heading(reported(three, folder, 0.1, recall=0.5, **how))
+    each = f"{said['c']} (c), {said['b']} (b) or {said['a']} (a)"
+    said_all = f"To find half of the positives, {each} of the alerts are right".replace("\u00a0", " ")
+    assert heads == {0: said_all, 1: said_all}
+
+
+def test_the_picture_claims_nothing_of_few_positives_or_of_published_points(tmp_path: Path) -> None:
+    few = DF.filter(~pl.col("label") | (pl.int_range(pl.len()).over("model", "label") < 9))
+    paper = pl.DataFrame({"model": ["a", "b"], "tpr": [0.9, 0.6], "fpr": [0.05, 0.02]})
+    options: dict[str, Any] = {"model": "model", "recall": 0.5}
+    for number, (frame, how) in enumerate(
+        ((few, {}), (paper, {"rates": ("tpr", "fpr"), "sizes": (90, 900)}))
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        said = find_heading(reported(frame, folder, 0.1, **options, **how))
+        assert said == "Precision and recall where 1 in 10 is positive"
 
 
 # The decision ---------------------------------------------------------------------------------

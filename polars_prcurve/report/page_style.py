@@ -102,7 +102,7 @@ thead .number{white-space:normal} th[scope=row]{min-width:6rem;max-width:22rem}
 details{border-top:1px solid var(--grid);padding:12px 0}
   details:last-of-type{border-bottom:1px solid var(--grid)}
 summary{cursor:pointer;font-weight:600}
-caption span{display:block;max-width:46rem}
+caption span{display:block;max-width:46rem} div.wide+div.wide{margin-top:28px}
 table.short{width:auto} .short td,.short th{padding-right:40px}
 table.raw{font-size:12.5px;width:auto} .raw td,.raw th{padding:3px 9px;max-width:22rem;
   overflow-wrap:break-word}

@@ -28,18 +28,20 @@ def find_heading(source: ReportSource, decisions: Sequence[Decision]) -> str:
     if len(lead.met) == 1:
         [best] = lead.met
         return say_point(best.threshold, best.read("precision"), best.read("recall"))
+    if lead.is_published:
+        return ""  # points of different models are at different recalls
     return _say_lead(source, lead) or _say_models(lead)
 
 
 def _say_lead(source: ReportSource, lead: Decision) -> str:
     """Return from which recall on which of two models is better; empty if they trade places again."""
-    if len(lead.met) != 2 or source.by_columns or source.within or source.is_published:
+    if len(lead.met) != 2 or lead.n_pos < FEW_POSITIVES or source.by_columns or source.within:
         return ""
     crossings = source.merged.roc_crossings(**source.model_arguments)
     best, recall = lead.met[0], lead.met[0].read("recall")
     name, at = format_value("", best.model), say_eta(lead.eta)
     if crossings.is_empty():
-        return f"In the test {name} is right more often at every recall, where {at} is positive"
+        return f"In the test {name} is right at least as often at every recall, where {at} is positive"
     below = [share for share in crossings["recall"].to_list() if share < recall]
     if len(below) < len(crossings) or lead.find_verdict() == "equal":
         return ""
@@ -57,7 +59,7 @@ def _say_groups(leads: Sequence[Decision]) -> str:
     """Return what each group does at the target; empty for models or prevalences that differ."""
     options = {say_group(lead.group): lead.best for lead in leads}
     known = {name: best for name, best in options.items() if best is not None and best.model is None}
-    few = any(lead.n_pos < FEW_POSITIVES for lead in leads)
+    few = any(lead.is_published or lead.n_pos < FEW_POSITIVES for lead in leads)
     if few or len(known) < len(leads) or len({lead.eta for lead in leads}) > 1:
         return ""
     return _say_options(known, leads[0].goal)
