@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 from polars_prcurve import PrcError, eta_from_sample
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.namespace import prc
-from polars_prcurve.number_words import say_count, say_eta, say_share, say_shares
+from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
 from polars_prcurve.report.build_report import _describe_methods
 from polars_prcurve.report.decision_box import write_decision
 from polars_prcurve.report.decisions import (
@@ -186,7 +186,8 @@ def test_the_decision_is_that_of_the_library(page: Seen) -> None:
     assert say_count(best["alerts"]) in said
     assert f"{say_count(best['true_alerts'])} found" in said
     assert f"{say_count(best['missed'])} missed" in said
-    assert f"{say_share(best['precision_low'])} to\u00a0{say_share(best['precision_high'])}" in said
+    _, ends = say_estimate(*(best[f"precision{end}"] for end in ("", "_low", "_high")))
+    assert ends.replace(" to ", " to\u00a0") in said
 
 
 @pytest.mark.parametrize(
