@@ -50,6 +50,11 @@ def say_share(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):.10g}{NO_BREAK}%"
 
 
+def say_part(share: float) -> str:
+    """Return a target of recall as `half`, `a quarter`, `all`, or in percent."""
+    return {0.5: "half", 1.0: "all", 0.25: "a quarter"}.get(share) or say_share(share)
+
+
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as tell them apart.
 

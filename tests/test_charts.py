@@ -2542,7 +2542,15 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     assert "where 1 in 10 is positive" in subtitle(chart).replace("\xa0", " ")
     other = frame.prc.operating_points(0.1, recall=0.4, by="model")
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=other)
-    assert heading(marked).startswith("Precision and recall"), "the target is not half recall"
+    values = say_shares([*other["precision"]])
+    each = " or ".join(
+        f"{plain(words)} ({name})"
+        for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
+    )
+    assert heading(marked) == f"To find 40 % of the positives, {each} of the alerts are right"
+    mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model")])
+    marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
+    assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("Precision and recall")
 

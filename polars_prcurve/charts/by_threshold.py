@@ -121,7 +121,7 @@ def threshold_curve(
         title,
         f"{join_etas('What each threshold does', curves)}, read straight down",
         note,
-        marked.find_title()
+        marked.find_title(curves, channels)
         or _find_title(curves, channels)
         or "Precision, recall and alerts by threshold",
         describe_thinning(finite, drawn),

@@ -160,7 +160,7 @@ def pr_curve(
         title,
         _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
         _write_note(curves, channels, drawn, axis, words=[picked, *marked.describe()], shaded=shaded),
-        marked.find_title() or finding or join_etas(_TITLES[y], curves),
+        marked.find_title(curves, channels) or finding or join_etas(_TITLES[y], curves),
         describe_thinning(steps, drawn),
     )
     return build_chart(spec, data, channels, text, words)

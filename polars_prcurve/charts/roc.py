@@ -145,7 +145,9 @@ def roc_curve(
         title,
         _SUBTITLE,
         tuple(note),
-        marked.find_title() or _find_title(curves, channels, areas) or "Recall and false positive rate",
+        marked.find_title(curves, channels)
+        or _find_title(curves, channels, areas)
+        or "Recall and false positive rate",
         describe_thinning(kept, drawn),
     )
     return build_chart(spec, data, channels, text, words)

@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.curves.field_table import require_parts_frame
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import glue_numbers, say_count, say_share
+from polars_prcurve.number_words import glue_numbers, say_count, say_part, say_share
 from polars_prcurve.prevalence.eta_values import read_eta_list
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.report.reduced_table import ReportSource, collect_frame
@@ -41,7 +41,7 @@ class Goal:
     @property
     def found(self) -> str:
         """The share of positives that is to be found."""
-        return {0.5: "half", 1.0: "all", 0.25: "a quarter"}.get(self.value, say_share(self.value))
+        return say_part(self.value)
 
     @property
     def merit(self) -> str:

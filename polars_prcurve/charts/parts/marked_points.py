@@ -14,9 +14,15 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
+from polars_prcurve.charts.parts.findings import name_curves, say_each
 from polars_prcurve.charts.parts.number_formats import format_threshold, round_digits
+from polars_prcurve.charts.parts.points_to_draw import (
+    MIN_FALSE_ALERTS,
+    has_few_positives,
+    has_points_alone,
+)
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, say_count, say_share, say_shares
+from polars_prcurve.number_words import format_count, say_count, say_part, say_share, say_shares
 
 
 @dataclass(frozen=True)
@@ -48,15 +54,35 @@ class MarkedPoints:
                 lines.append(f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}")
         return lines
 
-    def find_title(self) -> str:
-        """Return the finding of a single point, and an empty text for more."""
-        if len(self.rows) != 1 or self.rows[0]["precision"] is None:
+    def find_title(self, curves: ChartCurves, channels: Channels) -> str:
+        """Return the finding of a single point, or of one point of each line at one recall."""
+        if any(row["precision"] is None for row in self.rows):
             return ""
+        if len(self.rows) != 1:
+            return _say_points_at_recall(self.rows, curves, channels)
         row = self.rows[0]
         return say_point(format_threshold(row["threshold"]), row["precision"], row["recall"])
 
 
 NO_POINTS = MarkedPoints([], 0, 0, None)
+
+
+def _say_points_at_recall(
+    rows: Sequence[dict[str, Any]], curves: ChartCurves, channels: Channels
+) -> str:
+    """Return how often the points of lines at one recall are right; empty where it is not known well."""
+    goal, _, target = (rows[0]["goal"] if rows else "").partition(" ")
+    shares, per_curve = {row["curve"]: row["precision"] for row in rows}, curves.per_curve
+    is_one_each = len(rows) == len(shares) == len(per_curve) and len({row["goal"] for row in rows}) == 1
+    names = name_curves(curves, channels)
+    if goal != "recall" or not is_one_each or not names or per_curve["eta"].n_unique() > 1:
+        return ""
+    n_neg = dict(per_curve.select("curve", "n_neg").rows())
+    few = any((row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows)
+    if few or has_few_positives(curves) or has_points_alone(curves.rows):
+        return ""
+    found = f"To find {say_part(float(target))} of the positives,"
+    return say_each(found, "of the alerts are right", shares, names)
 
 
 def say_point(threshold: str | None, precision: float, recall: float) -> str:
