@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import altair as alt
 import polars as pl
 
 OUT = Path("out", "papers")
@@ -155,5 +156,6 @@ def _one(main: Main, folder: Path, *, fast: bool) -> pl.DataFrame:
         tbl_width_chars=160, fmt_str_lengths=70,
     ):  # fmt: skip
         print(figure.table().select("what", "paper", "found", "limit", "holds"))
-    chart.save(folder / f"{figure.name}.png", scale_factor=1)
+    is_wide = isinstance(chart, (alt.HConcatChart, alt.VConcatChart))  # a page shows these smaller
+    chart.save(folder / f"{figure.name}.png", scale_factor=0.75 if is_wide else 1)
     return figure.table()
