@@ -257,7 +257,7 @@ def _describe_doubt(rows: pl.DataFrame) -> list[str]:
         return ["Dotted: the test does not settle which is better"]
     return [
         "Dotted: the test does not settle which is better, even where all of the shade is on one side "
-        "of 0, since intervals from so few examples are too narrow"
+        "of 0: intervals from so few examples may be too narrow"
     ]
 
 
