@@ -609,6 +609,20 @@ def test_models_of_a_field_are_compared_by_weighted_examples(paired: bool, missi
     assert not any(words in said for words in tested)
 
 
+@pytest.mark.parametrize(("fp", "words"), [(60, "order is clear: a test"), (45, "cannot tell mine")])
+def test_models_of_one_published_point_are_compared(fp: int, words: str, tmp_path: Path) -> None:
+    """Their intervals overlap either way."""
+    points = pl.DataFrame(
+        {"model": ["mine", "rival"], "tp": 90, "fp": [40, fp], "fn": 10, "tn": [960, 1000 - fp]}
+    )
+    cells: Any = ("tp", "fp", "fn", "tn")
+    tested = points.prc.compare(model="model", paired=False, eta=0.005, cells=cells, metrics="precision")
+    assert tested["resolved"].item() is ("clear" in words)
+    seen = reported(points, tmp_path, 0.005, model="model", cells=cells, recall=0.9, by=None)
+    assert words in find_box(seen)
+    assert "What each model does at the target itself." not in seen.within("b")
+
+
 def test_an_order_is_not_clear_without_a_test_that_says_so() -> None:
     long = paired_scores(2000, 0.3)
     one = long.with_columns(label=pl.col("row") == 7).filter(pl.col("row") < 40)

@@ -158,7 +158,6 @@ FIGURES: list[Held] = [
         PAGE, "Of equal models without weights, at most {} % were `resolved` there, and {} % at given thresholds",
         SOUGHT(most("wrongly_resolved", ~WEIGHTED)), PAIRED(most("wrongly_resolved")),
     ),
-    Sentence(PAGE, "With 60 positives or more it was at most {} %.", RANKING(most("ruled_out", col("n_pos") >= 60))),
     Sentence(
         PAGE, "Of 3 or 10 equally good models, one was ruled out in {} to {} % of test sets ({} cells with 20 to 100 positives at prevalences from 0.01 to 0.4, {} or {} test sets each).",
         RANKING(least("ruled_out")), RANKING(most("ruled_out")), RANKING(count()),

@@ -72,9 +72,10 @@ def check_field_bands(bands: BandOptions | None) -> None:
     """Raise unless bands of a field add distances."""
     refuse_bootstrap_of_field(given=bands is not None and bands.corrected)
     if bands is not None and bands.band != "mover":
+        weights = "; for a threshold that moves, weigh the rows by reweight, and pass weight="
         raise PrcError(
             f'within= adds the distances of both rates and of all eta in quadrature, as band="mover" '
-            f'does; got band="{bands.band}"'
+            f'does; got band="{bands.band}"{weights if bands.moving else ""}'
         )
 
 

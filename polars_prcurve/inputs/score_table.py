@@ -282,7 +282,8 @@ class RateTable(InputTable):
         raise PrcError(
             f"{self.argument}= holds points, and confidence= compares models by their examples. For "
             "areas pass coarse=True in its place, for the limits of what may lie between points; at a "
-            "target ask .prc.operating_points(confidence=0.95) for the interval of each model"
+            "target ask .prc.operating_points(confidence=0.95) for the interval of each model. Models "
+            "of one point each are compared by .prc.compare(paired=False)"
         )
 
     def refuse_bootstrap(self, method: str) -> None:

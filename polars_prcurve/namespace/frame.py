@@ -1110,7 +1110,8 @@ class FramePrc(MethodListing, Generic[F], path="prc"):
             A column of clusters, as in `summary`; the same in all rows of an example. The analytic error
             adds up the differences of influences of each cluster first. The test of average precision
             allows for half a cluster of false positives more, as large as those at the top of any model
-            of the group. With `paired=False` no cluster should be in two models.
+            of the group. With `paired=False` models that share clusters have too wide an
+            interval.
         missing
             As in all methods; `"drop"` leaves out an example for all models if anything is missing in
             one of its scores or rows.

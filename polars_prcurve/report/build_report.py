@@ -398,7 +398,8 @@ here: what is easy or hard for all of them cancels out of the difference."""
 
 _TEST_TEXT = """\
 Whether the first model is ahead at the first target was tested {how}, at a level for all pairs of models
-(Bonferroni). The test allows for the thresholds, too, which another sample would put elsewhere."""
+(Bonferroni).{moves}"""
+_MOVES_TEXT = " The test allows for the thresholds, too, which another sample would put elsewhere."
 _PAIRED_TEXT = "on the same examples (compare at the target)"
 _APART_TEXT = "with the errors of each model by itself (compare(paired=False) at the target)"
 
@@ -423,11 +424,12 @@ def _describe_methods(
         yield FIELD_PROMISE_TEXT if source.within else _PROMISE_TEXT
     if source.within:
         yield FIELD_METHODS_TEXT
-    elif source.model is not None and source.has_counts:
+    elif source.model is not None and source.has_counts and not source.is_published:
         yield _UNPAIRED_NOTE if source.paired is None else _PAIRED_NOTE
     if any(decision.lead_tests is not None for decision in decisions):
         is_paired = any(decision.is_paired for decision in decisions)
-        yield _TEST_TEXT.format(how=_PAIRED_TEXT if is_paired else _APART_TEXT)
+        moves = "" if source.is_published else _MOVES_TEXT
+        yield _TEST_TEXT.format(how=_PAIRED_TEXT if is_paired else _APART_TEXT, moves=moves)
     yield f"SHA-256 of the table of {what}, as CSV: {digest}"
     yield f"Made by {versions}, Python {platform.python_version()}."
 

@@ -261,7 +261,8 @@ def _say_open_order(decision: Decision) -> str:
     another = "so another test set may put them in another order."
     if decision.lead_tests is None:
         near = [option.model for option in decision.met[1:] if _is_near(decision.met[0], option, merit)]
-        return f"The intervals of {join_names([first, *_list_models(near)])} overlap, {another}"
+        overlap = f"The intervals of {join_names([first, *_list_models(near)])} overlap."
+        return f"{overlap} Whether another test set would put them in another order is not tested."
     test = _say_examples(decision)
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "open"]
     if near:
@@ -277,6 +278,10 @@ def _say_open_order(decision: Decision) -> str:
         f"A lead of {first} over {over} is likely, by a test {test}: its interval leaves out 0, but few "
         "examples are behind it."
     )
+
+
+def _has_no_score(decision: Decision) -> bool:
+    return decision.best is None or decision.best.threshold is None
 
 
 def _list_models(models: Sequence[Any]) -> list[str]:
@@ -373,6 +378,8 @@ def _write_table_box(
     names = ", ".join(map(escape, first_decisions[0].group)) or "share of positives"
     has_models = len(first_decisions[0].options) > 1 or first_decisions[0].options[0].model is not None
     what = "Which model, and from which score" if has_models else "Alert from these scores"
+    if first_decisions[0].is_published and all(_has_no_score(of) for of in first_decisions):
+        what = "Which model" if has_models else "What the published points do"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
     yield f'<p class="eyebrow">{escape(eyebrow[0].upper() + eyebrow[1:])}</p>'
     yield f'<h2 id="decision-head">{what}, by {names}</h2>'

@@ -187,6 +187,7 @@ def compare_leaders(
     if table is None or request.confidence is None or n_models < 2:
         return list(decisions)
     goal = request.goals[0]
+    target = {goal.criterion: goal.value, **({"per": goal.per} if goal.criterion == "alerts" else {})}
     n_all = len({option.model for decision in decisions for option in decision.options})
     pairs = table.methods.compare(
         eta=None if source.within else request.eta.exact_headline,
@@ -194,7 +195,7 @@ def compare_leaders(
         by=source.by_columns,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
         metrics=goal.merit,
-        **{goal.criterion: goal.value, **({"per": goal.per} if goal.criterion == "alerts" else {})},
+        **({} if source.is_published else target),
         **table.arguments,
     )
     tested = [replace(decision, is_paired=table.is_paired) for decision in decisions]

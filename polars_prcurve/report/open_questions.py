@@ -39,6 +39,7 @@ from polars_prcurve.report.html_parts import (
     write_caption,
 )
 from polars_prcurve.report.lead_by_area import say_open_leads
+from polars_prcurve.report.published_points import are_unlike
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest, say_number
 
@@ -207,7 +208,7 @@ def _doubt_points(source: ReportSource, tables: ReportTables) -> Iterator[Doubt]
     """Yield why areas of published points have limits in place of an interval, and what targets miss."""
     if not source.is_published:
         return
-    if source.model is not None and tables.decisions:
+    if source.model is not None and any(are_unlike(decision) for decision in tables.decisions):
         yield Doubt(
             "What each model does at the target itself.",
             "A decision is about points that were published. The point of one model may be far beyond "
@@ -253,7 +254,8 @@ def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt
         merit, place = decision.goal.merit, _place(decision.group, decision.eta)
         question = f"Which model {_say_contest(decision)}, {place}."
         if decision.lead_tests is None:
-            known = f"{_say_value(first, merit)} and {_say_value(others[0], merit)} overlap."
+            both = f"{_say_value(first, merit)} and {_say_value(others[0], merit)}"
+            known = f"The intervals of {both} overlap, and the difference is not tested."
         else:
             known = _say_least_lead(decision, decision.lead_tests)
         yield Doubt(question, known)
@@ -270,6 +272,8 @@ def _say_least_lead(decision: Decision, tests: Mapping[Any, LeadTest]) -> str:
     which = "On the same examples" if decision.is_paired else "With the errors of each model by itself"
     low, high = (f"{100 * end:.2g}".replace("-", "\N{MINUS SIGN}") for end in (test.low, test.high))
     span = f"{which} the lead may be anything from {low} to {high} percentage points"
+    if not decision.is_published:
+        span += ", since another test set would choose other scores"
     return f"{values}. {span}{'' if test.kind == 'open' else '; few examples are behind this interval'}."
 
 

@@ -21,7 +21,10 @@ def find_heading(source: ReportSource, decisions: Sequence[Decision]) -> str:
     """Return the finding of the picture; empty for that of the chart itself."""
     leads = [decision for decision in decisions if decision.is_headline]
     if len(leads) > 1:
-        return _say_groups(leads) or "Precision and recall of each group, with the scores above marked"
+        marked = "points" if leads[0].is_published else "scores"
+        return (
+            _say_groups(leads) or f"Precision and recall of each group, with the {marked} above marked"
+        )
     if not leads or not leads[0].met:
         return ""
     [lead] = leads

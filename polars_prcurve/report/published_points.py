@@ -7,6 +7,7 @@ on the line between points, with the limits of what may lie there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,12 +56,20 @@ def describe_published_points(decision: Decision) -> Iterator[str]:
     """Yield how far apart the published points of models are, and the order at the target itself."""
     if not decision.is_published or decision.best is None or len(decision.options) < 2:
         return
+    if not are_unlike(decision):
+        return
     where = _say_where(decision)
     if where:
         yield f"Each model is taken at one of its published points, and these are unlike: {where}."
     known = {row["model"] for row in decision.at_target}
     if known >= {option.model for option in decision.met}:
         yield _say_order_at_target(decision)
+
+
+def are_unlike(decision: Decision) -> bool:
+    """Return whether a published point that is taken does more than the target asks for."""
+    criterion, value = decision.goal.criterion, decision.goal.value
+    return any(not math.isclose(option.read(criterion), value) for option in decision.met)
 
 
 def _say_where(decision: Decision) -> str:

@@ -169,12 +169,15 @@ class ReportSource:
         return areas.with_columns(limits["low"].alias("value_low"), limits["high"].alias("value_high"))
 
     def find_compared(self, eta: list[float] | pl.DataFrame) -> ComparedTable | None:
-        """Return the table to compare models in; None of published points.
+        """Return the table to compare models in; None of published curves.
 
-        A field is compared by its weighted examples, unless weights cannot make it.
+        Where one point of each model was published, the points are compared. A field is compared by its
+        weighted examples, unless weights cannot make it.
         """
         if self.is_published:
-            return None
+            n_groups = self.hashed_table.select(self.group_columns).n_unique()
+            if not self.has_counts or self.hashed_table.height > n_groups:
+                return None
         if isinstance(eta, pl.DataFrame) and self.within:
             return self._weigh_field(eta)
         if self.paired is None:
