@@ -162,6 +162,17 @@ def test_curved_metrics_by_definition(
         assert row["standard_error"] is row["p_value"] is None
 
 
+def compare_long(df: pl.DataFrame, asked: dict[str, Any], wide: pl.DataFrame) -> None:
+    """Hold the comparison of the long table, eager, lazy and shuffled, to that of the wide one."""
+    others = [name for name in df.columns if name not in ("a", "b")]
+    long = df.unpivot(["a", "b"], index=others, variable_name="model")
+    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
+    assert_same(long.prc.compare(**of_long), wide)
+    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
+    for engine in ("streaming", "in-memory"):
+        assert_same(shuffled.collect(engine=engine), wide)
+
+
 @pytest.mark.parametrize(
     "target",
     slow_unless(
@@ -178,12 +189,7 @@ def test_every_door_gives_the_same(target: Any) -> None:
     alone = pl.concat([df.prc.compare(["a", "b"], **asked | {"metrics": one}) for one in both])
     keys = ["g", "eta", "metric"]
     assert_same(alone.sort(keys), wide.sort(keys))
-    long = df.unpivot(["a", "b"], index=["row", "g", "label"], variable_name="model")
-    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
-    assert_same(long.prc.compare(**of_long), wide)
-    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), wide)
+    compare_long(df, asked, wide)
 
 
 @pytest.mark.parametrize("target", [{"threshold": 0.7}, {"recall": 0.6}, {"alerts": 30, "per": 100}])
@@ -192,12 +198,7 @@ def test_every_engine_gives_the_same_of_weights(target: Any) -> None:
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], "by": "g", "weight": "w", **target}
     wide = df.prc.compare(["a", "b"], **asked)
     assert wide["low"].null_count() == 0
-    long = df.unpivot(["a", "b"], index=["row", "g", "label", "w"], variable_name="model")
-    of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
-    assert_same(long.prc.compare(**of_long), wide)
-    shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
-    for engine in ("streaming", "in-memory"):
-        assert_same(shuffled.collect(engine=engine), wide)
+    compare_long(df, asked, wide)
 
 
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}, {"alerts": 30, "per": 100}])

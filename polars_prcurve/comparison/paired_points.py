@@ -35,15 +35,14 @@ from polars_prcurve.metrics.point_metric import PointMetric
 
 STEP = f"{RESERVED}eta_step"
 """The number of a prevalence among the rows of a model."""
-ALERTS = {"pos": "tp", "neg": "fp"}
-"""The column of what a model flags, by class."""
-_AMOUNTS = dict(zip(ALERTS, (POS, NEG), strict=True))
-_SQUARES = {name: f"{amount}_squared" for name, amount in _AMOUNTS.items()}
+AMOUNTS = {"pos": POS, "neg": NEG}
+"""The column of what a row adds to a class, by class."""
+_SQUARES = {name: f"{amount}_squared" for name, amount in AMOUNTS.items()}
 _LEVEL, _IS_MARK = f"{RESERVED}level", f"{RESERVED}is_mark"
 _SIDE_GROUPS = [side_name(GROUP, side) for side in SIDES]
 _SIDE_LEVELS = [side_name(_LEVEL, side) for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
-_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in ALERTS}
+_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}
 _IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
@@ -66,12 +65,12 @@ def count_discordant(
     """
     rows, thresholds = _number_levels(table, points, by)
     example, step = {**by, EXAMPLE: table.rows.collect_schema()[EXAMPLE]}, {**by, STEP: pl.Int64()}
-    cells = _join_sides(rows, example, list(_AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
-    sums = [pl.col(amount).sum() for amount in _AMOUNTS.values()]
+    cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
+    sums = [pl.col(amount).sum() for amount in AMOUNTS.values()]
     scaled = table.float_sums
     squares = [
         exact_sums.square_integer(pl.col(amount), scaled=scaled).sum().alias(_SQUARES[name])
-        for name, amount in _AMOUNTS.items()
+        for name, amount in AMOUNTS.items()
     ]
     steps = _join_sides(thresholds, step, []).rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
     both = steps.join(cells.agg(*sums, *squares), on=_SIDE_GROUPS)
@@ -81,7 +80,7 @@ def count_discordant(
     )
     kinds = {"a": of_a & ~of_b, "b": of_b & ~of_a, "both": of_a & of_b, "n": pl.lit(True)}
     counts: dict[str, pl.Expr] = {}
-    for name, amount in _AMOUNTS.items():
+    for name, amount in AMOUNTS.items():
         flagged_by = {kind: pl.col(amount).filter(flagged).sum() for kind, flagged in kinds.items()}
         square = pl.col(_SQUARES[name]).sum()
         if scaled:
@@ -102,8 +101,8 @@ def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
     """
     if table.labelled:
         members = (pl.col(LABEL), ~pl.col(LABEL))
-        return [of.cast(pl.Int128).alias(a) for of, a in zip(members, _AMOUNTS.values(), strict=True)]
-    amounts = [pl.col(amount) for amount in _AMOUNTS.values()]
+        return [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
+    amounts = [pl.col(amount) for amount in AMOUNTS.values()]
     if not table.float_sums:
         return [amount.cast(pl.Int128) for amount in amounts]
     largest = [amount.max().over(GROUP) for amount in amounts]
@@ -122,7 +121,7 @@ def _number_levels(
     of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
     thresholds = points.select(*of_model, GROUP, STEP, "tp", pl.col("threshold").alias(SCORE))
     groups = thresholds.select(*of_model, GROUP).unique()
-    columns = [LABEL] if table.labelled else list(_AMOUNTS.values())
+    columns = [LABEL] if table.labelled else list(AMOUNTS.values())
     rows = join_groups(table.rows.select(*of_model, EXAMPLE, SCORE, *columns), groups, of_model)
     rows = rows.select(pl.exclude(MODEL, *columns), *_count_amounts(table))
     marks = thresholds.select(GROUP, SCORE).drop_nulls().unique().sort(GROUP, SCORE)
@@ -159,7 +158,7 @@ def replace_weighted_sums(
     sums = [is_weighted_sum(metric) for metric in metrics]
     pairs = _add_weights(pairs, metrics, sums, number)
     difference = pl.col("difference")
-    variance = sum((_vary(name) for name in ALERTS), pl.lit(0.0))
+    variance = sum((_vary(name) for name in AMOUNTS), pl.lit(0.0))
     pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
     known, reliable = error.is_not_null(), _has_enough_discordant()

@@ -204,7 +204,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
 def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row per group, prevalence, metric and pair of models, with the point of each model."""
     by = comparison.table.group_columns
-    own = [MODEL, GROUP, "value", "low", "high", "tp", "fp", "reliable"]
+    own = [MODEL, GROUP, "value", "low", "high", "reliable"]
     own += MOVES.values() if comparison.moving else ()
     of_both = [BASE_GROUP, STEP, _METRIC, *comparison.grid.carried, "metric"]
     a, b = (

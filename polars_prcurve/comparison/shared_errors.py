@@ -26,7 +26,7 @@ import polars as pl
 
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
-from polars_prcurve.comparison.paired_points import ALERTS, is_weighted_sum, read_discordant
+from polars_prcurve.comparison.paired_points import AMOUNTS, is_weighted_sum, read_discordant
 from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.intervals.bands import MOVES, scale_bounds, to_unbounded
@@ -34,11 +34,11 @@ from polars_prcurve.metrics.point_metric import PointMetric
 
 CORRELATION = f"{RESERVED}correlation"
 """The correlation of the values of both models at a target."""
-_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in ALERTS}
+_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
-_RATES = {name: [f"{RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in ALERTS}
+_RATES = {name: [f"{RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS}
 """The rate of a class, half an example added, and the ends of an interval of one error around it."""
-_MOVES = dict(zip(ALERTS, MOVES.values(), strict=True))
+_MOVES = dict(zip(AMOUNTS, MOVES.values(), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
@@ -52,7 +52,7 @@ def add_correlation(
     """
     pairs = pairs.with_columns(
         _smooth_rate(name, side).alias(side_name(_RATES[name][0], side))
-        for name, side in product(ALERTS, SIDES)
+        for name, side in product(AMOUNTS, SIDES)
     )
     pairs = pairs.with_columns(
         _correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()
@@ -75,10 +75,10 @@ def add_correlation(
 def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str) -> pl.LazyFrame:
     """Add how far the rates move the values at thresholds that were given; null without a metric."""
     pairs = pairs.with_columns(
-        end for name, side in product(ALERTS, SIDES) for end in _bound_rate(name, side)
+        end for name, side in product(AMOUNTS, SIDES) for end in _bound_rate(name, side)
     )
     moves = {}
-    for name, side in product(ALERTS, SIDES):
+    for name, side in product(AMOUNTS, SIDES):
         of_metrics = (
             None if metric is None else _measure_move(metric, name, side) for metric in metrics
         )
@@ -116,8 +116,8 @@ def _measure_move(metric: PointMetric, name: str, side: str) -> pl.Expr:
     """Return how far one error of the rate of a class moves a value, on its unbounded scale."""
     ends = []
     for end in _RATES[name][1:]:
-        at = {of: end if of == name else _RATES[of][0] for of in ALERTS}
-        recall, fpr = (read_side(side, at[of]) for of in ALERTS)
+        at = {of: end if of == name else _RATES[of][0] for of in AMOUNTS}
+        recall, fpr = (read_side(side, at[of]) for of in AMOUNTS)
         value = metric.from_columns(recall, fpr, pl.col("eta"))
         ends.append(to_unbounded(value, scale_bounds(metric)))
     return (ends[1] - ends[0]).abs()
