@@ -19,7 +19,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
-import polars_prcurve  # noqa: F401
+from polars_prcurve import intervals
 
 NUMBERS = (1, 4, 16, 64)
 """How many prevalences are asked for."""
@@ -57,14 +57,17 @@ AP = {"metrics": "average_precision"}
 JOBS: dict[str, Job] = {
     "summary": Job(lambda t, eta: t.one.prc.summary(eta, **AP), 2),
     "summary, confidence=": Job(lambda t, eta: t.one.prc.summary(eta, **AP, confidence=0.95), 4),
-    "compare": Job(lambda t, eta: t.wide.prc.compare(["a", "b"], eta, **AP), 4),
+    "compare": Job(lambda t, eta: t.wide.prc.compare(eta, score=["a", "b"], **AP), 4),
     "compare, id=": Job(lambda t, eta: t.long.prc.compare(eta=eta, model="model", id="id", **AP), 4),
     "ranking, id=, confidence=": Job(
         lambda t, eta: t.long.prc.ranking(eta, model="model", id="id", confidence=0.95), 4
     ),
     "curve, thresholds=100": Job(lambda t, eta: t.one.prc.curve(eta, thresholds=100), 3),
-    "curve, band=simultaneous": Job(
-        lambda t, eta: t.one.prc.curve(eta, thresholds=100, confidence=0.95, band="simultaneous"), 4
+    "curve, simultaneous=True": Job(
+        lambda t, eta: t.one.prc.curve(
+            eta, thresholds=100, confidence=intervals(0.95, simultaneous=True)
+        ),
+        4,
     ),
     "operating_points, precision=": Job(
         lambda t, eta: t.one.prc.operating_points(eta, precision=0.3), 3

@@ -35,7 +35,7 @@ import polars_ds
 from memory import forget_peak, peak_kilobytes
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
-from polars_prcurve import metrics
+from polars_prcurve import intervals, metrics
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 
 
@@ -196,8 +196,8 @@ def interval_of_20(df: pl.DataFrame) -> Run:
 
 
 def bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 1000) -> Run:
-    options = {"confidence": 0.95, "method": "bootstrap", "n_resamples": n_resamples, "seed": 1}
-    return lambda: df.prc.summary(ETAS[::5], metrics="average_precision", **options)
+    sure = intervals(0.95, method="bootstrap", resamples=n_resamples, seed=1)
+    return lambda: df.prc.summary(ETAS[::5], metrics="average_precision", confidence=sure)
 
 
 def sklearn_bootstrap_of_20(df: pl.DataFrame, n_resamples: int = 10) -> Run:
@@ -656,8 +656,9 @@ def check_errors() -> None:
 
 
 def bootstrap_error(df: pl.DataFrame) -> float:
-    options = {"confidence": 0.95, "method": "bootstrap", "n_resamples": 2_000, "seed": 1}
-    return df.prc.summary(0.1, metrics="average_precision", **options)["standard_error"].item()
+    sure = intervals(0.95, method="bootstrap", resamples=2_000, seed=1)
+    found = df.prc.summary(0.1, metrics="average_precision", confidence=sure)
+    return float(found["standard_error"].item())
 
 
 def check_crossings(df: pl.DataFrame) -> None:

@@ -24,7 +24,8 @@ HEAD = """# polars_prcurve
 
 `pip install polars-prcurve`, then `import polars_prcurve` registers the namespace `prc` on DataFrame,
 LazyFrame and expressions. A table has one row per example, with its score and its label; `eta=` is the
-prevalence in the field.
+prevalence in the field. `test = df.prc(score="p", label="outcome", by="country")` says once what the
+table holds; `test.summary(eta=0.001)` asks.
 """
 ENTRY = re.compile(r"^(?P<indent> *)- (?:(?P<title>[^:\n]+):)?\s*(?P<page>\S+\.md)?$", re.M)
 

@@ -14,7 +14,7 @@ import re
 import sys
 import textwrap
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +27,7 @@ from make_live import write_live
 
 import polars_prcurve
 from polars_prcurve import charts, engines, metrics
+from polars_prcurve.binding.words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.namespace.expression import ExprPrc
@@ -34,14 +35,13 @@ from polars_prcurve.namespace.frame import FramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.report import page
 
-TABLE = ("by", "score", "label", "pos_label", "weight", "counts", "rates", "sizes", "cells", "missing")
 WIDTH = 88
 WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 GROUPS = {
     "Measure": ("counts", "sweep", "curve", "summary", "binormal"),
     "Decide": ("operating_points", "decision_curve", "report"),
-    "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance", "roc_crossings"),
+    "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
     "Plan a test": ("sample_size", "resolution", "sampling_plan", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
     "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
@@ -53,7 +53,11 @@ TYPES = {
     "Part": "part",
     "Column": "column",
     "Columns": "column, several, or None",
-    "Eta": "number, several, frame or None",
+    "Eta": "number, several, frame, field or None",
+    "Confidence": "level, `intervals(...)` or None",
+    "Adjust": '`"holm"` or None',
+    "BoundTable[Any]": "bound table",
+    "Field": "`field(...)`",
     "TargetValues": "number, several, or None",
     "Thresholds": "number, several, frame or None",
     "Cells": "four columns",
@@ -75,11 +79,12 @@ TYPES = {
 
 FRAMES = """
 Methods of `df.prc`, where `df` is a DataFrame or a LazyFrame; `prc(df)` is the same for type checkers.
-A DataFrame gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is
-collected. Each has a page with its parameters, its columns and an example. Charts are
-[methods of `df.prc.plot`](plots.md).
+What the table holds you say [once](#what-the-table-holds), in `df.prc(...)`, or in the call. A DataFrame
+gives a DataFrame and a LazyFrame a LazyFrame, unless it is said that the query is collected. Each has a
+page with its parameters, its columns and an example. Charts are [methods of `df.prc.plot`](plots.md).
 """
 TABLE_HEADING = "## What the table holds"
+BINDING = "## Said once: `df.prc(...)`"
 EXPRESSIONS = 'Methods of `.prc` on a score column: `pl.col("score").prc.recall("label")`.'
 PLOTS = """
 Methods of `df.prc.plot`, which make a table and draw it. [Charts](../charts.md) shows them.
@@ -149,7 +154,10 @@ def pages() -> dict[str, Iterable[str]]:
     of_points = [m for m in with_parameter if getattr(metrics, m).__module__.endswith("point_metrics")]
     of_curves = [m for m in with_parameter if m not in of_points]
     return {
-        "frames": ["# Frame methods", FRAMES, *groups(), TABLE_HEADING, *described(FramePrc), setup()],
+        "frames": [
+            *["# Frame methods", FRAMES, *groups(), TABLE_HEADING, *described(FramePrc)],
+            *[BINDING, setup(), markdown(inspect.getdoc(FramePrc.__call__) or "")],
+        ],
         **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
         "expressions": [
             *["# Expressions", EXPRESSIONS, overview(ExprPrc, list_methods(ExprPrc))],
@@ -210,8 +218,9 @@ def described(kind: type) -> Iterator[str]:
 
 
 def list_methods(kind: type) -> list[str]:
-    """Return the public methods of a class, in order."""
-    return [name for name in vars(kind) if not name.startswith("_") and name != "plot"]
+    """Return the public methods of a class, in order, those of its bases first."""
+    names = dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base))
+    return [name for name in names if not name.startswith("_") and name != "plot"]
 
 
 def groups() -> Iterator[str]:
@@ -256,22 +265,46 @@ def entry(name: str, value: Any, heading: str) -> Iterator[str]:
 
 
 def signature(name: str, value: Callable[..., Any]) -> str:
-    """The call without types, arguments that say what the table holds on a line of their own."""
+    """The call without types; words that methods share are named in a line for each group."""
     own: list[str] = []
-    shared: list[str] = []
-    starred = False
+    groups = {title: list_words(value, title) for title in SHARED}
+    shared = {word for title in SHARED for word in takes_words(value, title)}
     for argument in inspect.signature(value).parameters.values():
-        if argument.name == "self":
+        if argument.name == "self" or argument.name in shared:
             continue
-        if argument.kind is argument.KEYWORD_ONLY and not starred:
-            own, starred = [*own, "*"], True
-        of_table = starred and argument.name in TABLE
-        (shared if of_table else own).append(shown(argument))
-    lines = [*textwrap.wrap(", ".join(own), WIDTH), *textwrap.wrap(", ".join(shared), WIDTH)]
-    whole = ", ".join([*own, *shared])
-    if len(name) + len(whole) < WIDTH:
-        return f"{name}({whole})"
-    return "\n".join([f"{name}(", *[f"    {line.rstrip(',')}," for line in lines], ")"])
+        if argument.kind is argument.KEYWORD_ONLY and "*" not in own:
+            own.append("*")
+        own.append(shown(argument))
+    if not shared and len(name) + len(", ".join(own)) < WIDTH:
+        return f"{name}({', '.join(own)})"
+    lines = [f"    {line.rstrip(',')}," for line in textwrap.wrap(", ".join(own), WIDTH)]
+    for title, words in groups.items():
+        text = f"{title}: {', '.join(words)}" if words else ""
+        lines += [f"    # {line}" for line in textwrap.wrap(text, WIDTH - 2)]
+    return "\n".join([f"{name}(", *lines, ")"])
+
+
+SHARED = {"a target": TARGET_WORDS, "of the table": TABLE_WORDS, "of the chart": CHART_WORDS}
+"""The groups of words that methods share, each of which is described at one place."""
+
+
+def takes_words(value: Callable[..., Any], title: str) -> set[str]:
+    """Return the words of a group in a signature; one name alone may be an argument of the method."""
+    known = inspect.signature(value).parameters
+    always = {"a target": "recall", "of the table": "missing", "of the chart": "facet"}[title]
+    is_method = set(TABLE_WORDS) <= set(known)
+    return set(SHARED[title]) & set(known) if is_method and always in known else set()
+
+
+def list_words(value: Callable[..., Any], title: str) -> list[str]:
+    """Return the words of a group that a method takes beside its own arguments, and has a use for."""
+    uses = takes_words(value, title)
+    if title == "of the table":
+        uses &= USES.get(value.__name__, uses)
+    elif title == "a target":
+        described = read_parameters(inspect.getdoc(value) or "")
+        uses &= {name for names in described for name in names.split(", ")}
+    return [word for word in SHARED[title] if word in uses]
 
 
 def shown(argument: inspect.Parameter) -> str:
@@ -289,6 +322,8 @@ def markdown(docstring: str, value: Any = None) -> str:
         r"^(Parameters|Attributes|Returns|Examples)\n-+\n", docstring, flags=re.M
     )
     parts = [paragraphs(first)]
+    if inspect.isfunction(value) and "Parameters" not in sections:
+        parts.append(describe_shared(value))
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         if title == "Parameters" and callable(value) and not isinstance(value, type):
             parts += [f"**{title}**", parameters(body, value)]
@@ -321,21 +356,36 @@ def read_items(body: str) -> dict[str, str]:
 def parameters(body: str, value: Callable[..., Any]) -> str:
     """Return the table of parameters, and a line on those that all methods share."""
     known = inspect.signature(value).parameters
+    targets = set(list_words(value, "a target")) if value.__name__ != "operating_points" else set()
     rows, told = [], set()
     for names, text in read_items(body).items():
         own = [name for name in names.split(", ") if name in known]
         told |= set(own)
+        meant = ", ".join(f"`{name}`" for name in own if name in targets)
+        own = [name for name in own if name not in targets]
         looks = {(name_type(known[n].annotation), show_default(known[n]), look_up(n, text)) for n in own}
         for together in [own] if len(looks) == 1 else [[name] for name in own]:
             first = known[together[0]]
             cells = (name_type(first.annotation), show_default(first), prose(look_up(first.name, text)))
             said = ", ".join(f"`{name}`" for name in together)
-            rows.append([said, *(cell.replace("|", "\\|") for cell in cells)])
+            rows.append([said, *cells])
+        if meant:
+            rows.append([meant, "[target](frames/operating_points.md)", "`None`", prose(text)])
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     table = grid(["parameter", "type", "default", "meaning"], rows)
-    table = f'<div class="parameters"></div>\n\n{table}'
-    shared = [f"`{name}`" for name in TABLE if name in known and name not in told]
+    return f'<div class="parameters"></div>\n\n{table}\n\n{describe_shared(value, told)}'.rstrip()
+
+
+def describe_shared(value: Callable[..., Any], told: Collection[str] = ()) -> str:
+    """Return a line on the words that methods share, which are described at one place."""
+    of_table, of_chart = (
+        ", ".join(f"`{name}`" for name in list_words(value, title) if name not in told)
+        for title in ("of the table", "of the chart")
+    )
     where = "[what the table holds](frames.md#what-the-table-holds)"
-    return f"{table}\n\nAlso {where}: {', '.join(shared)}." if shared else table
+    once = "said in the call or [once](frames.md#said-once-dfprc)"
+    text = f"Also {where}, {once}: {of_table}." if of_table else ""
+    return f"{text} Of the chart: {of_chart}." if of_chart else text
 
 
 def look_up(names: str, text: str) -> str:
@@ -411,7 +461,7 @@ def prose(text: str) -> str:
 def place(name: str, module: str | None, kind: str) -> str:
     if module:
         return f"charts.md#{name}"
-    if name in vars(FramePrc) and kind.lower() != "function":
+    if name in list_methods(FramePrc) and kind.lower() != "function":
         return f"frames/{name}.md"
     return f"functions.md#{name}" if name in polars_prcurve.__all__ else ""
 

@@ -48,7 +48,9 @@ def compute_points() -> list[dict[str, Any]]:
         model, data.data[:, worst], malignant, cv=folds, method="decision_function"
     )
     scores = pl.DataFrame({"score": score, "label": malignant})
-    points = prc(scores).operating_points([SCREENING, None], recall=0.95, confidence=0.95)
+    test = prc(scores)
+    found = test.operating_points(recall=0.95)["threshold"]
+    points = test.operating_points([SCREENING, None], threshold=found, confidence=0.95)
     return points.sort("eta").to_dicts()
 
 

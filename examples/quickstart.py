@@ -53,17 +53,18 @@ def breast_cancer(folder: Path) -> None:
         print(table.select("model", "eta", "metric", "threshold", "recall", "fpr", "value"))
 
     print("\nTo find 95 % of the cancers, of 1 000 alerts are right")
-    points = scores.prc.curve(eta=[None, SCREENING], thresholds=20, by="model")
+    test = scores.prc(model="model")
+    points = test.curve(eta=[None, SCREENING], thresholds=20)
     points = points.filter(pl.col("recall") >= 0.95)
     for (model,), at in points.group_by("model", maintain_order=True):
-        field, test = at.group_by("eta", maintain_order=True).first()["precision"]
+        field, own = at.group_by("eta", maintain_order=True).first()["precision"]
         print(
-            f"  {model:9} {1000 * test:4.0f} in the test set, {1000 * field:4.0f} in the screening round"
+            f"  {model:9} {1000 * own:4.0f} in the test set, {1000 * field:4.0f} in the screening round"
         )
 
     print("(Fpr 0 gives precision 1 anywhere, but says no more than: none of 357 healthy.)")
 
-    curve = scores.prc.curve(eta=[None, 0.1, SCREENING], by="model", drop_intermediate=True)
+    curve = test.curve(eta=[None, 0.1, SCREENING], thresholds="corners")
     write(charts.pr_curve(curve), folder / "breast_cancer_pr")
     write(charts.roc_curve(curve, log_x=True), folder / "breast_cancer_roc")
 
@@ -72,13 +73,14 @@ def digits(folder: Path) -> None:
     """Ten classes, each against the rest, and two models: twenty curves in one call."""
     scores = digits_scores()
     print(f"\n2. {scores.height:,} scores: 10 digits, each against the rest, by 2 models.")
-    curve = scores.prc.curve(eta=0.001, by=["model", "digit"], thresholds=10)
+    test = scores.prc(by=["model", "digit"])
+    curve = test.curve(eta=0.001, thresholds=10)
     print("Precision at recall 0.9, if 1 in 1 000 were the digit:")
     at = curve.filter(pl.col("recall") >= 0.9).group_by("model", "digit", maintain_order=True).first()
     with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True):
         print(at.pivot("model", index="digit", values="precision"))
 
-    curve = scores.prc.curve(eta=0.001, by=["model", "digit"], drop_intermediate=True)
+    curve = test.curve(eta=0.001, thresholds="corners")
     write(charts.pr_curve(curve), folder / "digits_pr")
     write(charts.roc_curve(curve, log_x=True), folder / "digits_roc")
 

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
 from polars_prcurve.comparison.crossings import crossing
-from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.precision_width import max_width, precision_interval, rectangle_level
-from polars_prcurve.intervals.published_numbers import (
+from polars_prcurve.confidence.certainty import intervals
+from polars_prcurve.confidence.examples_needed import sample_size
+from polars_prcurve.confidence.precision_width import max_width, precision_interval, rectangle_level
+from polars_prcurve.confidence.published_numbers import (
     published_average_precision,
     published_precision,
     published_roc_auc,
 )
-from polars_prcurve.intervals.rates import rate_interval
-from polars_prcurve.intervals.sample_sizes import sample_size
-from polars_prcurve.namespace import estimate_prevalence, prc, register
+from polars_prcurve.confidence.rates import rate_interval
+from polars_prcurve.errors import PrcError
+from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_precision
 from polars_prcurve.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.prevalence.field_values import class_mix, field
 from polars_prcurve.prevalence.prior_shift import shift_prior
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 from polars_prcurve.scorers import Scorer, scorer
@@ -40,13 +42,15 @@ __all__ = [
     "RocPoints",
     "Scorer",
     "charts",
+    "class_mix",
     "crossing",
-    "estimate_prevalence",
     "eta_for_f_beta",
     "eta_for_precision",
     "eta_from_ratio",
     "eta_from_sample",
     "eta_grid",
+    "field",
+    "intervals",
     "max_width",
     "metrics",
     "prc",

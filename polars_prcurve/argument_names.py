@@ -8,8 +8,8 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
-from polars_prcurve.errors import suggest_names
-from polars_prcurve.other_names import list_arguments_meant, tell_alternative
+from polars_prcurve.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.other_names import OLD_WORDS, list_arguments_meant, tell_alternative
 from polars_prcurve.visible_text import make_visible
 
 P = ParamSpec("P")
@@ -32,24 +32,48 @@ def suggest_arguments(
     return suggest_names(written or name, known.values())
 
 
-def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with a hint in its `TypeError` for an argument that it does not have."""
-    names = frozenset(list(inspect.signature(function).parameters))
+def hint_at_arguments(
+    function: Callable[P, R], translate: Callable[..., Any] | None = None
+) -> Callable[P, R]:
+    """Return the function with a hint in its `TypeError` for an argument that it does not have.
+
+    A function `translate` says old words in new ones first.
+    """
+    parameters = inspect.signature(function).parameters
+    names = frozenset(list(parameters))
+    by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if translate is not None:
+            args, kwargs = say_anew(args, kwargs)
         if not names.issuperset(kwargs):
             refuse(kwargs)
+        if len(args) > len(by_place):
+            refuse_place(args[len(by_place)])
         return function(*args, **kwargs)
+
+    def say_anew(args: Any, kwargs: Any) -> Any:
+        assert translate is not None
+        return translate(cast("FunctionType", function).__qualname__, names, args, kwargs)
 
     def refuse(kwargs: dict[str, Any]) -> NoReturn:
         unknown = next(name for name in kwargs if name not in names)
-        public = {name: name for name in inspect.signature(function).parameters if name != "self"}
+        public = {name: name for name in parameters if name != "self"}
+        called = f"{cast('FunctionType', function).__qualname__}()"
+        if unknown in OLD_WORDS and called.startswith("prc"):
+            raise PrcError(f"{called} takes no {unknown}=; {OLD_WORDS[unknown]}")
         raise TypeError(
             make_visible(
-                f"{cast('FunctionType', function).__qualname__}() got an unexpected keyword argument "
-                f"{unknown!r}; {suggest_arguments(unknown, public)}"
+                f"{called} got an unexpected keyword argument {unknown!r}; "
+                f"{suggest_arguments(unknown, public)}"
             )
         )
+
+    def refuse_place(value: object) -> NoReturn:
+        called = f"{cast('FunctionType', function).__qualname__}()"
+        first = ", ".join(name for name in by_place if name != "self")
+        only = f"only {first} without a name" if first else "each argument by its name (score=...)"
+        raise TypeError(f"{called} takes {only}; got {describe_value(value)} without one")
 
     # Doctest passes by functions whose globals are of another module than the one it reads.
     origin = cast("FunctionType", inspect.unwrap(function))

@@ -28,6 +28,7 @@ POS_SQUARES = "_prc_pos_squares"  # the square of the weight of a positive, or a
 NEG_SQUARES = "_prc_neg_squares"
 CLUSTER = "_prc_cluster"  # equal for rows that need not be independent, such as those of one patient
 MODEL = "_prc_model"  # the last group column, where models are compared
+CLASS = "_prc_class"  # the class that a row of a stacked table tells from the rest
 EXAMPLE = "_prc_example"  # equal for rows of one example, scored by several models
 MARK = "_prc_mark"  # Boolean, true for a requested threshold without an example
 
@@ -39,7 +40,7 @@ N_POS = "_prc_n_pos"
 N_NEG = "_prc_n_neg"
 N_POS_SQUARES = "_prc_n_pos_squares"  # sum of the squares of the weights of positives
 N_NEG_SQUARES = "_prc_n_neg_squares"
-N_POS_EFFECTIVE = "_prc_n_pos_effective"  # of weights w, sum(w)**2 / sum(w**2); on rows, see `design`
+N_POS_EFFECTIVE = "_prc_n_pos_effective"  # of weights, sum(w)**2 / sum(w**2); see `weighted_sizes`
 N_NEG_EFFECTIVE = "_prc_n_neg_effective"
 N_POS_LEAST = "_prc_n_pos_least"  # the same, or fewer: positives may weigh as much as any row
 N_NEG_LEAST = "_prc_n_neg_least"
@@ -83,6 +84,7 @@ CHECK = "_prc_check"  # the sentence of a check that is broken, in a query that 
 COPY = "_prc_copy"  # number of a repeated row, such as one per metric
 
 # One row per operating point of the greatest value of a metric
+IS_MOVING = "_prc_is_moving"  # Boolean, of an operating point: whether the sample chose its threshold
 IS_MAXIMIZED = "_prc_is_maximized"  # Boolean, true for such a row, null for other targets
 OPTIMISM = "_prc_optimism"  # and the number of a metric: by how much its value is too good there
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.float_bits import float_bits
 
 Span: TypeAlias = tuple[int, int]
@@ -85,11 +85,11 @@ def join_groups(
         return left.join(right, how="cross", maintain_order=order)
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     floats = [name for name, dtype in keys.items() if dtype.is_float()]
-    on = [f"{RESERVED}bits_{name}" if name in floats else name for name in keys]
-    bits = [_key_bits(pl.col(name)).alias(f"{RESERVED}bits_{name}") for name in floats]
+    on = [f"{c.RESERVED}bits_{name}" if name in floats else name for name in keys]
+    bits = [_key_bits(pl.col(name)).alias(f"{c.RESERVED}bits_{name}") for name in floats]
     right = right.with_columns(bits).drop(floats)
     joined = left.with_columns(bits).join(right, on=on, how=how, nulls_equal=True, maintain_order=order)
-    return joined.drop(f"{RESERVED}bits_{name}" for name in floats)
+    return joined.drop(f"{c.RESERVED}bits_{name}" for name in floats)
 
 
 def aggregate_by(rows: pl.LazyFrame, by: Iterable[str], aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:

@@ -6,9 +6,9 @@ import math
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 
-_SHARE, _T, _OFF = (f"{RESERVED}quantile_{name}" for name in ("share", "t", "off"))
+_SHARE, _T, _OFF = (f"{c.RESERVED}quantile_{name}" for name in ("share", "t", "off"))
 
 
 def normal_cdf(x: pl.Expr) -> pl.Expr:

@@ -70,7 +70,10 @@ def say_shares(shares: Sequence[float]) -> list[str]:
         return said
     large = {share for share in shares if _TWO_DIGITS <= share < 1}
     small = {share for share in shares if 0 < share < _TWO_DIGITS}
-    of_large, of_small = _count_decimals(large, _differ_from_all), _count_decimals(small, _is_near)
+    of_large = _count_decimals(large, lambda _, percent: float(percent) < 100)
+    of_small = _count_decimals(
+        small, lambda share, percent: abs(float(percent) / 100 - share) <= 0.05 * share
+    )
     for number, share in enumerate(shares):
         if share in large:
             said[number] = f"{100 * share:.{of_large}f}{NO_BREAK}%"
@@ -88,14 +91,6 @@ def _count_decimals(shares: Collection[float], is_right: Callable[[float, str], 
         return len(set(said.values())) >= different and all(map(is_right, said, said.values()))
 
     return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
-
-
-def _differ_from_all(_: float, percent: str) -> bool:
-    return float(percent) < 100
-
-
-def _is_near(share: float, percent: str) -> bool:
-    return abs(float(percent) / 100 - share) <= 0.05 * share
 
 
 def _write_small(share: float, decimals: int) -> str:

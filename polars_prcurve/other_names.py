@@ -45,8 +45,8 @@ ARGUMENTS = {
     ("label",): "labels y_true target truth y outcome",
     ("pos_label",): "positive positive_class positive_label event_level",
     ("color", "by"): "hue color colour",
-    ("by",): "group groups group_by groupby over model models",
-    ("within",): "part parts strata country countries",
+    ("by",): "group groups group_by groupby over",
+    ("parts",): "part within country countries",
     ("weight",): "weights sample_weight sample_weights",
     ("cluster",): "clusters patient",
     ("id",): "row row_id index on example",
@@ -57,11 +57,28 @@ ARGUMENTS = {
     ("alerts",): "budget n_alerts alarms capacity top_k k",
     ("per",): "events n_events out_of among",
     ("guarantee",): "promise assurance",
-    ("n_resamples",): "n_boot n_bootstraps n_bootstrap replicates",
+    ("resamples",): "n_resamples n_boot n_bootstraps n_bootstrap replicates",
     ("seed",): "random_state rng",
     ("missing",): "na nan nulls null_policy drop_nulls",
     ("ratio",): "imbalance",
 }
+
+
+OLD_WORDS = {
+    "within": 'a field of several parts is eta=field(frame, parts="country")',
+    "interval": 'write confidence=intervals(0.95, rate="jeffreys")',
+    "band": 'write confidence=intervals(0.95, method="rectangle") or (0.95, simultaneous=True)',
+    "method": 'write confidence=intervals(0.95, method="bootstrap"), or rate= there for recall and fpr',
+    "n_resamples": 'write confidence=intervals(0.95, method="bootstrap", resamples=200)',
+    "seed": 'write confidence=intervals(0.95, method="bootstrap", seed=1)',
+    "drop_intermediate": 'write thresholds="corners"',
+    "scores": 'models of a wide table are score=["a", "b"]',
+    "share": 'the column of a field is called "share": eta=field(frame, parts="country")',
+    "reference_counts": 'bind the reference: reference=prc(frame, counts=("n_pos", "n_neg"))',
+    "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
+    "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
+}
+"""Words that methods took once, and how the same is said now."""
 
 
 def list_arguments_meant(name: str) -> list[str]:
@@ -84,10 +101,5 @@ def tell_alternative(name: str, known: Collection[str], weight: str) -> str:
         finder = "command points" if is_command else "method operating_points"
         return (
             f"find the threshold by the {finder}, and pass it as {weight.replace('weight', 'threshold')}"
-        )
-    if name == "within" and weight.strip("-=") in known:
-        what = "command" if weight.startswith("-") else "method"
-        return (
-            f"the {what} reweight weighs the parts of a field: pass the column that it adds as {weight}"
         )
     return ""

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.column_names import CHECK
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.visible_text import SYMBOLS, make_visible
 
@@ -72,8 +72,8 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
     Every result has to be joined with this table, so that no check can be optimized away.
     """
     # Polars prints the expression that failed. As a column of its own the report is left out of it.
-    reported = frame.with_columns(_report(checks).alias(CHECK))
-    return reported.filter(_fail_unless_passed(pl.col(CHECK).first()) == 0).drop(CHECK)
+    reported = frame.with_columns(_report(checks).alias(c.CHECK))
+    return reported.filter(_fail_unless_passed(pl.col(c.CHECK).first()) == 0).drop(c.CHECK)
 
 
 def _report(checks: Iterable[Check]) -> pl.Expr:

@@ -267,7 +267,7 @@ def _draw_rows(rng: Rng, batch: Batch) -> Row:
         return {}
     kind = rng.choice(["all", "drop", "steps", "listed"])
     if kind == "drop":
-        return {"drop_intermediate": True}
+        return {"thresholds": "corners"}
     if kind == "steps" and batch.form in TOLD_APART:
         return {"thresholds": int(rng.integers(1, 12))}
     if kind == "listed":

@@ -39,12 +39,13 @@ CHAPTERS = [
     ],
     ["metrics"],
     ["inputs"],
-    ["intervals"],
+    ["confidence"],
     ["prevalence"],
     ["sweep"],
     ["curves"],
     ["uncertainty"],
     ["comparison"],
+    ["binding"],
     ["charts"],
     ["report"],
     ["namespace"],
@@ -61,7 +62,7 @@ ALLOWED = {
     "vl_convert": ("report.vega_drawings",),
     "sklearn": ("cli.demo_digits",),
     "narwhals": ("engines",),
-    "scipy": ("intervals.rates",),
+    "scipy": ("confidence.rates",),
 }
 # `query_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
@@ -110,11 +111,13 @@ def imported(tree: ast.Module, *, at_top: bool = False) -> set[str]:
 
 
 def top_level_names(tree: ast.Module) -> set[str]:
-    """Return the packages that a module imports, at its top or inside."""
+    """Return the packages that a module imports when it runs, at its top or inside."""
+    for_types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and isinstance(n.test, ast.Name)]
+    left_out = {id(inner) for node in for_types for inner in ast.walk(node)}
     return {
         name.partition(".")[0]
         for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in left_out
         for name in (
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         )

@@ -14,10 +14,11 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import PrcError, metrics, other_names, prc
+from polars_prcurve.binding.words import USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
-from tests.support.arguments import Call, list_calls, wrong_values
+from tests.support.arguments import Call, list_calls, takes, wrong_values
 from tests.support.plain_calls import DF
 from tests.support.tiers import slow_unless
 
@@ -34,7 +35,9 @@ KNOWN_AFTER_WORK = (
 def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> None:
     call = CALLS[name]
     written = name if call.table is None else f"prc.{name}"
-    written = re.sub(r"^(expr|metrics|charts)\.", lambda at: "prc." if at[1] == "expr" else "", written)
+    written = re.sub(
+        r"^(expr|metrics|charts|function)\.", lambda at: "prc." if at[1] == "expr" else "", written
+    )
     hint = ".*'clutser'; (did you mean|there are:) "
     with pytest.raises(TypeError, match=rf"^{re.escape(written)}\(\) got an unexpected{hint}"):
         call.find(call.table)(**call.plain, clutser=1)
@@ -51,7 +54,7 @@ def test_an_unknown_argument_names_the_function_as_users_write_it(name: str) -> 
         (prc(DF).summary, "prevalence", "'eta'"),
         (prc(DF).estimate_prevalence, "prevalence", "'eta_train'"),
         (prc(DF).compare, "models", "'model'"),
-        (prc(DF).plot.pr_curve, "model", "'by'"),
+        (prc(DF).plot.pr_curve, "group", "'by'"),
         (prc(pl.col("score")).roc_auc, "y_true", "'label'"),
         (metrics.f_beta, "betta", "'beta'"),
         (polars_prcurve.rate_interval, "level", "'confidence'"),
@@ -62,14 +65,17 @@ def test_an_unknown_argument_gets_a_hint(call: Callable[..., Any], wrong: str, h
         call(**{wrong: 1})
 
 
-def test_within_leads_to_weights_where_only_these_are() -> None:
-    with pytest.raises(TypeError, match=r"'within'; the method reweight .* adds as weight=$"):
-        prc(DF).compare(within="day")  # type: ignore[call-overload]
-
-
 def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
-    with pytest.raises(TypeError, match=r"; there are: drop_intermediate, thresholds, by, score, "):
+    with pytest.raises(TypeError, match=r"; there are: thresholds, score, label, pos_label, "):
         prc(DF).sweep(**{"\x1bquux": 1})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", other_names.OLD_WORDS)
+def test_a_word_of_before_is_not_an_argument_of_any_method(word: str) -> None:
+    """A hint at how it is said now would lead astray where it is an argument."""
+    methods = {name: call for name, call in CALLS.items() if name in USES}
+    takes_it = {name for name, call in methods.items() if word in call.arguments()}
+    assert takes_it <= {"subsample_negatives"}, takes_it  # which draws samples, and takes a seed
 
 
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
@@ -144,7 +150,8 @@ def test_a_message_shows_the_argument_and_the_value(name: str) -> None:
         error = try_value(call, call.table, argument, object())
         if error is not None:
             assert f"{argument}=" in str(error), f"{argument}: {error}"
-            assert "got an object" in str(error) or "leave out" in str(error) or "pass" in str(error)
+            shown = ("got an object", "leave out", "pass", f"takes no {argument}=")
+            assert any(words in str(error) for words in shown), str(error)
 
 
 @pytest.mark.extras
@@ -184,8 +191,9 @@ def test_counts_that_overflow_are_refused_in_a_sentence() -> None:
     for name, call in CALLS.items():
         if call.table is None or "counts" not in call.arguments() or name.startswith("plot."):
             continue
-        plain = {key: value for key, value in call.plain.items() if key != "by"}
-        plain |= {"model": "g"} if "model" in call.arguments() else {}
+        if not takes(name, "counts") or name == "estimate_prevalence":  # which counts rows
+            continue
+        plain = {key: value for key, value in call.plain.items() if key != "by"} | {"model": "g"}
         if name == "compare":
             plain = {"model": "g", "paired": False}
         for counts in (("many", "few"), ("few", "many")):
@@ -219,7 +227,9 @@ COLUMN_CASES = [
     for argument in call.arguments()
     if call.table is not None and argument in COLUMN_ARGUMENTS and not name.startswith("plot.")
     if (name, argument) not in {("unpivot_scores", "score"), ("one_vs_rest", "score")}
+    if takes(name, argument)
 ]
+COLUMN_CASES.append(("compare", "scores"))  # which are a list in score=
 EXTRA: dict[str, dict[str, Any]] = {
     "cluster": {"confidence": 0.9},
     "id": {"confidence": 0.9},
@@ -227,11 +237,13 @@ EXTRA: dict[str, dict[str, Any]] = {
 
 
 def call_for(name: str, argument: str) -> Call:
-    """Return a plain call that takes this argument: a comparison of a wide table has no id."""
+    """Return a plain call that takes this argument: of a wide table no id, of a reference labels."""
     if name == "compare" and argument in ("counts", "rates", "cells"):
         return CALLS[name]._replace(table=DF, plain={"model": "model", "paired": False})
     if name == "compare" and argument in ("score", "model", "id"):
         return CALLS[name]._replace(table=DF, plain={"model": "model", "id": "id"})
+    if name == "estimate_prevalence" and argument == "label":
+        return CALLS[name]._replace(plain={"reference": DF})
     return CALLS[name]
 
 
@@ -241,6 +253,10 @@ def arguments_for(name: str, argument: str, column: str) -> dict[str, Any]:
     plain |= {k: v for k, v in EXTRA.get(argument, {}).items() if k in CALLS[name].arguments()}
     if name == "one_vs_rest" and argument == "scores":
         return plain | {"scores": {1: column, 0: "b"}}
+    if name == "compare" and argument == "scores":
+        return plain | {"score": [column, "b"]}
+    if name == "estimate_prevalence" and argument == "counts":
+        return plain | {"counts": column}
     return plain | {argument: COLUMN_ARGUMENTS[argument](column)}
 
 
@@ -263,7 +279,7 @@ def test_a_column_that_is_named_like_a_pattern_is_read(argument: str, pattern: s
         "weight": ("sweep", {"weight": "w"}),
         "model": ("ranking", {"eta": 0.1}),
         "id": ("ranking", {"eta": 0.1, "confidence": 0.9, "id": "id"}),
-        "scores": ("compare", {"scores": ["score", "w2"]}),
+        "scores": ("compare", {"score": ["score", "w2"]}),
     }
     method, plain = cases[argument]
     df = DF.with_columns(w2=pl.lit(1, pl.Int16), w=pl.int_range(pl.len()) / 7)
@@ -272,7 +288,7 @@ def test_a_column_that_is_named_like_a_pattern_is_read(argument: str, pattern: s
     # The column under test moves to the odd name; a decoy of its old name would be found by a pattern.
     odd = df.with_columns(pl.col(column).alias(pattern), pl.col(column).reverse().alias("decoy"))
     odd = odd.drop(column).rename({"decoy": column}) if column != "id" else odd
-    given = plain | {argument: [pattern, "w2"] if argument == "scores" else pattern}
+    given = plain | ({"score": [pattern, "w2"]} if argument == "scores" else {argument: pattern})
     expected = getattr(df.prc, method)(**plain)
     for door in (odd.prc, odd.lazy().prc):
         found = getattr(door, method)(**given).lazy().collect()

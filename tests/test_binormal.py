@@ -302,7 +302,7 @@ def test_another_name_of_a_metric() -> None:
 @given(
     tables(weights=MODERATE),
     etas,
-    st.sampled_from([{}, {"drop_intermediate": True}, {"thresholds": 3}]),
+    st.sampled_from([{}, {"thresholds": "corners"}, {"thresholds": 3}]),
 )
 def test_curve(table: Table, eta: list[float | None], rows: dict[str, Any]) -> None:
     asked = ["precision", "f1", "npv"]

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import metrics
+from polars_prcurve import intervals, metrics
 from tests.support.two_scores import BOOTSTRAP, two_scores
 
 
 def test_weighted_replicates_do_not_depend_on_the_order_of_rows() -> None:
     frame = two_scores()
-    options = {"weight": "weight", "confidence": 0.95, **BOOTSTRAP}
+    options = {"weight": "weight", **BOOTSTRAP}
     assert frame.prc.summary(0.1, **options).equals(frame.reverse().prc.summary(0.1, **options))
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-310])
 def test_weights_of_any_size_tell_the_same(unit: float) -> None:
     frame = two_scores().with_columns(weight=1.0)
-    options = {"weight": "weight", "confidence": 0.95, "metrics": "roc_auc", **BOOTSTRAP}
+    options = {"weight": "weight", "metrics": "roc_auc", **BOOTSTRAP}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = frame.with_columns(weight=unit).prc.summary(0.5, **options)
@@ -41,8 +40,8 @@ def test_intervals_hold_the_estimate() -> None:
             "label": np.tile(np.arange(20) < 5, n),
         }
     )
-    options: dict[str, Any] = {"metrics": "average_precision", "confidence": 0.5, **BOOTSTRAP}
-    found = frame.prc.summary(0.1, by="group", **options)
+    half = intervals(0.5, method="bootstrap", resamples=50, seed=1)
+    found = frame.prc.summary(0.1, by="group", metrics="average_precision", confidence=half)
     assert found.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))
     ).is_empty()
@@ -56,10 +55,7 @@ def test_an_fpr_that_few_negatives_reach_is_not_reliable() -> None:
     for fpr, reliable in ((0.01, True), (0.009, False)):
         found = df.prc.summary(
             metrics=metrics.recall_at_fpr(fpr),
-            confidence=0.9,
-            method="bootstrap",
-            n_resamples=50,
-            seed=1,
+            confidence=intervals(0.9, method="bootstrap", resamples=50, seed=1),
         )
         assert found["reliable"].to_list() == [reliable]
         assert found["value"].item() == df.prc.operating_points(0.1, fpr=fpr)["recall"].item()

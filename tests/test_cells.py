@@ -14,7 +14,7 @@ from polars import selectors
 from polars.testing import assert_frame_equal
 from sklearn import metrics as sklearn_metrics
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, intervals, metrics, prc
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.profiles import examples
 from tests.support.strategies import Table, tables
@@ -37,16 +37,21 @@ CUMULATIVE = DF.prc.sweep(by="g")
 
 QUERIES: dict[str, Callable[..., Any]] = {
     "sweep": lambda p, **k: p.sweep(by="g", **k),
-    "reduced": lambda p, **k: p.sweep(by="g", drop_intermediate=True, **k),
+    "reduced": lambda p, **k: p.sweep(by="g", thresholds="corners", **k),
     "steps": lambda p, **k: p.sweep(by="g", thresholds=7, **k),
     "curve": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "mcc"], **k),
     "band": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "npv"], confidence=0.9, **k),
-    "long": lambda p, **k: p.curve(ETAS, by="g", band="rectangle", confidence=0.9, long=True, **k),
+    "long": lambda p, **k: p.curve(
+        ETAS, by="g", confidence=intervals(0.9, method="rectangle"), long=True, **k
+    ),
     "points": lambda p, **k: p.operating_points(
         ETAS, by="g", threshold=[0.5, 1.7], recall=0.8, fpr=0.1, precision=0.3, maximize="f1", **k
     ),
     "sure points": lambda p, **k: p.operating_points(
-        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=0.9, interval="clopper_pearson", **k
+        ETAS, by="g", threshold=[0.5, 1.7], confidence=intervals(0.9, rate="clopper_pearson"), **k
+    ),
+    "points sure at once": lambda p, **k: p.operating_points(
+        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=intervals(0.9, simultaneous=True), **k
     ),
     "summary": lambda p, **k: p.summary(ETAS, by="g", metrics=ALL_CURVE_METRICS, **k),
     "sure summary": lambda p, **k: p.summary(
@@ -56,10 +61,22 @@ QUERIES: dict[str, Callable[..., Any]] = {
     "crossings": lambda p, **k: p.crossings(model="g", metric="pr_auc", **k),
     "leaders": lambda p, **k: p.leaders(model="g", metric="pr_auc", **k),
     "dominance": lambda p, **k: p.dominance(model="g", **k),
-    "roc_crossings": lambda p, **k: p.roc_crossings(model="g", **k),
+    "roc_crossings": lambda p, **k: p.crossings(of="roc", model="g", **k),
     "sample_size": lambda p, **k: p.sample_size(recall=[0.5, 0.8], threshold=0.5, by="g", **k),
     "resolution": lambda p, **k: p.resolution(recall=[0.5, 0.8], by="g", **k),
 }
+
+
+AT_TARGETS: dict[str, Callable[..., Any]] = {
+    name: lambda p, at=confidence, **k: p.operating_points(
+        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=at, **k
+    )
+    for name, confidence in (
+        ("points at targets", 0.9),
+        ("exact points at targets", intervals(0.9, rate="clopper_pearson")),
+    )
+}
+"""Where scores are known, intervals at targets are of the model; of points they are of the point."""
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -69,7 +86,8 @@ def test_every_threshold_listed_is_as_good_as_the_scores(name: str) -> None:
     expected = QUERIES[name](DF.prc)
     assert_frame_equal(QUERIES[name](shuffled.prc, **OWN), expected, rel_tol=1e-11, abs_tol=1e-13)
     own = prc(shuffled.lazy())
-    if name not in ("sure points", "summary"):  # beta quantiles and hulls need a DataFrame
+    needs_rows = ("sure points", "points sure at once", "summary")  # beta quantiles and hulls
+    if name not in needs_rows:
         found = QUERIES[name](own, **OWN)
         found = found.collect() if isinstance(found, pl.LazyFrame) else found
         assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13)
@@ -90,19 +108,20 @@ def test_cells_of_any_table(table: Table, eta: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(QUERIES) - {"sure summary", "summary", "ranking", "crossings"})
+    "name", sorted({*QUERIES, *AT_TARGETS} - {"sure summary", "summary", "ranking", "crossings"})
 )
 def test_rates_of_known_sizes_are_cells(name: str) -> None:
     """Thresholds are not known there, and counts are products."""
     by_group = CUMULATIVE.with_columns(
         n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn")
     )
-    if "threshold" in name or name in ("points", "sample_size"):
+    ask = {**QUERIES, **AT_TARGETS}[name]
+    if name in ("points", "sure points", "sample_size"):
         with pytest.raises(PrcError, match=r"rates= has no thresholds, so threshold= finds none"):
-            QUERIES[name](by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
+            ask(by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
         return
-    found = QUERIES[name](by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
-    expected = QUERIES[name](CUMULATIVE.prc, **OWN)
+    found = ask(by_group.prc, rates=RATES, sizes=("n_pos", "n_neg"))
+    expected = ask(CUMULATIVE.prc, **OWN)
     if "threshold" in found:
         assert found["threshold"].null_count() == found.height
     same = [column for column in expected.columns if column != "threshold"]
@@ -132,6 +151,7 @@ PAPERS = pl.DataFrame(
         "well": [6_000, 6_000, None, None, 4_000],
     }
 )
+BETA, AT_ONCE_90 = intervals(0.9, rate="clopper_pearson"), intervals(0.9, simultaneous=True)
 PUBLISHED: dict[str, Any] = {"rates": ("tpr", "fpr"), "sizes": ("ill", "well")}
 
 
@@ -146,8 +166,8 @@ def test_a_paper_of_unknown_sizes_has_values_and_no_intervals(name: str, missing
     """The others are as without it, and its values are those of rates alone."""
     calls: dict[str, Callable[..., pl.DataFrame]] = {
         "curve": lambda p, **k: p.curve(0.01, by="paper", metrics=["precision", "fpr", "npv"], **k),
-        "beta": lambda p, **k: p.curve(0.01, by="paper", interval="clopper_pearson", **k),
-        "simultaneous": lambda p, **k: p.curve(0.01, by="paper", band="simultaneous", **k),
+        "beta": lambda p, **k: p.curve(0.01, by="paper", **k | {"confidence": BETA}),
+        "simultaneous": lambda p, **k: p.curve(0.01, by="paper", **k | {"confidence": AT_ONCE_90}),
         "points": lambda p, **k: p.operating_points(0.01, by="paper", recall=0.8, per=100, **k),
         "summary": lambda p, **k: p.summary(0.01, by="paper", metrics=ALL_CURVE_METRICS, **k),
         "resolution": lambda p, **k: p.resolution(by="paper", recall=0.8, **k),
@@ -180,7 +200,7 @@ def test_no_paper_leaves_a_ranking_because_its_sizes_are_unknown() -> None:
             lambda p, **k: p.leaders(metric="precision", recall=0.5, **k),
             lambda p, **k: p.crossings(**k),
             lambda p, **k: p.dominance(**k),
-            lambda p, **k: p.roc_crossings(**k),
+            lambda p, **k: p.crossings(of="roc", **k),
         ):
             assert_frame_equal(
                 call(PAPERS.prc, **how, **PUBLISHED), call(PAPERS.prc, rates=("tpr", "fpr"), **how)
@@ -349,6 +369,7 @@ def test_the_default_metric_is_that_of_points() -> None:
 # What is refused ------------------------------------------------------------------------------
 
 
+BOOTSTRAP = intervals(0.9, method="bootstrap")
 AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "three cells": (lambda p: p.sweep(cells=("tp", "fp", "fn")), "cells= takes four columns"),
     "text": (lambda p: p.sweep(cells="tp"), "cells= takes four columns"),
@@ -356,13 +377,13 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
     "weight": (
         lambda p: p.sweep(cells=CELLS, weight="tp"),
-        "cells= stands in place of .* leave out weight=",
+        "weight= and cells= both tell which examples there are; pass one of them",
     ),
     "rates": (
         lambda p: p.sweep(cells=CELLS, rates=RATES),
-        "two forms of the same points; pass one of them",
+        "rates= and cells= both tell which examples there are; pass one of them",
     ),
-    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "leave out sizes="),
+    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "sizes= and cells= both tell which"),
     "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates=, too"),
     "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
     "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
@@ -377,11 +398,11 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
         "pass threshold= as numbers",
     ),
     "bootstrap": (
-        lambda p: p.summary(0.1, **OWN, confidence=0.9, method="bootstrap"),
+        lambda p: p.summary(0.1, **OWN, confidence=BOOTSTRAP),
         'method="bootstrap" draws examples',
     ),
     "optimism": (
-        lambda p: p.operating_points(0.1, **OWN, maximize="f1", confidence=0.9, method="bootstrap"),
+        lambda p: p.operating_points(0.1, **OWN, maximize="f1", confidence=BOOTSTRAP),
         'method="bootstrap" draws examples',
     ),
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),

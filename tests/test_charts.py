@@ -155,10 +155,10 @@ def png(chart) -> bytes:
 
 
 @pytest.mark.parametrize("digits", [0, 1, 8])
-@pytest.mark.parametrize("drop_intermediate", [False, True])
-def test_pr_curve_draws_the_recall_rises_of_scikit_learn(digits, drop_intermediate):
+@pytest.mark.parametrize("thresholds", [None, "corners"])
+def test_pr_curve_draws_the_recall_rises_of_scikit_learn(digits, thresholds):
     frame = draw_scores(digits=digits)
-    chart = charts.pr_curve(frame.prc.curve(drop_intermediate=drop_intermediate))
+    chart = charts.pr_curve(frame.prc.curve(thresholds=thresholds))
     precision, recall, _ = precision_recall_curve(frame["label"], frame["score"])
     exact = list(zip(recall[::-1], precision[::-1], strict=True))[1:]  # without its point (0, 1)
     risen = [exact[0], *(b for a, b in pairwise(exact) if b[0] > a[0]), exact[-1]]
@@ -297,7 +297,7 @@ def test_quantiles_of_odd_tables_draw(score):
 
 
 def test_quantiles_of_published_rates_are_refused():
-    with pytest.raises(PrcError, match="published rates have none"):
+    with pytest.raises(PrcError, match="rates= holds no scores; use plot.roc_curve"):
         charts.normal_quantiles(draw_scores().prc.sweep().prc.sweep(rates=("recall", "fpr")))
 
 
@@ -1463,7 +1463,7 @@ def test_plot_lists_its_methods():
 @pytest.mark.parametrize("y", ["precision", "fdr"])
 def test_bands_of_a_pr_curve(y):
     frame, options = draw_groups("ab"), {"by": "model", "confidence": 0.9}
-    table = frame.prc.curve([0.2, 0.01], metrics=(y,), drop_intermediate=True, **options)
+    table = frame.prc.curve([0.2, 0.01], metrics=(y,), thresholds="corners", **options)
     chart = charts.pr_curve(table, y=y, confidence=0.9)
     said = {"precision": "right", "fdr": "wrong"}[y]
     assert f"alerts that are {said}" in subtitle(chart)
@@ -1494,7 +1494,7 @@ def find_slider(chart) -> dict:
 
 def test_live_holds_rates_and_no_prevalence():
     frame = trading()
-    swept = frame.prc.sweep(by="model", drop_intermediate=True)
+    swept = frame.prc.sweep(by="model", thresholds="corners")
     chart = charts.live(swept, eta=0.0437)
     slider = find_slider(chart)
     assert slider["value"] == [{"eta": 0.0437}], "it starts exactly where asked"
@@ -1689,7 +1689,7 @@ def test_prevalences_that_differ_only_in_their_interval_have_a_band_each():
     frame = draw_scores()
     etas = pl.DataFrame({"eta": [0.1, 0.1], "eta_low": [0.09, 0.02], "eta_high": [0.11, 0.3]})
     chart = plot(frame).pr_curve(etas, confidence=0.9)
-    table = frame.prc.curve(etas, confidence=0.9, drop_intermediate=True)
+    table = frame.prc.curve(etas, confidence=0.9, thresholds="corners")
     assert labels(chart, "color") == ["1 in 11 to 1 in 9.1", "1 in 50 to 1 in 3.3"]
     assert channels(chart)[0] == "interval of the share of positives"
     lows = {round(row["precision_low"], 5) for row in records(chart) if "precision_low" in row}

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
+from functools import wraps
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,19 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_prcurve
-from polars_prcurve import metrics, prc, progress
+from polars_prcurve import field, intervals, metrics, prc, progress
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.commands import build_parser, describe_metrics
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.main import main
 from polars_prcurve.cli.messages import name_options, translate_message
-from polars_prcurve.cli.option_values import parse_metrics, parse_threshold_column
+from polars_prcurve.cli.option_values import METRICS as METRIC_WORDS
+from polars_prcurve.cli.option_values import (
+    parse_threshold_column,
+    read_confidence,
+    read_eta,
+    read_share,
+)
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
 from polars_prcurve.cli.terminal_words import cut_text, measure_width
 from polars_prcurve.errors import PrcError
@@ -94,7 +102,7 @@ ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     ),
     "points": (
         "--model model --eta 0.01 --recall 0.5 0.9 --alerts 5/1000",
-        lambda df: prc(df).operating_points(0.01, by="model", recall=[0.5, 0.9], alerts=5, per=1000),
+        lambda df: prc(df).operating_points(0.01, model="model", recall=[0.5, 0.9], alerts=5, per=1000),
     ),
 }
 
@@ -119,13 +127,9 @@ def test_a_pipe_gets_csv(here: Path, capsys: pytest.CaptureFixture[str], output:
 
 
 PARTS = pl.DataFrame(
-    {
-        "patient": [1, 2, 3, 4, 5, 6],
-        "eta": [*[None] * 5, 0.5],
-        "share": [1, 2, 3, 4, 5, 0],
-        "n": [1, 1, 1, 1, 1, 0],
-    }
+    {"patient": [1, 2, 3, 4, 5, 6], "eta": [*[None] * 5, 0.5], "share": [1, 2, 3, 4, 5, 0]}
 )
+DRAWN = intervals(0.9, method="bootstrap", resamples=10, seed=0)
 OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --weight weight", lambda p: p.curve(weight="weight")),
     ("curve --score weight --label label", lambda p: p.curve(score="weight")),
@@ -134,7 +138,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --by patient --model model", lambda p: p.curve(by=["patient", "model"])),
     ("curve --by model --model model", lambda p: p.curve(by="model")),
     ("curve --thresholds 3", lambda p: p.curve(thresholds=3)),
-    ("curve --drop-intermediate", lambda p: p.curve(drop_intermediate=True)),
+    ("curve --thresholds corners", lambda p: p.curve(thresholds="corners")),
     ("curve --confidence 0.9", lambda p: p.curve(confidence=0.9)),
     ("curve --pos-label 0", lambda p: p.curve(pos_label=0)),
     (
@@ -154,10 +158,8 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("summary --by model --confidence 0.9", lambda p: p.summary(by="model", confidence=0.9)),
     (
-        "summary --confidence 0.9 --method bootstrap --resamples 10 --seed 0 --cluster patient",
-        lambda p: p.summary(
-            confidence=0.9, method="bootstrap", n_resamples=10, seed=0, cluster="patient"
-        ),
+        "summary --confidence 90%,method=bootstrap,resamples=10,seed=0 --cluster patient",
+        lambda p: p.summary(confidence=DRAWN, cluster="patient"),
     ),
     ("summary --metrics pr_auc_hull --by model", lambda p: p.summary(metrics="pr_auc_hull", by="model")),
     (
@@ -185,16 +187,15 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
     (
-        "points --predicted-positive-rate .5 --interval jeffreys --band rectangle --confidence .9",
+        "points --predicted-positive-rate .5 --confidence .9,rate=jeffreys,method=rectangle",
         lambda p: p.operating_points(
-            predicted_positive_rate=0.5, interval="jeffreys", band="rectangle", confidence=0.9
+            predicted_positive_rate=0.5,
+            confidence=intervals(0.9, rate="jeffreys", method="rectangle"),
         ),
     ),
     (
-        "points --maximize f1 --confidence .9 --method bootstrap --resamples 10 --seed 0 --long",
-        lambda p: p.operating_points(
-            maximize="f1", confidence=0.9, method="bootstrap", n_resamples=10, seed=0, long=True
-        ),
+        "points --maximize f1 --confidence .9,method=bootstrap,resamples=10,seed=0 --long",
+        lambda p: p.operating_points(maximize="f1", confidence=DRAWN, long=True),
     ),
     ("summary --eta 0.1 own --coarse", lambda p: p.summary([0.1, None], coarse=True)),
     ("curve --smooth binormal --long", lambda p: p.curve(smooth="binormal", long=True)),
@@ -223,19 +224,23 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         ),
     ),
     (
-        "compare --scores score,weight --method bootstrap --resamples 10 --seed 1 --cluster patient",
+        "compare --score score,weight --confidence method=bootstrap,resamples=10,seed=0 "
+        "--cluster patient",
         lambda p: p.compare(
-            ["score", "weight"], method="bootstrap", n_resamples=10, seed=1, cluster="patient"
+            score=["score", "weight"], confidence=replace(DRAWN, level=0.95), cluster="patient"
         ),
     ),
     (
-        "compare --scores score,weight --cluster patient",
-        lambda p: p.compare(["score", "weight"], cluster="patient"),
+        "compare --score score,weight --cluster patient",
+        lambda p: p.compare(score=["score", "weight"], cluster="patient"),
     ),
     (
-        "compare --scores score,weight --eta 0.1 --metrics 'net_benefit(0.1)',recall --threshold 0.6",
+        "compare --score score,weight --eta 10% --metrics 'net_benefit(0.1)',recall --threshold 0.6",
         lambda p: p.compare(
-            ["score", "weight"], 0.1, metrics=[metrics.net_benefit(0.1), "recall"], threshold=0.6
+            0.1,
+            score=["score", "weight"],
+            metrics=[metrics.net_benefit(0.1), "recall"],
+            threshold=0.6,
         ),
     ),
     (
@@ -263,6 +268,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         "crossings --metric precision --threshold 0.55",
         lambda p: p.crossings(metric="precision", threshold=0.55),
     ),
+    ("crossings --of roc --model patient", lambda p: p.crossings(of="roc", model="patient")),
     (
         "sample-size --eta 0.1 --recall .5 --delta .2 --relative",
         lambda p: p.sample_size(0.2, 0.1, recall=0.5, relative=True),
@@ -272,35 +278,40 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.sample_size(0.2, threshold=0.5, recall=0.5, fpr=0.4, assurance=0.9, confidence=0.9),
     ),
     (
-        "sample-size --eta 0.1 own --by model --method jeffreys --fpr 0.4",
-        lambda p: p.sample_size(eta=[0.1, None], by="model", method="jeffreys", fpr=0.4),
-    ),
-    (
-        "estimate --eta-train 0.4 --confidence 0.9 --by model --tolerance 1e-6 --max-iterations 99",
-        lambda p: p.estimate_prevalence(
-            0.4, confidence=0.9, by="model", tolerance=1e-6, max_iterations=99
+        "sample-size --eta 0.1 own --by model --confidence 95%,rate=jeffreys --fpr 40%",
+        lambda p: p.sample_size(
+            eta=[0.1, None], by="model", confidence=intervals(rate="jeffreys"), fpr=0.4
         ),
     ),
     (
-        "estimate --counts patient --method mixture --reference scores.parquet --confidence 0.9",
-        lambda p: p.estimate_prevalence(
-            counts="patient", method="mixture", reference=DF, confidence=0.9
-        ),
+        "estimate --eta-train 40% --confidence 0.9 --by model",
+        lambda p: p.estimate_prevalence(0.4, confidence=0.9, by="model"),
+    ),
+    ("estimate --eta-train 0.4 --model model", lambda p: p.estimate_prevalence(0.4, by="model")),
+    (
+        "estimate --counts patient --reference scores.parquet --confidence 0.9",
+        lambda p: p.estimate_prevalence(counts="patient", reference=DF, confidence=0.9),
     ),
     (
-        "estimate --method mixture --reference scores.csv --reference-counts label patient",
-        lambda p: p.estimate_prevalence(
-            method="mixture", reference=DF, reference_counts=("label", "patient")
-        ),
+        "estimate --reference scores.csv counts=label,patient",
+        lambda p: p.estimate_prevalence(reference=prc(DF, counts=("label", "patient"))),
+    ),
+    (
+        "estimate --reference scores.csv label=label --label nothing",
+        lambda p: p.estimate_prevalence(reference=DF),
     ),
     (
         "leaders --metric pr_auc --eta-range 0.01 0.9",
         lambda p: p.leaders(metric="pr_auc", eta_range=(0.01, 0.9)),
     ),
     (
-        "resolution --by model --recall .5 --fpr .5,.9 --delta .8 --confidence .9 --method jeffreys",
+        "resolution --by model --recall .5 --fpr .5,90% --delta .8 --confidence .9,rate=jeffreys",
         lambda p: p.resolution(
-            0.8, by="model", recall=0.5, fpr=[0.5, 0.9], confidence=0.9, method="jeffreys"
+            0.8,
+            by="model",
+            recall=0.5,
+            fpr=[0.5, 0.9],
+            confidence=intervals(0.9, rate="jeffreys"),
         ),
     ),
     (
@@ -308,16 +319,14 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
         lambda p: p.sampling_plan(0.5, budget=3, strata=4),
     ),
     (
-        "reweight --within patient --eta parts.csv --missing drop --name w",
-        lambda p: p.reweight("patient", PARTS, missing="drop", name="w"),
+        "reweight --parts patient --eta parts.csv --missing drop --name w",
+        lambda p: p.reweight(field(PARTS, "patient"), missing="drop", name="w"),
     ),
     (
-        "reweight --within patient --eta parts.csv --share n --name w --score score,weight "
+        "reweight --parts patient --eta parts.csv --name w --score score,weight "
         "--weight weight --label label --pos-label 0",
         lambda p: p.reweight(
-            "patient",
-            PARTS,
-            share="n",
+            field(PARTS, "patient"),
             name="w",
             score=["score", "weight"],
             weight="weight",
@@ -348,7 +357,7 @@ def test_every_option_reaches_the_library(
 
 @pytest.mark.filterwarnings("default:a metric is undefined")
 def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = "--confidence 0.9 --method bootstrap --resamples 20 --seed 3 --cluster patient"
+    options = "--confidence 0.9,method=bootstrap,resamples=20,seed=3 --cluster patient"
     assert main(["summary", "scores.csv", *options.split()]) == 0
     error = capsys.readouterr().err
     assert re.fullmatch(
@@ -360,21 +369,26 @@ def test_a_warning_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_field_of_several_parts_and_targets_together(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    field = pl.DataFrame({"model": DF["model"].unique(), "eta": 0.1, "share": 1})
-    field.write_csv("field.csv")
-    asked = {"within": "model", "confidence": 0.9}
-    written = table("curve scores.csv --within model --eta field.csv --confidence 0.9")
-    assert_frame_equal(written, prc(DF).curve(field, **asked), rel_tol=1e-12)
-    written = table("summary scores.csv --within model --eta field.csv --confidence 0.9")
-    assert_frame_equal(written, prc(DF).summary(field, **asked), rel_tol=1e-12)
+    parts = pl.DataFrame({"model": DF["model"].unique(), "eta": 0.1, "share": 1})
+    parts.write_csv("field.csv")
+    where, how = field(parts, "model"), "--eta field.csv --parts model"
+    written = table(f"curve scores.csv {how} --confidence 0.9")
+    assert_frame_equal(written, prc(DF).curve(where, confidence=0.9), rel_tol=1e-12)
+    written = table(f"summary scores.csv {how} --confidence 0.9")
+    assert_frame_equal(written, prc(DF).summary(where, confidence=0.9), rel_tol=1e-12)
     targets = {"recall": 0.4, "precision": 0.05, "together": True}
-    written = table("points scores.csv --eta 0.1 --recall 0.4 --precision 0.05 --together")
+    written = table("points scores.csv --eta 10% --recall 40% --precision 5% --together")
     assert_frame_equal(written, prc(DF).operating_points(0.1, **targets), rel_tol=1e-12)
-    table("points scores.csv --within model --eta field.csv --precision 0.9 --guarantee 0.99")
+    table(f"points scores.csv {how} --precision 0.9 --guarantee 99%")
     assert capsys.readouterr().err.endswith("; promise less, or take a larger test set\n")
-    written = table("points scores.csv --within model --eta field.csv --precision 0.05 --guarantee 0.6")
-    sure = prc(DF).operating_points(field, within="model", precision=0.05, guarantee=0.6)
+    written = table(f"points scores.csv {how} --precision 0.05 --guarantee 0.6")
+    sure = prc(DF).operating_points(where, precision=0.05, guarantee=0.6)
     assert_frame_equal(written, sure, rel_tol=1e-12)
+    found = parts.select("model", "share", k=1, n=10)
+    found.write_csv("found.csv")
+    written = table("curve scores.csv --eta found.csv --parts model --confidence 0.9")
+    expected = prc(DF).curve(field(found, "model"), confidence=0.9)
+    assert_frame_equal(written, expected, rel_tol=1e-12)
 
 
 def test_counts_of_weights_with_their_squares(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -519,19 +533,19 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     wide.write_parquet("wide.parquet")
     pl.DataFrame({"model": ["b", "a", "c"], "threshold": [20.0, 40.0, 1.0]}).write_csv("two.csv")
     apart = {"model": ["a", "b"], "threshold": [40.0, 20.0]}
-    pairs = prc(wide).compare(["a", "b"], 0.1, metrics="recall", threshold=pl.DataFrame(apart))
-    command = "compare wide.parquet --scores a,b --eta 0.1 --metrics recall --threshold"
+    pairs = prc(wide).compare(0.1, score=["a", "b"], metrics="recall", threshold=pl.DataFrame(apart))
+    command = "compare wide.parquet --score a,b --eta 0.1 --metrics recall --threshold"
     assert_frame_equal(table(f"{command} two.csv"), pairs, rel_tol=1e-12)
-    one = prc(wide).compare(["a", "b"], 0.1, metrics="recall", threshold=25.5)
+    one = prc(wide).compare(0.1, score=["a", "b"], metrics="recall", threshold=25.5)
     assert_frame_equal(table(f"{command} 25.5"), one, rel_tol=1e-12)
     os.remove("out.parquet")
     capsys.readouterr()
     for line, words in {
         "points new.parquet --threshold chosen.csv": "the --threshold file and the table both have",
         "points new.parquet --by site --threshold wide.parquet": "has the columns label, a, b",
-        "points new.parquet --threshold chosen.csv 0.5": "or one file; got chosen.csv 0.5",
+        "points new.parquet --threshold chosen.csv 0.5": "or one file; got 'chosen.csv'",
         "points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
-        "sampling-plan new.parquet --threshold chosen.csv --budget 9": "one number as --threshold",
+        "sampling-plan new.parquet --threshold chosen.csv --budget 9": "one number here, and no file",
         "points new.parquet --by site,model --threshold chosen.csv --rates score score": "no thresholds",
         "points new.parquet --by model --threshold chosen.csv -o chosen.csv": "is also an input",
         "points new.parquet --by model --eta 0.2 --threshold chosen.csv": "leave out the column 'eta'",
@@ -574,18 +588,18 @@ def test_weights_of_a_field_go_into_the_next_command(
     old, _ = chosen_and_new(pl.Float64())
     old.with_columns(pl.col("score").replace(0.0, None)).write_parquet("old.parquet")
     pl.DataFrame({"site": ["00", "01"], "eta": [0.1, 0.01], "share": [1, 3]}).write_csv("field.csv")
-    how = "reweight old.parquet --within site --eta field.csv"
+    how = "reweight old.parquet --parts site --eta field.csv"
     weighed = table(f"{how} --score score --missing drop", "weighed.parquet")
     assert weighed.height == 239
     assert "1 of 240 rows are left out" in capsys.readouterr().err
     found = table("points weighed.parquet --weight weight --recall 0.5 --metrics precision")
     assert found["eta"].to_list() == pytest.approx([0.25 * 0.1 + 0.75 * 0.01])
-    field = "--within site --eta field.csv --missing drop"
+    of_parts = "--parts site --eta field.csv --missing drop"
     parts = pl.read_csv("field.csv", schema_overrides={"site": pl.String})
     for by in ("--by model", "--model model"):
-        each = prc(pl.read_parquet("old.parquet")).reweight("site", parts, by="model")
+        each = prc(pl.read_parquet("old.parquet")).reweight(field(parts, "site"), by="model")
         assert_frame_equal(table(f"{how} {by}"), each, check_exact=True)
-    same = table(f"points old.parquet {field} --recall 0.5 --metrics precision")
+    same = table(f"points old.parquet {of_parts} --recall 0.5 --metrics precision")
     assert_frame_equal(found.select(same.columns[1:7]), same.select(same.columns[1:7]), rel_tol=1e-9)
     capsys.readouterr()
     for name in ("out.parquet", "weighed.parquet"):
@@ -593,10 +607,10 @@ def test_weights_of_a_field_go_into_the_next_command(
     pl.DataFrame({"site": ["00", "01"], "k": [1, 2], "n": [9, 9], "share": [1, 3]}).write_csv("k.csv")
     for line, words in {
         f"{how} --name score": "--name is 'score', which the table has already",
-        f"{how} --share part": "the --eta file has no column 'part'",
-        "reweight old.parquet --within site --eta 0.1": "--eta",
-        "reweight old.parquet --within site --eta k.csv": "k positives among n examples",
-        "reweight old.parquet --eta field.csv": "--within",
+        f"{how} --share part": "the column of --eta with the shares is called share",
+        "reweight old.parquet --parts site --eta 0.1": "--parts is for --eta as a file",
+        "reweight old.parquet --parts site --eta k.csv": "the --eta file has no column 'eta'",
+        "reweight old.parquet --eta field.csv": "--eta takes FILE --parts COLUMN, the parts with",
     }.items():
         assert words in refusal(line, capsys), line
 
@@ -637,7 +651,7 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("counts --unlabelled", lambda p: p.counts(by="model", label=None)),
     (
         "compare --eta 0.1 --by site",
-        lambda _: prc(WIDE).compare(["a", "b"], 0.1, by="site"),
+        lambda _: prc(WIDE).compare(0.1, score=["a", "b"], by="site"),
     ),
 ]
 
@@ -650,17 +664,16 @@ def test_scores_of_several_models(here: Path, asked: tuple[str, Callable[[Any], 
     command, expected = asked
     WIDE.write_csv("wide.csv")
     name, _, options = command.partition(" ")
-    found = table(f"{name} wide.csv --scores a,b {options}")
+    found = table(f"{name} wide.csv --score a,b {options}")
     assert_frame_equal(found, expected(prc(LONG)), rel_tol=1e-12)
 
 
 def test_a_missing_score_of_a_wide_table_is_of_scores(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The long table has a column `score`, which the file does not have."""
     WIDE.with_columns(b=pl.when(pl.int_range(pl.len()) > 1).then("b")).write_csv("wide.csv")
-    message = refusal("summary wide.csv --scores a,b --eta 0.1", capsys)
-    assert "a column of --scores is null in 2 row(s)" in message
+    message = refusal("summary wide.csv --score a,b --eta 0.1", capsys)
+    assert "score column 'a or b' is null in 2 row(s)" in message
     assert "or pass --missing drop" in message
 
 
@@ -668,14 +681,14 @@ def test_a_group_column_is_not_lost_to_the_name_of_models(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     WIDE.write_csv("wide.csv")
-    message = refusal("summary wide.csv --scores a,b --by model", capsys)
-    assert message == "the result would have two columns 'model'; rename one"
+    message = refusal("summary wide.csv --score a,b --by model", capsys)
+    assert message == "--by holds a column 'model'; leave it out: the models of --score are a group"
 
 
 @pytest.mark.extras
 def test_a_report_of_a_wide_table(tmp_path: Path) -> None:
     WIDE.write_parquet(tmp_path / "wide.parquet")
-    options = ["--scores", "a,b", "--eta", "0.1", "-o", str(tmp_path / "a.html")]
+    options = ["--score", "a,b", "--eta", "0.1", "-o", str(tmp_path / "a.html")]
     assert main(["report", str(tmp_path / "wide.parquet"), *options]) == 0
     LONG.prc.report(tmp_path / "b.html", 0.1, model="model", id="row")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -701,10 +714,10 @@ METRICS = {
 
 @pytest.mark.parametrize("text", METRICS)
 def test_metrics_are_written_as_tables_name_them(text: str) -> None:
-    [found] = map(parse_metric, parse_metrics([text]))
+    found = parse_metric(METRIC_WORDS.read("--metrics", text))
     assert found is not None
     assert found.name == METRICS[text].name
-    [again] = map(parse_metric, parse_metrics([found.name]))
+    again = parse_metric(METRIC_WORDS.read("--metrics", found.name))
     assert again is not None
     assert again.name == found.name
 
@@ -715,7 +728,7 @@ def test_metrics_take_themselves_apart(here: Path) -> None:
     )
     asked = [metrics.best(metrics.f_beta(2)), "roc_auc", metrics.precision_at_recall(0.8)]
     assert_frame_equal(written, prc(DF).summary(0.1, metrics=asked), check_exact=True)
-    assert parse_metrics(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
+    assert METRIC_WORDS.split(["f1,", "precision", "f_beta(2)"])[:2] == ["f1", "precision"]
 
 
 def test_the_library_takes_each_parameter_name() -> None:
@@ -808,7 +821,9 @@ REFUSED = {
     "curve scores.csv --eta 5": "--eta must lie in [0, 1]",
     "curve scores.csv --eta nan": "'1 in 1000', ratios such as 1:999, own, or one file; got 'nan'",
     "curve scores.csv --eta 1:x": "1:x",
-    "curve scores.csv --eta 1%": "'1%'",
+    "curve scores.csv --eta 1%%": "'1%%'",
+    "curve scores.csv --eta 101%": "--eta must lie in [0, 1]",
+    "points scores.csv --recall x%": "shares, such as 0.9 or 90%; got 'x%'",
     "curve scores.csv --eta 0.1 etas.csv": "one file",
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
@@ -825,14 +840,14 @@ REFUSED = {
     "curve scores.csv --metrics 'f_beta(x)'": "beta takes a positive number",
     "curve scores.csv --metrics 'f_beta(beta=2)'": "expected f_beta(beta)",
     "curve scores.csv --metrics 'f_beta(0)'": "beta must be a positive number",
-    "curve scores.csv --metrics 'f1('": "expected metrics",
+    "curve scores.csv --metrics 'f1('": "--metrics takes metrics",
     "curve scores.csv --metrics 'best(f1)'": "ask for it with the command summary --metrics 'best(f1)'",
     "curve scores.csv --metrics '__import__(\"os\").getcwd()'": "no metric is named",
     "curve scores.csv --metrics f1 f1": "twice",
     "curve scores.csv --confidence 95": "--confidence",
     "curve scores.csv --thresholds 0": "--thresholds",
     "curve scores.csv --thresholds x": "--thresholds",
-    "curve scores.csv --counts label patient --weight weight": "leave out --weight",
+    "curve scores.csv --counts label patient --weight weight": "--weight and --counts both tell which",
     "curve scores.csv --rates score label": "pass --eta as numbers",
     "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": "leave out "
     '--recall, and pass --metric "precision_at_recall(0.5)", which takes all models at that recall',
@@ -840,8 +855,15 @@ REFUSED = {
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",
     "summary scores.csv --metrics precision": "'precision' has a value at each threshold",
-    "summary scores.csv --method boot": "--method",
-    "summary scores.csv --method bootstrap --confidence 0.9 --resamples 1": "--resamples",
+    "summary scores.csv --confidence 0.9,method=boot": "method= is",
+    "summary scores.csv --confidence 0.9,method=bootstrap,resamples=1": "resamples= is a whole number",
+    "summary scores.csv --confidence 0.9,seed=1": "resamples= and seed= are for method=bootstrap",
+    "summary scores.csv --confidence 95,seed=1": "--confidence takes a level between 0 and 1",
+    "summary scores.csv --confidence 0.9,sed=1": "no word 'sed'; did you mean 'seed'?",
+    "summary scores.csv --confidence 0.9,seed=x": "after commas words such as method=bootstrap",
+    "summary scores.csv --confidence 0.9,seed": "after commas words such as method=bootstrap",
+    "summary scores.csv --confidence high": "a level such as 0.95 or 95%",
+    "summary scores.csv --confidence 0.9,rate=jeffreys": "summary takes rate=wilson only",
     "points scores.csv": "--recall, --fpr, --precision, --alerts, or --maximize",
     "points scores.csv --recall 2": "--recall takes numbers in [0, 1]",
     "points scores.csv --recall x": "'x'",
@@ -851,17 +873,22 @@ REFUSED = {
     "points scores.csv --alerts 5/2": "500/2000000",
     "points scores.csv --alerts 1/2/3": "500/2000000",
     "points scores.csv --alerts 5/100 5/200": "same number of events",
-    "compare scores.csv --eta 0.1": "--scores, two columns or more; or --model and --id of a long table",
-    "compare scores.csv --scores score --eta 0.1": "takes the columns of two models or more",
+    "compare scores.csv --eta 0.1": "pass --score as a list of columns, one for each model; or --id of",
+    "compare scores.csv --score score --eta 0.1": "a list of columns, one for each model",
     "ranking scores.csv --model patient": "--eta own compares each group at its own prevalence",
     "crossings scores.csv --eta-range 0 1": "--eta-range is two prevalences",
     "crossings scores.csv --eta-range 0.1": "--eta-range",
     "sample-size scores.csv": "--recall",
     "sample-size scores.csv --recall .5 --delta 0": "--delta",
     "estimate scores.csv": "--eta-train",
-    "estimate scores.csv --score patient --eta-train 0.1": "pass --method mixture and --reference",
-    "estimate scores.csv --method mixture": "pass it as --reference",
-    "estimate scores.csv --method mixture --reference none.csv": "there is no file 'none.csv'",
+    "estimate scores.csv --score patient --eta-train 0.1": "pass --reference",
+    "estimate scores.csv --reference scores.csv --eta-train 0.1": "pass one of both",
+    "estimate scores.csv --reference none.csv": "there is no file 'none.csv'",
+    "estimate scores.csv --reference scores.csv counts=label,non": "'non'",
+    "estimate scores.csv --reference counts=label,patient": "one file, and then what its columns hold",
+    "estimate scores.csv --reference scores.csv scores.csv": "one file, and then what its columns hold",
+    "compare scores.csv --no-paired --missing drop --eta field.csv --parts patient": "add weights by "
+    "the command reweight --eta FILE --parts COLUMN, pass --weight",
     "decision-curve scores.csv --eta .1": "--eta-train",
     "counts scores.csv --unlabelled --score none": "'none'",
 }  # fmt: skip
@@ -871,6 +898,7 @@ REFUSED = {
 def test_what_is_refused_is_said_in_one_line(
     here: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
+    PARTS.write_csv("field.csv")
     assert REFUSED[command] in refusal(command, capsys)
 
 
@@ -968,7 +996,7 @@ def test_sums_of_weights_are_called_so(here: Path) -> None:
     parts.write_csv("field.csv")
     table = WIDE.with_columns(score="a", weight=0.37 + pl.col("b") / 100)
     table.write_csv("sites.csv")
-    for options in ("--weight weight", "--within site --eta field.csv"):
+    for options in ("--weight weight", "--eta field.csv --parts site"):
         shown, notes = on_a_terminal(f"summary sites.csv {options} --metrics roc_auc")
         said = " ".join(shown.partition("\n\n")[0].split())
         assert "tested on" not in said
@@ -983,10 +1011,10 @@ def test_a_report_of_a_field_takes_a_column_of_scores_per_model(here: Path) -> N
     pytest.importorskip("vl_convert")
     pl.DataFrame({"site": ["x", "y"], "eta": [0.1, 0.01], "share": [1, 3]}).write_csv("field.csv")
     WIDE.write_csv("wide.csv")
-    asked = "report wide.csv --scores a,b --within site --eta field.csv --recall 0.5 --date 2026 -o"
+    asked = "report wide.csv --score a,b --eta field.csv --parts site --recall 0.5 --date 2026 -o"
     assert main(shlex.split(f"{asked} wide.html")) == 0
     prc(WIDE.drop("model", "score")).unpivot_scores(["a", "b"], row="row").write_csv("long.csv")
-    long = asked.replace("wide.csv --scores a,b", "long.csv --model model --id row")
+    long = asked.replace("wide.csv --score a,b", "long.csv --model model --id row")
     assert main(shlex.split(f"{long} long.html")) == 0
     assert Path("wide.html").read_bytes() == Path("long.html").read_bytes()
 
@@ -1014,7 +1042,7 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     """What is constant stands above, answers come first, and an interval is one column."""
     WIDE.write_csv("wide.csv")
     asked = (
-        "summary wide.csv --scores a,b --eta 0.001 --confidence 0.9 --metrics average_precision roc_auc"
+        "summary wide.csv --score a,b --eta 0.001 --confidence 0.9 --metrics average_precision roc_auc"
     )
     shown, beside = on_a_terminal(asked)
     values = (
@@ -1040,9 +1068,9 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
 def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
     asked = "points scores.csv --by model --eta 0.01 --confidence 0.95"
     for target, wanted in (
-        ("--recall 0.5 --per 1000", ["precision (95 %)", "alerts"]),
-        ("--alerts 20/1000", ["precision (95 %)", "recall"]),
-        ("--precision 0.01", ["precision (95 %)", "recall"]),
+        ("--recall 0.5 --per 1000", ["precision (95 %)", "alerts (95 %)"]),
+        ("--alerts 20/1000", ["precision (95 %)", "recall (95 %)"]),
+        ("--precision 0.01", ["precision (95 %)", "recall (95 %)"]),
         ("--recall 0.5 --alerts 20/1000", ["precision (95 %)", "recall"]),
     ):
         shown, _ = on_a_terminal(f"{asked} {target}", 72)
@@ -1057,7 +1085,7 @@ def test_what_a_target_tells_is_not_in_the_way_of_answers(here: Path) -> None:
 def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     WIDE.write_csv("wide.csv")
     options = "--eta 0.1 0.01 --precision 0.5 --alerts 1/100 --maximize f1 --confidence 0.9 --by site"
-    shown, beside = on_a_terminal(f"points wide.csv --scores a,b {options}", columns)
+    shown, beside = on_a_terminal(f"points wide.csv --score a,b {options}", columns)
     lines = shown.splitlines()
     assert max(map(len, lines)) <= columns
     head = next(line for line in lines if line.startswith("target"[: columns // 2]))
@@ -1169,6 +1197,7 @@ def test_long_work_is_shown_on_terminals_alone(
     """A line with the seconds appears, and is erased before anything else is said."""
     slow = FilePrc.curve
 
+    @wraps(slow)
     def curve(*args: Any, **given: Any) -> pl.LazyFrame:
         time.sleep(0.3)
         return slow(*args, **given)
@@ -1373,25 +1402,19 @@ def test_every_command_is_run() -> None:
 # Options --------------------------------------------------------------------------------------
 
 WITHOUT_EFFECT = {
-    "summary scores.csv --method bootstrap": "--method needs --confidence",
-    "summary scores.csv --method analytic": "--method needs --confidence",
-    "summary scores.csv --seed 1": "--seed needs --confidence and --method bootstrap",
-    "summary scores.csv --confidence .9 --resamples 9": "--resamples needs --method bootstrap",
-    "summary scores.csv --cluster patient": "--cluster needs --confidence",
-    "compare wide.csv --scores score,weight --seed 1": "--seed needs --method bootstrap",
-    "points scores.csv --recall .5 --band rectangle": "--band needs --confidence",
-    "points scores.csv --recall .5 --start .5": "--start needs --guarantee",
-    "summary scores.csv --scores score,weight --score a": "--score needs a row per model and example",
-    "summary scores.csv --scores score,weight --model a": "--model needs a row per model and example",
-    "ranking scores.csv --scores score,weight --id patient": "--id needs a row per model and",
-    "summary scores.csv --scores a b --rates a b": "--scores needs scores, not --rates",
-    "counts scores.csv --unlabelled --label label": "--label needs rows of examples, not --unlabelled",
-    "counts scores.csv --unlabelled --weight weight": "rows without labels; leave out --weight",
-    "curve scores.csv --label label --counts label patient": "--label needs rows of examples",
-    "curve scores.csv --label label --rates score label --eta .1": "--label needs rows of examples",
-    "curve scores.csv --score score --rates score label --eta .1": "--score needs scores, not --rates",
+    "summary scores.csv --cluster patient": "--cluster is for intervals; pass --confidence with it",
+    "points scores.csv --recall .5 --start .5": "--start is where the tests of --guarantee start; pass",
+    "summary scores.csv --score score,weight --model model": "each model; leave out --model",
+    "compare scores.csv --score score,weight --id patient": "each model; leave out --id",
+    "ranking scores.csv --score score,weight --id patient": "--id has no effect without --confidence",
+    "summary scores.csv --score a b --rates a b": "in place of --score and --label; leave out",
+    "counts scores.csv --unlabelled --label label": "--unlabelled counts rows; leave out --label",
+    "counts scores.csv --unlabelled --weight weight": "--unlabelled counts rows; leave out --weight",
+    "curve scores.csv --label label --counts label patient": "both tell which examples there are",
+    "curve scores.csv --label label --rates score label --eta .1": "both tell which examples there are",
+    "curve scores.csv --score score --rates score label --eta .1": "of --score and --label; leave out",
     "report scores.csv --eta .1 --per 1000": "--per counts the alerts at a target; pass --recall",
-    "report scores.csv --eta .1 --id patient": "--id pairs the examples of models; pass --model",
+    "report scores.csv --eta .1 --id patient": "pass more columns, such as --id patient,image",
 }
 NEEDS_REPORTS = {"report scores.csv --eta .1 --id patient"}
 
@@ -1409,22 +1432,44 @@ def test_an_option_without_effect_is_refused(
     assert WITHOUT_EFFECT[command] in refusal(command, capsys)
 
 
+OLD = {
+    "--within site": "--eta field.csv --parts country",
+    "--interval jeffreys": "--confidence 95%,rate=jeffreys",
+    "--band rectangle": "--confidence 95%,method=rectangle",
+    "--method bootstrap": "--confidence 95%,method=bootstrap",
+    "--resamples=9": "--confidence 95%,method=bootstrap,resamples=200",
+    "--seed 1": "--confidence 95%,method=bootstrap,seed=1",
+    "--drop-intermediate": "--thresholds corners",
+    "--scores a,b": "--score forest,logistic",
+    "--share s": "is called share",
+    "--reference-counts a b": "--reference test.csv counts=n_pos,n_neg",
+    "--tolerance 1": "leave it out",
+    "--max-iterations 9": "leave it out",
+}
+
+
+@pytest.mark.parametrize("option", OLD)
+def test_an_old_option_is_refused_with_the_new_spelling(
+    here: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert OLD[option] in refusal(f"curve scores.csv {option}", capsys)
+
+
 MISSPELT = {
     "pionts scores.csv": "COMMAND cannot be 'pionts'; did you mean 'points' or 'counts'?",
     "rankng scores.csv": "did you mean 'ranking'?",
-    "ranking scores.csv --modle a": "did you mean '--model' or '--method'?",
-    "estimate scores.csv --refrence x": "did you mean '--reference' or '--reference-counts' or",
-    "summary scores.csv --scores score,wieght": "which is not in the table; did you mean 'weight'?",
+    "ranking scores.csv --modle a": "did you mean '--model'?",
+    "estimate scores.csv --refrence x": "did you mean '--reference' or",
+    "summary scores.csv --score score,wieght": "which is not in the table; did you mean 'weight'?",
     "compare scores.csv --adjust hlm": "--adjust cannot be 'hlm'; did you mean 'holm'?",
     "sumary scores.csv": "did you mean 'summary'?",
     "sample-size scores.csv --alerts 5/100": "find the threshold by the command points, and pass it as "
     "--threshold",
     "curve scores.csv --prevalence 0.1": "curve has no option '--prevalence'; did you mean '--eta'?",
-    "compare scores.csv --within country": "the command reweight weighs the parts of a field: pass the",
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "report scores.csv --tilte x": "did you mean '--title' or '--date'?",
-    "summary scores.csv --method bootstrp": "--method cannot be 'bootstrp'; did you mean 'bootstrap'?",
+    "curve scores.csv --missing drp": "--missing cannot be 'drp'; did you mean 'drop'?",
     "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv', too",
     "curve scores.csv --model modle": "--model names the column 'modle'",
     "curve scores.csv --by label --model modle": "--model names the column 'modle'",
@@ -1436,6 +1481,21 @@ def test_a_misspelt_word_gets_a_hint(
     here: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     assert MISSPELT[command] in refusal(command, capsys)
+
+
+def test_a_level_takes_words_of_intervals() -> None:
+    assert read_confidence("95%") == read_confidence("0.95") == read_confidence("19/20") == 0.95
+    assert read_confidence("rate=jeffreys") == intervals(0.95, rate="jeffreys")
+    assert read_confidence("99.9%, simultaneous") == intervals(0.999, simultaneous=True)
+    drawn = intervals(0.9, method="bootstrap", resamples=20, seed=0)
+    assert read_confidence("0.9,seed=0,method=bootstrap,resamples=20") == drawn
+
+
+def test_a_percentage_is_the_nearest_number() -> None:
+    """0.07 and 7% are one float, where a division of floats would make two."""
+    for word, value in {"7%": 0.07, "0.1 %": 0.001, "29%": 0.29, "100%": 1.0, "1e-3%": 1e-5}.items():
+        assert read_share(word) == value
+        assert read_eta(word) == value
 
 
 def test_a_share_may_be_a_fraction(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -1496,7 +1556,12 @@ IN_OPTIONS = {
     "with .prc.operating_points(recall=0.8, metrics='f1')": (
         "with the command points --recall 0.8 --metrics 'f1'"
     ),
-    "n_resamples= is a whole number": "--resamples is a whole number",
+    'method="bootstrap" has': "method=bootstrap has",
+    "simultaneous=True has": "simultaneous has",
+    'models are score=["a", "b c"]': "models are --score a,b c",
+    "level= takes a level": "--confidence takes a level",
+    "operating_points() has no": "points has no",
+    "by .prc.reweight(eta=field(...)), pass": "by the command reweight --eta FILE --parts COLUMN, pass",
     "predicted_positive_rate= takes numbers": "--predicted-positive-rate takes numbers",
     "pass None for each group's own": "pass own for each group's own",
     "models= names the models": "models= names the models",
@@ -1517,14 +1582,15 @@ def test_code_in_messages_becomes_options(message: str) -> None:
     [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     options: dict[str, str] = {}
     for parser in commands.choices.values():
-        options |= name_options(parser, {})
+        options |= name_options(parser)
     assert translate_message(message, options) == IN_OPTIONS[message]
 
 
 def test_no_message_of_a_command_is_in_python(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = [refusal(command, capsys) for command in (*REFUSED, *WITHOUT_EFFECT, *MISSPELT)]
     quoted = re.compile(r"'[^']*'|\"[^\"]*\"")
-    python = re.compile(r"\w=|\bpl\.|\bmetrics\.|\.prc\b|\bdf\b|frame|\bNone\b")
+    words = "method|rate|simultaneous|resamples|seed"  # of --confidence
+    python = re.compile(rf"\b(?!(?:{words})=)\w+=|\bpl\.|\bmetrics\.|\.prc\b|\bdf\b|frame|\bNone\b")
     left = [text for text in said if python.search(quoted.sub("''", text))]
     assert left == ["expected f_beta(beta), such as f_beta(2); got f_beta(beta=2)"]  # what was given
 
@@ -1656,18 +1722,18 @@ def test_rows_of_a_wide_table_left_out_are_told(here: Path, capsys: pytest.Captu
         a=pl.when(n < 3).then(None).otherwise("a"),
         label=pl.when(n.is_in([2, 3])).then(None).otherwise("label"),
     ).write_parquet("gaps.parquet")
-    wide = "gaps.parquet --scores a,b --missing drop"
+    wide = "gaps.parquet --score a,b --missing drop"
     for command, told in {
         f"compare {wide} --eta 0.1": "4 of 64 rows",
-        f"ranking {wide} --eta 0.1 --confidence 0.9": "8 of 128 pairs of row and model",
+        f"ranking {wide} --eta 0.1 --confidence 0.9": "4 of 64 rows",
         f"summary {wide}": "6 of 128 pairs of row and model",
-        f"crossings {wide}": "6 of 128 pairs of row and model",
+        f"crossings {wide}": "4 of 64 rows",
         "counts gaps.parquet --score a --unlabelled --missing drop": "3 of 64 rows",
     }.items():
         table(command)
         line = f"polars-prcurve: {told} are left out, because a value is missing in them\n"
         assert capsys.readouterr().err == line
-    table("estimate gaps.parquet --score a --method mixture --reference gaps.parquet --missing drop")
+    table("estimate gaps.parquet --score a --reference gaps.parquet --missing drop")
     assert capsys.readouterr().err.splitlines() == [
         "polars-prcurve: 3 of 64 rows are left out, because a value is missing in them",
         "polars-prcurve: in --reference, 4 of 64 rows are left out, because a value is missing in them",
@@ -1682,24 +1748,17 @@ def test_an_estimate_that_a_test_refutes_is_called_worthless(
 ) -> None:
     """The file has the number and the p-value; a terminal does not show the number."""
     test = pl.DataFrame({"score": [3, 2, 1], "n_pos": [80, 15, 5], "n_neg": [10, 190, 800]})
-    field = pl.DataFrame(
+    month = pl.DataFrame(
         {"day": [1] * 3 + [2] * 3, "score": [3, 2, 1] * 2, "n": [18, 190, 792, 1, 900, 99]}
     )
     test.write_csv("test.csv")
-    field.write_csv("field.csv")
+    month.write_csv("field.csv")
     asked = (
-        "estimate field.csv --by day --counts n --method mixture --reference test.csv "
-        "--reference-counts n_pos n_neg --confidence 0.9"
+        "estimate field.csv --by day --counts n --reference test.csv counts=n_pos,n_neg --confidence 90%"
     )
     found = table(asked)
-    expected = field.prc.estimate_prevalence(
-        by="day",
-        counts="n",
-        method="mixture",
-        reference=test,
-        reference_counts=("n_pos", "n_neg"),
-        confidence=0.9,
-    )
+    reference = prc(test, counts=("n_pos", "n_neg"))
+    expected = month.prc.estimate_prevalence(by="day", counts="n", reference=reference, confidence=0.9)
     assert_frame_equal(found, expected, rel_tol=1e-9)
     good, bad = found["shift_p_value"]
     assert bad < 0.01 < good

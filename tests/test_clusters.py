@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc
 from polars_prcurve.normal_distribution import normal_from_student, student_quantile
 from tests.support import oracle, oracle_clusters, oracle_errors
 from tests.support.comparing import assert_same
@@ -157,12 +157,13 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     asked: Any = {"metrics": ["recall", "fpr", "precision"], "confidence": 0.9, "cluster": "patient"}
     curve = df.prc.curve(0.1, by="g", **asked)
     at, key = curve["threshold"].unique().to_list(), ["g", "threshold"]
+    of_points = ["criterion", "target", "interval_of", "reliable"]
     for other in (
         df.prc.curve(0.1, by="g", thresholds=at[::7], **asked),
-        df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop("criterion", "target"),
+        df.prc.operating_points(0.1, by="g", threshold=at, **asked).drop(of_points),
     ):
         both = other.join(curve, on=key, how="semi"), curve.join(other, on=key, how="semi")
-        assert_same(*(table.sort(key) for table in both))
+        assert_same(*(table.sort(key).select(curve.columns) for table in both))
     above = df.prc.operating_points(0.1, threshold=99, **asked).row(0, named=True)
     unreached = df.prc.curve(0.1, thresholds=[99.0], **asked).row(0, named=True)
     assert above["fpr_high"] == unreached["fpr_high"] > 0
@@ -170,12 +171,12 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     assert_same(wide.prc.curve(0.1, by="g", **asked).drop("threshold"), curve.drop("threshold"))
 
 
-@pytest.mark.parametrize("interval", ["wilson", "clopper_pearson"])
-@pytest.mark.parametrize("band", ["mover", "rectangle"])
-def test_each_row_a_cluster_counts_one_less(interval: Any, band: Any) -> None:
+@pytest.mark.parametrize("rate", ["wilson", "clopper_pearson"])
+@pytest.mark.parametrize("method", ["analytic", "rectangle"])
+def test_each_row_a_cluster_counts_one_less(rate: Any, method: Any) -> None:
     df = patients(400).with_row_index("row")
-    asked: Any = {"metrics": ["recall", "fpr", "f1"], "confidence": 0.95}
-    asked |= {"interval": interval, "band": band}
+    confidence = intervals(0.95, rate=rate, method=method)
+    asked: Any = {"metrics": ["recall", "fpr", "f1"], "confidence": confidence}
     plain, clustered = df.prc.curve(0.1, **asked), df.prc.curve(0.1, cluster="row", **asked)
     for name in plain.columns:
         assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.02, abs=0.01)
@@ -250,7 +251,8 @@ def test_paired_differences_by_definition(
     if df["label"].n_unique() < 2:
         return
     asked: Any = {"metrics": "roc_auc", "confidence": 0.9, "cluster": "patient"}
-    found = df.prc.compare(["a", "b"], eta, weight="w" if weighted else None, **asked).row(0, named=True)
+    asked |= {"score": ["a", "b"], "weight": "w" if weighted else None}
+    found = df.prc.compare(eta, **asked).row(0, named=True)
     expected = expected_difference("roc_auc", drawn, weighted, Fraction(eta))
     if expected is None:
         assert found["standard_error"] is None
@@ -282,11 +284,12 @@ def test_the_cautious_difference_by_definition(
     if df["label"].n_unique() < 2:
         return
     asked: Any = {"metrics": "average_precision", "cluster": "patient"}
-    row = df.prc.compare(["a", "b"], eta, **asked).row(0, named=True)
+    row = df.prc.compare(eta, score=["a", "b"], **asked).row(0, named=True)
     if row["low"] is None:
         return
     models = [[(r[i], r[2], r[3]) for r in drawn] for i in (0, 1)]
-    more = max(oracle_clusters.count_at_once(rows, Fraction(eta)) for rows in models) / 2
+    written = Fraction(eta).limit_denominator(100)  # 0.2 itself: a quarter of 8 negatives is 2
+    more = max(oracle_clusters.count_at_once(rows, written) for rows in models) / 2
     a, b = (oracle_clusters.average_precision(rows, Fraction(eta), more) for rows in models)
     assert row["low"] + row["high"] == pytest.approx(row["difference"] + float(a - b), abs=1e-9)
 
@@ -301,8 +304,8 @@ def two_models(n: int = 80, seed: int = 3) -> pl.DataFrame:
 def test_each_row_a_cluster_is_hardly_a_change_to_differences() -> None:
     df = two_models(600).with_row_index("row")
     asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g"}
-    plain = df.prc.compare(["a", "b"], **asked)
-    clustered = df.prc.compare(["a", "b"], cluster="row", **asked)
+    plain = df.prc.compare(score=["a", "b"], **asked)
+    clustered = df.prc.compare(score=["a", "b"], cluster="row", **asked)
     for name in ("difference", "standard_error"):
         assert clustered[name].to_list() == pytest.approx(plain[name].to_list(), rel=0.01)
     for name in ("low", "high", "p_value"):
@@ -314,7 +317,7 @@ def test_the_doors_of_differences_agree() -> None:
     df = two_models(80).with_row_index("row")
     long = df.unpivot(["a", "b"], index=["row", "g", "patient", "label"], variable_name="model")
     asked: Any = {"eta": [0.01, 0.3], "metrics": NAMES, "by": "g", "cluster": "patient"}
-    wide = df.prc.compare(["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], **asked)
     of_long: Any = {"model": "model", "id": "row", "score": "value", **asked}
     assert_same(long.prc.compare(**of_long), wide)
     shuffled = long.sample(fraction=1, shuffle=True, seed=2).lazy().prc.compare(**of_long)
@@ -352,7 +355,7 @@ def test_differences_of_models_with_patients_of_their_own() -> None:
     row = df.prc.compare(cluster="patient", **target).row(0, named=True)
     (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
     assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
-    with pytest.raises(PrcError, match="no band of rows with weights"):
+    with pytest.raises(PrcError, match="cluster= has no interval of point metrics with weights"):
         df.prc.compare(cluster="patient", weight="w", **target)
 
 
@@ -365,12 +368,12 @@ def test_a_difference_among_patients_is_less_sure_than_one_among_rows() -> None:
     df = pl.DataFrame(
         {"patient": np.repeat(np.arange(n), rows), "label": label, "a": own[0], "b": own[1]}
     )
-    plain, clustered = (df.prc.compare(["a", "b"], 0.2, cluster=c) for c in (None, "patient"))
+    both = df.prc(score=["a", "b"])
+    plain, clustered = (both.compare(0.2, cluster=cluster) for cluster in (None, "patient"))
     for plain_error, error in zip(plain["standard_error"], clustered["standard_error"], strict=True):
         assert error > 3 * plain_error
-    boot = df.prc.compare(
-        ["a", "b"], 0.2, cluster="patient", method="bootstrap", n_resamples=300, seed=1
-    )
+    drawn = intervals(0.95, method="bootstrap", resamples=300, seed=1)
+    boot = both.compare(0.2, cluster="patient", confidence=drawn)
     found = clustered["standard_error"].to_list()
     assert found == pytest.approx(boot["standard_error"].to_list(), rel=0.2)
 
@@ -412,9 +415,10 @@ def test_precision_at_a_recall_by_definition() -> None:
 
 def test_the_bootstrap_of_clusters_has_the_same_error() -> None:
     df = patients(300)
-    asked: Any = {"metrics": NAMES, "confidence": 0.95, "cluster": "patient"}
-    one = df.prc.summary(0.1, **asked)
-    other = df.prc.summary(0.1, method="bootstrap", n_resamples=400, seed=1, **asked)
+    asked: Any = {"metrics": NAMES, "cluster": "patient"}
+    one = df.prc.summary(0.1, confidence=0.95, **asked)
+    drawn = intervals(0.95, method="bootstrap", resamples=400, seed=1)
+    other = df.prc.summary(0.1, confidence=drawn, **asked)
     assert one["standard_error"].to_list() == pytest.approx(other["standard_error"].to_list(), rel=0.15)
 
 
@@ -446,12 +450,18 @@ def test_what_goes_with_clusters() -> None:
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
     refused: list[tuple[dict[str, Any], str]] = [
         ({"confidence": None}, "cluster= is for intervals; pass confidence="),
-        ({"weight": "w"}, "no band of rows with weights; leave out weight="),
-        ({"band": "simultaneous"}, "for independent examples; leave out cluster="),
-        ({"interval": "hoeffding"}, "for independent examples; leave out cluster="),
+        ({"weight": "w"}, "cluster= has no interval of point metrics with weights; leave out weight="),
         (
-            {"within": "g", "eta": 0.1},
-            "within= takes examples, and weighs them itself; leave out cluster=",
+            {"confidence": intervals(0.9, simultaneous=True)},
+            "for independent examples; leave out cluster=",
+        ),
+        (
+            {"confidence": intervals(0.9, rate="hoeffding")},
+            "for independent examples; leave out cluster=",
+        ),
+        (
+            {"eta": field(pl.DataFrame({"g": ["a"], "eta": [0.1], "share": [1]}), parts="g")},
+            "a field takes examples, and weighs them itself; leave out cluster=",
         ),
         ({"counts": ("w", "w")}, "counts= stands in place of labels and weights; leave out cluster="),
         ({"smooth": "binormal"}, "a fitted model has no interval here"),
@@ -464,12 +474,13 @@ def test_what_goes_with_clusters() -> None:
             with pytest.raises(PrcError, match=sentence):
                 df.prc.operating_points(recall=0.5, **given_all)
     of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
-    with pytest.raises(PrcError, match="guarantee= tests independent examples"):
+    with pytest.raises(PrcError, match="guarantee= needs independent examples"):
         df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
-    with pytest.raises(PrcError, match="guarantee= tests independent examples"):  # not: pass confidence=
+    with pytest.raises(PrcError, match="guarantee= needs independent examples"):  # not: pass confidence=
         df.prc.operating_points(0.1, precision=0.5, guarantee=0.9, cluster="patient")
-    with pytest.raises(PrcError, match="among independent rows; leave out cluster="):
-        df.prc.operating_points(maximize="f1", method="bootstrap", **of_points)
+    of_points["confidence"] = intervals(0.9, method="bootstrap")
+    with pytest.raises(PrcError, match="known for independent rows; leave out cluster="):
+        df.prc.operating_points(maximize="f1", **of_points)
 
 
 def test_quantiles_of_students_distribution() -> None:

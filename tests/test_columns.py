@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
+from polars_prcurve.binding.words import TABLE_WORDS, USES
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, PLAIN
@@ -31,7 +32,7 @@ OF_INPUT = {
 
 
 class Promise(NamedTuple):
-    given: str
+    given: set[str]
     """The argument with which it holds, maybe with its value, or nothing."""
     what: str
     dtype: str
@@ -41,10 +42,10 @@ def promises(method: str) -> Iterator[Promise]:
     text = (inspect.getdoc(getattr(FramePrc, method)) or "").partition("Returns\n-------\n")[2]
     text = text.partition("\nExamples\n")[0]
     for item in re.findall(r"^- (.*(?:\n  .*)*)", text, flags=re.M):
-        given, what, dtype = re.fullmatch(
-            r"(?:with `([^`]+)`, )?([^:]*)(?:: (.*))?", item, re.S
+        given, also, what, dtype = re.fullmatch(
+            r"(?:with `([^`]+)`(?: and `([^`]+)`)?, )?([^:]*)(?:: (.*))?", item, re.S
         ).groups()
-        yield Promise(given or "", what, dtype or "")
+        yield Promise({name for name in (given, also) if name}, what, dtype or "")
 
 
 def spelt_out(method: str) -> Iterator[Promise]:
@@ -58,7 +59,7 @@ def columns(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str
     """What the docstring promises, after the group columns."""
     found: dict[str, pl.DataType] = {}
     for promise in spelt_out(method):
-        if promise.given and not {promise.given} & {*given, *(f'{n}="{v}"' for n, v in given.items())}:
+        if not promise.given <= {*given, *(f'{n}="{v}"' for n, v in given.items())}:
             continue
         if promise.what.startswith("after each metric"):
             bands = re.findall(r"`<metric>(\w+)`", promise.what)
@@ -84,7 +85,7 @@ def names(promise: Promise, table: pl.DataFrame, given: dict[str, Any]) -> list[
         scores = given.get("scores", [])
         return [name for name in table.columns if name not in {"a", "b"} & {*scores, *_values(scores)}]
     if promise.what == "that column":
-        return [given[promise.given]]
+        return [given[name] for name in promise.given]
     if named := re.fullmatch(r"a column `(\w+)`", promise.what):
         return [given[named[1]]]
     return re.findall(r"`(\w+)`", promise.what)
@@ -119,9 +120,10 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
 @pytest.mark.parametrize("more", [{}, WITH, {"weight": "w"}], ids=["plain", "with", "weights"])
 def test_columns_are_as_promised(method: str, more: dict[str, Any]) -> None:
     table, given = PLAIN[method]
-    takes = inspect.signature(getattr(FramePrc, method)).parameters
+    takes = set(inspect.signature(getattr(FramePrc, method)).parameters)
+    takes -= set(TABLE_WORDS) - USES.get(method, set(TABLE_WORDS))  # listed, and refused
     lone = {"per"} if method in ("ranking", "compare") else set()  # there it is for the budget alerts=
-    given = given | {name: value for name, value in more.items() if name in {*takes} - lone}
+    given = given | {name: value for name, value in more.items() if name in takes - lone}
     if "weight" in given and "w" not in table.columns:
         table = table.with_columns(w=pl.lit(1.5))
     groups = {"day": pl.Int8()} if "by" in given else {}
@@ -137,7 +139,7 @@ def test_models_of_a_long_table_keep_their_dtype() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"guarantee": 0.95}, {"band": "moving", "confidence": 0.9, "per": 100}],
+    [{"guarantee": 0.95}, {"confidence": 0.9, "per": 100}, {"confidence": 0.9, "threshold": 5}],
     ids=lambda m: next(iter(m)),
 )
 def test_what_is_asked_of_points_adds_columns(more: dict[str, Any]) -> None:

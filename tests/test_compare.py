@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from statistics import NormalDist
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, intervals, metrics, prc
 from polars_prcurve.uncertainty import bootstrap
 from tests.support import oracle, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS
@@ -130,7 +131,7 @@ def interval_of(differences: list[float], errors: list[float | None], z: float) 
 def test_compare(table: Table, eta: list[float], confidence: float, data: st.DataObject) -> None:
     models = several_models(table, data)
     asked: dict[str, Any] = {"metrics": NAMES, "confidence": confidence, **arguments(table)}
-    found = prc(table.frame).compare(models, eta=eta, **asked)
+    found = prc(table.frame).compare(eta, score=models, **asked)
     assert found.columns == [*table.by, *COLUMNS]
     expected = expected_rows(table, models, eta, confidence)
     assert found.height == len(expected)
@@ -153,15 +154,15 @@ def test_each_form_of_the_table(
     """Wide or long, in any order of rows, eager or lazy, on both engines."""
     models = several_models(table, data)
     options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
-    found = prc(table.frame).compare(models, **options)
+    found = prc(table.frame).compare(score=models, **options)
     values = found.select(*table.by, *COLUMNS[:5])
     for engine in ("streaming", "in-memory"):
-        query = prc(table.frame.lazy()).compare(models, **options)
+        query = prc(table.frame.lazy()).compare(score=models, **options)
         assert query.collect_schema() == found.schema
         assert_same(query.collect(engine=engine), found)
     order = list(range(table.frame.height))
     random.shuffle(order)
-    turned = prc(table.frame[order]).compare(models, **options)
+    turned = prc(table.frame[order]).compare(score=models, **options)
     assert_same(turned.select(values.columns), values)
     assert_same(turned, found)
     long = prc(table.frame).unpivot_scores(models, name="model", score="score", row="id")
@@ -181,15 +182,15 @@ def test_swapping_models_turns_the_sign(table: Table, eta: list[float], data: st
     a, b, _ = several_models(table, data)
     frame = table.frame.with_columns(pl.col(a).alias("again"))
     options: dict[str, Any] = {"eta": eta, "metrics": NAMES, **arguments(table)}
-    found = prc(frame).compare([a, b], **options)
+    found = prc(frame).compare(score=[a, b], **options)
     turned = (
         prc(frame)
-        .compare([b, a], **options)
+        .compare(score=[b, a], **options)
         .with_columns(model_a="model_b", model_b="model_a", low=-pl.col("high"), high=-pl.col("low"))
     )
     turned = turned.with_columns(difference=-pl.col("difference"))
     assert_same(turned.select(found.columns), found)
-    same = prc(frame).compare([a, "again"], **options)
+    same = prc(frame).compare(score=[a, "again"], **options)
     assert set(same["difference"].drop_nulls()) <= {0.0}
     assert same.select(pl.col("standard_error", "low", "high").drop_nulls().abs().max()).row(0) in (
         (0.0, 0.0, 0.0),
@@ -213,11 +214,11 @@ def pairs(n: int, groups: int = 1, *, gain: float = 0.0, seed: int = 0) -> pl.Da
 def test_prevalences_per_group() -> None:
     df = pairs(300, 3).with_columns(g=pl.when(pl.col("g") == 2).then(None).otherwise("g"))
     frame = pl.DataFrame({"g": [1, None, 0], "eta": [0.2, 0.01, 0.1], "note": ["c", "a", "b"]})
-    found = df.prc.compare(["a", "b"], eta=frame, by="g")
+    found = df.prc.compare(frame, score=["a", "b"], by="g")
     assert found.columns == ["g", "eta", "note", *COLUMNS[1:]]
     assert found["note"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     for key, eta in ((None, 0.01), (0, 0.1), (1, 0.2)):
-        alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(["a", "b"], eta=eta)
+        alone = df.filter(pl.col("g").eq_missing(key)).prc.compare(eta, score=["a", "b"])
         assert_same(found.filter(pl.col("g").eq_missing(key)).drop("g", "note"), alone)
 
 
@@ -227,7 +228,7 @@ def test_a_positive_of_next_to_no_weight_changes_nothing(cluster: str | None) ->
     light = pl.DataFrame({"label": [True, True], "a": [0.5, 0.7], "b": [0.1, 1.2], "w": [1e-21, 1e-22]})
     how: dict[str, Any] = {"eta": 0.05, "weight": "w", "cluster": cluster}
     alone, beside = (
-        rows.with_row_index("row").prc.compare(["a", "b"], **how)
+        rows.with_row_index("row").prc.compare(score=["a", "b"], **how)
         for rows in (df, pl.concat([df, light]))
     )
     known = ["eta", "metric", "difference", "standard_error"]
@@ -242,14 +243,16 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     alike = pl.concat([pairs(100).with_columns(g=i) for i in (0, 1)])
     own = alike["label"].mean()
     options: dict[str, Any] = {"by": "g"}
-    assert_same(alike.prc.compare(["a", "b"], **options), alike.prc.compare(["a", "b"], eta=own, by="g"))
+    assert_same(
+        alike.prc.compare(score=["a", "b"], **options), alike.prc.compare(own, score=["a", "b"], by="g")
+    )
     unlike = alike[1:] if alike["label"][0] else alike[:-1]
     unlike = alike.filter((pl.col("g") == 0) | pl.col("label") | (pl.col("a") > 0))
     words = (
         r"eta=None compares each group at its own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
     )
-    assert_raises(unlike, words, ["a", "b"], **options)
-    assert unlike.prc.compare(["a", "b"], eta=0.1, **options).height == 4
+    assert_raises(unlike, words, score=["a", "b"], **options)
+    assert unlike.prc.compare(0.1, score=["a", "b"], **options).height == 4
 
 
 MONTHS = (
@@ -265,21 +268,21 @@ MONTHS = (
         {"metrics": ["recall", "fpr"], "threshold": 0.5},
         {"metrics": ["recall"], "fpr": 0.2},
         {"metrics": "roc_auc"},
-        {"metrics": ["roc_auc", metrics.recall_at_fpr(0.2)], "method": "bootstrap", "n_resamples": 50},
+        {"metrics": ["roc_auc", metrics.recall_at_fpr(0.2)], **BOOTSTRAP},
     ],
     ids=str,
 )
 def test_what_does_not_depend_on_prevalence_needs_none(asked: dict[str, Any]) -> None:
     """Months have different own prevalences: the differences are those at any, and eta is null."""
-    how: dict[str, Any] = {"model": "month", "paired": False, "seed": 1, **asked}
+    how: dict[str, Any] = {"model": "month", "paired": False, **asked}
     found, at_eta = (MONTHS.prc.compare(eta=eta, **how) for eta in (None, 0.1))
     assert found["eta"].null_count() == found.height == at_eta.height > 0
     assert_frame_equal(found.drop("eta"), at_eta.drop("eta"))
-    if "method" not in asked:
+    if "confidence" not in asked:
         query = MONTHS.lazy().prc.compare(**how)
         assert_frame_equal(query.collect(engine="streaming"), found)
     of_two = MONTHS.unpivot(["a", "b"], index=["label", "month"], variable_name="m", value_name="s")
-    paired = {"model": "m", "paired": False, "score": "s", "by": "month", "seed": 1, **asked}
+    paired = {"model": "m", "paired": False, "score": "s", "by": "month", **asked}
     own = MONTHS.group_by("month").agg(pl.col("label").mean()).sort("month")["label"]
     assert of_two.prc.compare(**paired)["eta"].unique().sort().to_list() == own.sort().to_list()
 
@@ -291,16 +294,16 @@ def test_models_are_compared_at_one_prevalence() -> None:
         MONTHS.prc.compare(eta=eta, model="month", paired=False)
     words = "'recall' has a value at each threshold; pass the one to take, by threshold= or a target"
     with pytest.raises(PrcError, match=words):
-        MONTHS.prc.compare(["a", "b"], metrics="recall")
+        MONTHS.prc.compare(score=["a", "b"], metrics="recall")
     words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
     assert_raises(MONTHS, words, model="month", paired=False)
 
 
-def assert_raises(df: pl.DataFrame, words: str, *args: Any, **options: Any) -> None:
+def assert_raises(df: pl.DataFrame, words: str, **options: Any) -> None:
     """The same sentence from both doors."""
     with pytest.raises(PrcError, match=words) as eager:
-        df.prc.compare(*args, **options)
-    query = df.lazy().prc.compare(*args, **options)
+        df.prc.compare(**options)
+    query = df.lazy().prc.compare(**options)
     for engine in ("streaming", "in-memory"):
         with pytest.raises(pl.exceptions.InvalidOperationError, match=re.escape(str(eager.value))):
             query.collect(engine=engine)
@@ -312,11 +315,11 @@ def test_rows_that_lack_a_score_leave_as_a_whole() -> None:
         b=pl.when(pl.int_range(pl.len()) == 70).then(math.nan).otherwise("b"),
         b2="b",
     )
-    found = df.prc.compare(["a", "b"], eta=0.1, missing="drop")
+    found = df.prc.compare(0.1, score=["a", "b"], missing="drop")
     whole = df.filter(~pl.int_range(pl.len()).is_in([7, 70]))
-    assert_same(found, whole.prc.compare(["a", "b"], eta=0.1))
-    assert_raises(df, "score column 'a' is null in 1 row", ["a", "b"], eta=0.1)
-    assert_raises(df, "score column 'b' is NaN in 1 row", ["b", "b2"], eta=0.1)
+    assert_same(found, whole.prc.compare(0.1, score=["a", "b"]))
+    assert_raises(df, "score column 'a' is null in 1 row", score=["a", "b"], eta=0.1)
+    assert_raises(df, "score column 'b' is NaN in 1 row", score=["b", "b2"], eta=0.1)
 
 
 LONG = pairs(40).drop("g").prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
@@ -352,7 +355,7 @@ def test_rows_that_do_not_match(change: Any, words: str, method: Any) -> None:
         assert_raises(change(LONG), words, **options)
     else:
         with pytest.raises(PrcError, match=words):
-            change(LONG).prc.compare(**options, method=method)
+            change(LONG).prc.compare(**options, **BOOTSTRAP)
 
 
 def test_groups_in_which_nothing_is_known() -> None:
@@ -364,7 +367,7 @@ def test_groups_in_which_nothing_is_known() -> None:
             "b": [1, 2, 2, 1, 1, 2, 3],
         }
     )
-    found = df.prc.compare(["a", "b"], eta=0.1, by="g")
+    found = df.prc.compare(0.1, score=["a", "b"], by="g")
     kinds = ["difference", *ERRORS]
     assert found.filter(pl.col("g") != "one pos").select(kinds).null_count().row(0) == (4,) * 5
     # One example does not tell how much examples differ.
@@ -377,7 +380,7 @@ def test_groups_in_which_nothing_is_known() -> None:
 @pytest.mark.parametrize("method", ["analytic", "bootstrap"])
 @pytest.mark.parametrize("positives", [1, 2])
 @pytest.mark.parametrize("turned", [False, True])
-def test_one_example_tells_no_error(method: str, positives: int, turned: bool) -> None:
+def test_one_example_tells_no_error(method: Any, positives: int, turned: bool) -> None:
     """Neither of positives nor of negatives; two do."""
     label = [0] * 20 + [1] * positives
     df = pl.DataFrame(
@@ -387,12 +390,13 @@ def test_one_example_tells_no_error(method: str, positives: int, turned: bool) -
             "label": [1 - y for y in label] if turned else label,
         }
     )
-    how: Any = {"method": method, **({"n_resamples": 50, "seed": 1} if method == "bootstrap" else {})}
+    drawn: Any = {"resamples": 50, "seed": 1} if method == "bootstrap" else {}
+    confidence = intervals(0.9, method=method, **drawn)
     asked = ["average_precision", "roc_auc"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compared = df.prc.compare(["score", "b"], eta=0.1, metrics=asked, **how)
-        summary = df.prc.summary(0.1, metrics=asked, confidence=0.9, **how)
+        compared = df.prc.compare(0.1, score=["score", "b"], metrics=asked, confidence=confidence)
+        summary = df.prc.summary(0.1, metrics=asked, confidence=confidence)
     for found, names in ((compared, ERRORS), (summary, ["standard_error", "low", "high"])):
         assert found.select(names).null_count().row(0) == (2 * (positives == 1),) * len(names)
 
@@ -408,7 +412,7 @@ def test_models_alike_seldom_differ() -> None:
     common = label + rng.normal(size=n * sims)
     a, b = (common + 0.7 * rng.normal(size=n * sims) for _ in range(2))
     df = pl.DataFrame({"sim": np.repeat(np.arange(sims), n), "label": label, "a": a, "b": b})
-    found = df.prc.compare(["a", "b"], eta=0.2, by="sim")
+    found = df.prc.compare(0.2, score=["a", "b"], by="sim")
     refused = found.group_by("metric").agg((pl.col("p_value") < 0.05).mean(), pl.len())
     assert refused["len"].to_list() == [sims, sims]
     assert refused["p_value"].is_between(0.02, 0.08).all()
@@ -430,7 +434,7 @@ def test_models_alike_seldom_differ() -> None:
 )
 def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     df = pairs(240, 3, gain=0.3).with_columns(w=1 + pl.int_range(pl.len()) % 3 / 7)
-    options: dict[str, Any] = {"eta": [0.1, 0.5], "by": "g", "scores": ["a", "b"]}
+    options: dict[str, Any] = {"eta": [0.1, 0.5], "by": "g", "score": ["a", "b"]}
     options |= {"metrics": ["average_precision", "roc_auc_hull"]}
     if how == "weights":
         options["weight"] = "w"
@@ -438,11 +442,11 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
         df, options["cluster"] = df.with_columns(c=pl.int_range(pl.len()) // 4), "c"
     if how == "long":
         df = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
-        options |= {"scores": None, "model": "model", "id": "id"}
+        options |= {"score": "score", "model": "model", "id": "id"}
     found = df.prc.compare(**options, **AGAIN)
     assert found.select(ERRORS).null_count().sum_horizontal().item() == 0
     assert_same(df.prc.compare(**options, **AGAIN), found)
-    other = df.prc.compare(**options, **{**AGAIN, "seed": 6})
+    other = df.prc.compare(**options, confidence=replace(AGAIN["confidence"], seed=6))
     assert not (other["standard_error"] == found["standard_error"]).any()
     assert_same(other["difference"].to_frame(), found["difference"].to_frame())
     first = df.filter(pl.col("g") < 2).prc.compare(**options, **AGAIN)
@@ -458,9 +462,10 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
 def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
     """With 600 replicates an error is known to 3 %."""
     df = pairs(1_000, gain=gain).with_columns(c=pl.int_range(pl.len()))
-    analytic = df.prc.compare(["a", "b"], eta=[0.1, 0.5], confidence=0.9)
+    analytic = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=0.9)
+    drawn = replace(AGAIN["confidence"], resamples=600)
     for options in ({}, {"cluster": "c"}):
-        found = df.prc.compare(["a", "b"], eta=[0.1, 0.5], **options, **{**AGAIN, "n_resamples": 600})
+        found = df.prc.compare([0.1, 0.5], score=["a", "b"], confidence=drawn, **options)
         for kind, tolerance in (("difference", 1e-12), ("standard_error", 0.15)):
             assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
         for end in ("low", "high"):
@@ -473,7 +478,7 @@ def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
 
 def test_a_model_against_itself_by_bootstrap() -> None:
     df = pairs(60).with_columns(b="a")
-    found = df.prc.compare(["a", "b"], eta=0.1, **AGAIN).select(COLUMNS[4:])
+    found = df.prc.compare(0.1, score=["a", "b"], **AGAIN).select(COLUMNS[4:])
     assert found.unique().rows()[0][:4] == (0.0, 0.0, 0.0, 0.0)
     assert found["p_value"].null_count() == 2
 
@@ -481,14 +486,14 @@ def test_a_model_against_itself_by_bootstrap() -> None:
 @pytest.mark.slow
 def test_every_metric_by_bootstrap() -> None:
     df = pairs(80)
-    found = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL_CURVE_METRICS, **AGAIN)
+    found = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS, **AGAIN)
     long = df.prc.unpivot_scores(["a", "b"], name="model", score="score")
     values = long.prc.summary(0.05, metrics=ALL_CURVE_METRICS, by="model").partition_by("model")
     expected = values[0]["value"] - values[1]["value"]
     assert found["difference"].to_list() == expected.to_list()
     assert (found["low"] <= found["high"]).all()
     assert found["standard_error"].null_count() == 0
-    analytic = df.prc.compare(["a", "b"], eta=0.05, metrics=ALL_CURVE_METRICS)
+    analytic = df.prc.compare(0.05, score=["a", "b"], metrics=ALL_CURVE_METRICS)
     known = analytic.filter(pl.col("standard_error").is_not_null())["metric"].to_list()
     assert known == ["average_precision", "roc_auc"]
     assert_same(analytic.select(COLUMNS[:5]), found.select(COLUMNS[:5]))
@@ -606,16 +611,17 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     ("how", "words"),
     [
         (
-            {"scores": ["a", "b"], "worst": True},
+            {"score": ["a", "b"], "worst": True},
             "worst=True is for models that have examples of their own",
         ),
         (
-            {"scores": ["a", "b"], "counts": ("label", "g")},
-            "counts= do not tell which examples models share",
+            {"score": ["a", "b"], "counts": ("label", "g")},
+            "score= names a column for each model; leave out counts=",
         ),
+        ({"paired": True, "counts": ("label", "g")}, "counts= do not tell which examples models share"),
         ({"worst": 1}, "worst= takes True or False"),
-        ({"worst": True, "method": "bootstrap"}, "leave out the bootstrap"),
-        ({"threshold": 0.5, "method": "bootstrap"}, "precision at a target has no bootstrap"),
+        ({"worst": True, **BOOTSTRAP}, "leave out the bootstrap"),
+        ({"threshold": 0.5, **BOOTSTRAP}, "precision at a target has no bootstrap"),
         ({"recall": 0.5, "threshold": 0.5}, "at most one target"),
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"metrics": "precision"}, "'precision' has a value at each threshold"),
@@ -624,10 +630,10 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
     ],
 )
 def test_targets_of_groups_are_refused_where_nothing_is_known(how: dict[str, Any], words: str) -> None:
-    groups = {} if "scores" in how else {"model": "g", "paired": False, "score": "a"}
+    groups = {} if "score" in how else {"model": "g", "paired": False, "score": "a"}
     for door in (pairs(40, 2).prc, pairs(40, 2).lazy().prc):
         with pytest.raises(PrcError, match=words):
-            door.compare(eta=0.1, **groups, **how)
+            door.compare(eta=0.1, **groups | how)
 
 
 def test_one_group_cannot_be_compared_at_a_target() -> None:
@@ -649,34 +655,50 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"scores": 0.01, "model": "g", "id": "label"}, "as a list; a prevalence is eta=; got 0.01"),
-        ({}, "pass scores=, two columns or more; or model= and id="),
-        ({"model": "g"}, "pass scores=.* or model= and id="),
-        ({"id": "g"}, "pass scores=.* or model= and id="),
-        ({"scores": ["a", "b"], "paired": False}, "examples of their own; pass model="),
-        ({"model": "g", "id": "label", "paired": False}, "leave out scores= and id="),
-        ({"paired": False}, "pass model=, the column that names them"),
+        (
+            {"score": 0.01, "model": "g", "id": "label"},
+            "score= takes a column name or an expression; got",
+        ),
+        ({"score": ["a", 0.01]}, "score= takes column names; got 0.01"),
+        ({"eta": ["a", "b"]}, r"models of a wide table are score=\['a', 'b'\]"),
+        ({}, "pass score= as a list of columns, .*; or id= of a long table"),
+        ({"model": "g"}, "pass score= as a list of columns, .*; or id= of a long table"),
+        ({"id": "g"}, "model= names the column 'model', which is not in the table"),
+        ({"score": ["a", "b"], "paired": False}, "models of a wide table share its rows; leave paired="),
+        (
+            {"model": "g", "id": "label", "paired": False, "score": "a"},
+            "id= tells which rows are of one example; leave it out with paired=False",
+        ),
+        ({"paired": False, "score": "a"}, "model= names the column 'model', which is not in the table"),
         ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),
-        ({"scores": ["a", "b"], "model": "g"}, "leave out model=, id= and score="),
-        ({"scores": ["a", "b"], "id": "g"}, "leave out model=, id= and score="),
-        ({"scores": ["a", "b"], "score": "a"}, "leave out model=, id= and score="),
-        ({"scores": ["a"]}, "two models or more; got"),
-        ({"scores": "a"}, r"two models or more; got \['a'\]"),
-        ({"scores": ["a", "a"]}, "named twice"),
-        ({"scores": ["a", "c"]}, "'c', which is not in the table"),
-        ({"scores": ["a", "a_32"]}, "differ in dtype"),
-        ({"scores": ["a", "c"], "missing": "drop"}, "'c', which is not in the table"),
+        ({"score": ["a", "b"], "model": "g"}, "score= names a column for each model; leave out model="),
+        ({"score": ["a", "b"], "id": "g"}, "score= names a column for each model; leave out id="),
+        ({"score": ["a"]}, r"compare\(\) takes two models or more; got score=\['a'\]"),
+        ({"score": ["a", "a"]}, "named twice"),
+        ({"score": ["a", "c"]}, "'c', which is not in the table"),
+        ({"score": ["a", "a_32"]}, "differ in dtype"),
+        ({"score": ["a", "c"], "missing": "drop"}, "'c', which is not in the table"),
         ({"model": "g", "id": "row", "score": "a"}, "id= names the column 'row'"),
         ({"model": "modl", "id": "g", "score": "a"}, "model= names the column 'modl'"),
-        ({"scores": ["a", "b"], "confidence": None}, "needs confidence="),
-        ({"scores": ["a", "b"], "confidence": 1}, "between 0 and 1"),
-        ({"scores": ["a", "b"], "method": "permutation"}, "got 'permutation'"),
-        ({"scores": ["a", "b"], "n_resamples": 1}, "at least 2; got 1"),
-        ({"scores": ["a", "b"], "seed": -1}, "at least 0; got -1"),
-        ({"scores": ["a", "b"], "cluster": "h"}, "cluster= names the column 'h'"),
-        ({"scores": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
-        ({"scores": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
-        ({"scores": ["a", "b"], "eta": 2}, r"must lie in \[0, 1\]"),
+        ({"score": ["a", "b"], "confidence": None}, "needs confidence="),
+        ({"score": ["a", "b"], "confidence": 1}, "between 0 and 1"),
+        (
+            {"score": ["a", "b"], "confidence": intervals(0.9, method="rectangle")},
+            'has no intervals by method="rectangle"; pass "analytic" or "bootstrap"',
+        ),
+        (
+            {"score": ["a", "b"], "confidence": intervals(0.9, rate="jeffreys")},
+            'takes rate="wilson" only; got rate="jeffreys"; leave it out',
+        ),
+        (
+            {"score": ["a", "b"], "confidence": intervals(0.9, simultaneous=True)},
+            "no simultaneous intervals; leave out simultaneous=",
+        ),
+        ({"score": ["a", "b"], "cluster": "h"}, "cluster= names the column 'h'"),
+        ({"score": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
+        ({"score": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
+        ({"score": ["a", "b"], "eta": 2}, r"must lie in \[0, 1\]"),
+        ({"score": ["a", "b"], "eta": []}, "eta= holds no prevalence"),
     ],
 )
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
@@ -685,16 +707,16 @@ def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
 
 
 def test_empty_tables() -> None:
-    found = DF.clear().prc.compare(["a", "b"], by="g")
+    found = DF.clear().prc.compare(score=["a", "b"], by="g")
     assert found.is_empty()
-    assert found.schema == DF.prc.compare(["a", "b"], eta=0.1, by="g").schema
-    assert DF.clear().prc.compare(["a", "b"], by="g", **AGAIN).schema == found.schema
+    assert found.schema == DF.prc.compare(0.1, score=["a", "b"], by="g").schema
+    assert DF.clear().prc.compare(score=["a", "b"], by="g", **AGAIN).schema == found.schema
 
 
 def test_models_of_any_dtype() -> None:
     """Long tables name models by values, which rise; wide ones by columns in the order given."""
     df = pairs(50).drop("g")
-    by_name = df.prc.compare(["b", "a"], eta=0.1)
+    by_name = df.prc.compare(0.1, score=["b", "a"])
     assert by_name.select("model_a", "model_b").unique().row(0) == ("b", "a")
     long = df.prc.unpivot_scores(["a", "b"], name="model", score="score", row="id")
     for names in ([3, 7], [False, True], ["x", "y"], [None, "x"]):
@@ -712,7 +734,7 @@ def _long(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("n", [400, 20_000])
 def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
     frame = two_scores(n).with_columns(same=pl.col("score").exp())
-    query = frame.lazy().prc.compare(["score", "same"], eta=[0.1, 1e-6, 1.0])
+    query = frame.lazy().prc.compare([0.1, 1e-6, 1.0], score=["score", "same"])
     found = query.collect(engine=engine)
     assert set(found["standard_error"]) == set(found["low"]) == set(found["high"]) == {0.0}
     assert found["p_value"].null_count() == found.height
@@ -720,7 +742,7 @@ def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
 
 def test_nor_by_bootstrap() -> None:
     frame = two_scores().with_columns(same=pl.col("score").exp())
-    found = frame.prc.compare(["score", "same"], eta=0.1, **BOOTSTRAP)
+    found = frame.prc.compare(0.1, score=["score", "same"], **BOOTSTRAP)
     assert set(found["standard_error"]) == {0.0}
     assert found["p_value"].null_count() == found.height
 
@@ -729,10 +751,7 @@ def test_nor_by_bootstrap() -> None:
 def test_what_has_no_two_models_is_refused(options: Any) -> None:
     long = _long(two_scores())
     names: dict[str, Any] = {"model": "model", "id": "id", "eta": 0.1, **options}
-    with pytest.raises(
-        PrcError, match="by= and model= both hold the column 'model'; leave it out of by="
-    ):
-        long.prc.compare(by="model", **names)
+    assert_same(long.prc.compare(by="model", **names), long.prc.compare(**names))  # it counts once
     with pytest.raises(PrcError, match="no group has two"):
         long.filter(pl.col("model") == "other").prc.compare(**names)
     assert long.clear().prc.compare(**names).height == 0
@@ -744,15 +763,15 @@ def test_what_has_no_two_models_is_refused(options: Any) -> None:
 
 def test_a_name_that_looks_like_a_pattern_is_that_column() -> None:
     named = two_scores().rename({"other": "^score$"})
-    found = named.prc.compare(["score", "^score$"], 0.1)
-    expected = two_scores().prc.compare(["score", "other"], 0.1)
+    found = named.prc.compare(0.1, score=["score", "^score$"])
+    expected = two_scores().prc.compare(0.1, score=["score", "other"])
     assert set(found["model_b"]) == {"^score$"}
     assert found.drop("model_b").equals(expected.drop("model_b"))
 
 
 def test_scores_are_names() -> None:
     with pytest.raises(PrcError, match="takes column names"):
-        two_scores().prc.compare([pl.col("score"), pl.col("other")])  # type: ignore[list-item]
+        two_scores().prc.compare(score=[pl.col("score"), pl.col("other")])  # type: ignore[list-item]
     with pytest.raises(PrcError, match="takes column names"):
         two_scores().prc.unpivot_scores([pl.col("score")])  # type: ignore[list-item]
 
@@ -783,7 +802,7 @@ def test_scores_are_names() -> None:
 def test_worked_cases(second: list[int], eta: float, expected: tuple[float, ...]) -> None:
     """Half a false positive more in both models: the larger error, the difference nearer to 0."""
     df = pl.DataFrame({"label": [1] * 4 + [0] * 6, "a": [9, 8, 7, 3, 6, 5, 4, 2, 1, 0], "b": second})
-    found = df.prc.compare(["a", "b"], eta, metrics="average_precision")
+    found = df.prc.compare(eta, score=["a", "b"], metrics="average_precision")
     assert found.select("difference", *ERRORS).row(0) == pytest.approx(expected, rel=1e-10)
 
 
@@ -807,8 +826,8 @@ def adjust_by_holm(p_values: list[float]) -> list[float]:
 
 def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     df, models = five_models(), list("abcde")
-    plain = df.prc.compare(models, [0.01, 0.1, 0.5])
-    found = df.prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
+    plain = df.prc.compare([0.01, 0.1, 0.5], score=models)
+    found = df.prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm")
     assert found.columns == [*COLUMNS[:-2], "p_adjusted", *FLAGS]
     assert_same(found.select("difference", "p_value"), plain.select("difference", "p_value"))
     for part in found.partition_by("eta", "metric"):
@@ -818,13 +837,13 @@ def test_holm_adjusts_within_each_prevalence_and_metric() -> None:
     outside = (pl.col("low") > 0) | (pl.col("high") < 0)
     assert found.filter(outside != (pl.col("p_value") < 0.005)).is_empty()
     assert found.filter(outside).height > 0
-    lazy = df.lazy().prc.compare(models, [0.01, 0.1, 0.5], adjust="holm")
+    lazy = df.lazy().prc.compare([0.01, 0.1, 0.5], score=models, adjust="holm")
     assert_same(lazy.collect(engine="streaming"), found)
 
 
 def test_holm_leaves_out_pairs_without_a_p_value() -> None:
     df = five_models().with_columns(f=pl.col("e"))
-    found = df.prc.compare(["a", "c", "e", "f"], 0.1, metrics="roc_auc", adjust="holm")
+    found = df.prc.compare(0.1, score=["a", "c", "e", "f"], metrics="roc_auc", adjust="holm")
     same = (pl.col("model_a") == "e") & (pl.col("model_b") == "f")
     assert found.filter(same).select("p_value", "p_adjusted").row(0) == (None, None)
     known = found.filter(~same)
@@ -835,15 +854,15 @@ def test_holm_leaves_out_pairs_without_a_p_value() -> None:
 def test_what_adjust_refuses() -> None:
     df = five_models(60)
     with pytest.raises(PrcError, match='adjust= is "holm"'):
-        df.prc.compare(["a", "b"], 0.1, adjust="bonferroni")  # type: ignore[arg-type]
+        df.prc.compare(0.1, score=["a", "b"], adjust="bonferroni")  # type: ignore[arg-type]
     with pytest.raises(PrcError, match='adjust= is for method="analytic"'):
-        df.prc.compare(["a", "b"], 0.1, adjust="holm", method="bootstrap")
+        df.prc.compare(0.1, score=["a", "b"], adjust="holm", **BOOTSTRAP)
 
 
 def test_ten_errors_are_resolved_even_if_no_interval_is_reliable() -> None:
     df = five_models(120)
-    found = df.prc.compare(["d", "e"], 0.1).to_dicts()
+    found = df.prc.compare(0.1, score=["d", "e"]).to_dicts()
     assert all(row["resolved"] for row in found)
     assert not all(row["reliable"] for row in found)
     # A difference that chance explains is not.
-    assert not any(row["resolved"] for row in df.prc.compare(["a", "b"], 0.1).to_dicts())
+    assert not any(row["resolved"] for row in df.prc.compare(0.1, score=["a", "b"]).to_dicts())

@@ -178,6 +178,13 @@ def test_values_are_those_of_the_summary() -> None:
 
 # Forms of the table ---------------------------------------------------------------------------
 
+OF_MODELS: list[tuple[str, dict[str, Any]]] = [
+    ("crossings", {}),
+    ("crossings", {"of": "roc"}),
+    ("leaders", {}),
+    ("dominance", {}),
+]
+
 
 @given(models(keys=["none", "String", "two"], kinds=["String", "Int8"], weights=[""]))
 @examples(5)
@@ -186,29 +193,29 @@ def test_counts_and_rates_and_lazy_tables_give_the_same(of: Models) -> None:
     counts = of.frame.prc.counts(**{**of.table.package, "by": by})
     both = of.frame.prc.sweep(**{**of.table.package, "by": by}).drop_nulls(["recall", "fpr"])
     asked = {"by": of.table.by or None, "model": "m"}
-    for method in ("crossings", "leaders", "dominance", "roc_crossings"):
-        found = getattr(of.frame.prc, method)(**of.package)
-        lazy = getattr(of.frame.lazy().prc, method)(**of.package)
+    for method, more in OF_MODELS:
+        found = getattr(of.frame.prc, method)(**of.package, **more)
+        lazy = getattr(of.frame.lazy().prc, method)(**of.package, **more)
         assert isinstance(lazy, pl.DataFrame)
         assert_same(lazy, found)
-        assert_same(getattr(counts.prc, method)(counts=("n_pos", "n_neg"), **asked), found)
-        of_rates = getattr(both.prc, method)(rates=("recall", "fpr"), **asked)
+        assert_same(getattr(counts.prc, method)(counts=("n_pos", "n_neg"), **asked, **more), found)
+        of_rates = getattr(both.prc, method)(rates=("recall", "fpr"), **asked, **more)
         if method == "dominance":
             found = found.filter(pl.col("on_hull").is_not_null())
         assert_same(of_rates, found)
 
 
 @pytest.mark.parametrize("kind", slow_unless(lambda kind: kind in ("Enum", "Float64", "Struct"), KINDS))
-@pytest.mark.parametrize("method", ["crossings", "leaders", "dominance", "roc_crossings"])
+@pytest.mark.parametrize(("method", "more"), OF_MODELS)
 @given(data=st.data())
 @examples(2)
-def test_empty_tables(method: str, kind: str, data: st.DataObject) -> None:
+def test_empty_tables(method: str, more: dict[str, Any], kind: str, data: st.DataObject) -> None:
     of = data.draw(models(kinds=[kind]))
     empty = getattr(of.frame.clear().prc, method)(
-        **{**of.package, "pos_label": None, "label": pl.lit(True)}
+        **{**of.package, "pos_label": None, "label": pl.lit(True)}, **more
     )
     assert empty.is_empty()
-    assert empty.schema == getattr(of.frame.prc, method)(**of.package).schema
+    assert empty.schema == getattr(of.frame.prc, method)(**of.package, **more).schema
 
 
 # Prevalences and models -----------------------------------------------------------------------
@@ -428,3 +435,15 @@ def test_arguments(method: str, how: dict[str, Any], words: str) -> None:
     for door in (df.prc, df.lazy().prc):
         with pytest.raises(PrcError, match=words):
             getattr(door, method)(**how)
+
+
+@pytest.mark.parametrize(
+    "more", [{"metric": "f1"}, {"recall": 0.5}, {"threshold": 1}, {"eta_range": (0.1, 0.2)}]
+)
+def test_crossings_of_roc_curves_know_no_metric_and_no_prevalence(more: dict[str, Any]) -> None:
+    for door in (THREE.prc, THREE.lazy().prc):
+        words = rf'of="roc" compares the curves themselves; leave out {next(iter(more))}='
+        with pytest.raises(PrcError, match=words):
+            door.crossings(of="roc", **RATES, **more)
+    with pytest.raises(PrcError, match='of= is "pr" or "roc"'):
+        THREE.prc.crossings(of="prg", **RATES)

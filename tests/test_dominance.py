@@ -8,7 +8,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,7 +73,7 @@ def close(found: Any, expected: Any) -> bool:
 @examples(70)
 def test_dominance_and_crossings_of_curves(of: Models) -> None:
     dominance = of.frame.prc.dominance(**of.package)
-    crossings = of.frame.prc.roc_crossings(**of.package)
+    crossings = of.frame.prc.crossings(of="roc", **of.package)
     assert dominance.columns == [*of.table.by, "model", "dominates", "dominated_by", "on_hull"]
     assert crossings.columns == [*of.table.by, "model_a", "model_b", "fpr", "recall"]
     dtype = of.frame.schema["m"]
@@ -188,7 +187,7 @@ def test_equal_curves_neither_dominate_nor_cross() -> None:
     df = df.with_columns(score=pl.Series([4, 2, 3, 1, 40, 20, 30, 10]))
     assert df.prc.dominance().select("dominates", "dominated_by").unique().row(0) == ([], [])
     assert df.prc.dominance()["on_hull"].to_list() == [True, True]
-    assert df.prc.roc_crossings().is_empty()
+    assert df.prc.crossings(of="roc").is_empty()
 
 
 def test_points_on_a_line_between_corners_are_no_corners() -> None:
@@ -209,11 +208,7 @@ def test_points_on_a_line_between_corners_are_no_corners() -> None:
     assert not found.filter(model="b")["on_hull"].any()
 
 
-@pytest.mark.parametrize("method", ["dominance", "roc_crossings"])
-def test_one_class_has_no_curve(method: str) -> None:
+def test_one_class_has_no_curve() -> None:
     df = pl.DataFrame({"model": ["a", "a", "b", "b"], "label": [1, 1, 1, 0], "score": [1, 2, 3, 2]})
-    found = getattr(df.prc, method)()
-    if method == "dominance":
-        assert found.rows() == [("a", [], [], None), ("b", [], [], True)]
-    else:
-        assert found.is_empty()
+    assert df.prc.dominance().rows() == [("a", [], [], None), ("b", [], [], True)]
+    assert df.prc.crossings(of="roc").is_empty()

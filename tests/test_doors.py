@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve
 from polars_prcurve import DataFramePrc, ExprPrc, LazyFramePrc, PrcError, charts, prc
+from polars_prcurve.binding.words import TABLE_WORDS
 from polars_prcurve.namespace.frame import FramePrc
 from polars_prcurve.namespace.plot import PlotPrc
 
@@ -80,11 +81,14 @@ def test_a_namespace_kept_longer_than_its_frame_still_works() -> None:
     assert kept.counts().height == 3
 
 
-@pytest.mark.parametrize("door", [DF.prc, DF.lazy().prc, pl.col("score").prc, DF.prc.plot])
-def test_the_repr_lists_the_methods(door: object) -> None:
-    listed = repr(door)
-    for name in dir(door):
-        assert name.startswith("_") or name in listed
+def test_the_repr_says_what_the_table_holds() -> None:
+    n = DF.height
+    assert repr(DF.prc).startswith(f"<prc of {n} rows: say what it holds by .prc(score=...")
+    assert repr(DF.lazy().prc(label="label")) == "<prc of a LazyFrame: label='label'>"
+    bound = DF.prc(score="score", by=[pl.col("label").alias("g")])
+    assert repr(bound) == f"<prc of {n} rows: score='score', by=[{pl.col('label').alias('g')}]>"
+    assert repr(bound.plot) == f"<prc.plot of {bound!r}>"
+    assert repr(pl.col("score").prc) == f"<prc of the expression {pl.col('score')}>"
 
 
 METHODS = [
@@ -108,16 +112,13 @@ def test_signatures_are_typed_and_documented(door: type, name: str) -> None:
 
 
 def test_table_arguments_are_the_same_everywhere() -> None:
-    shared = {
-        "by": None,
-        "score": "score",
-        "label": "label",
-        "pos_label": None,
-        "weight": None,
-        "missing": "raise",
-    }
-    for name in ("counts", "sweep", "curve"):
-        parameters = inspect.signature(getattr(DataFramePrc, name)).parameters
+    shared = dict.fromkeys(TABLE_WORDS) | {"score": "score", "label": "label", "missing": "raise"}
+    bind, call = DataFramePrc.__call__, prc
+    methods = [value for name, value in list_functions() if name.startswith(("FramePrc.", "PlotPrc."))]
+    long = ("unpivot_scores", "one_vs_rest")  # whose words are of the table that they make
+    for method in (bind, call, *(m for m in methods if m.__name__ not in long)):
+        parameters = inspect.signature(method).parameters
+        assert [name for name in parameters if name in shared] == list(TABLE_WORDS)
         for argument, default in shared.items():
             assert parameters[argument].default == default
             assert parameters[argument].kind is inspect.Parameter.KEYWORD_ONLY
@@ -178,8 +179,8 @@ def test_an_expression_for_each_of_several_scores() -> None:
 def list_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield every function and method that users call, by name."""
     for owner in (FramePrc, PlotPrc, ExprPrc):
-        for name, function in vars(owner).items():
-            if inspect.isfunction(function) and not name.startswith("_"):
+        for name, function in inspect.getmembers(owner, inspect.isfunction):
+            if not name.startswith("_"):
                 yield f"{owner.__name__}.{name}", function
     for module in (polars_prcurve, charts):
         for name in module.__all__:
@@ -192,7 +193,7 @@ TAKES_ETA = [
     for name, function in list_functions()
     if "eta" in inspect.signature(function).parameters
 ]
-BEFORE_ETA = {"FramePrc.compare": ["scores"], "FramePrc.sample_size": ["delta"]}
+BEFORE_ETA = {"FramePrc.sample_size": ["delta"]}
 """Arguments with a default that stand before eta: what a method is mostly called with."""
 
 
@@ -215,6 +216,5 @@ def test_charts_take_eta_by_position() -> None:
     assert charts.live(sweep, 0.1).to_dict() == charts.live(sweep, eta=0.1).to_dict()
     assert charts.roc_curve(sweep, 0.1).to_dict() == charts.roc_curve(sweep, eta=0.1).to_dict()
     wide = df.with_columns(other=pl.col("score") * 2)
-    assert wide.prc.compare(["score", "other"], 0.1).equals(
-        wide.prc.compare(["score", "other"], eta=0.1)
-    )
+    models = {"score": ["score", "other"]}
+    assert wide.prc.compare(0.1, **models).equals(wide.prc.compare(eta=0.1, **models))

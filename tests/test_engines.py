@@ -256,7 +256,7 @@ def test_bad_values_are_refused_in_the_same_words(engine: str, case: str) -> Non
     expected = refused(lambda: frame.prc.counts(**how))
     assert refused(lambda: engines().counts(HOLDERS[engine](df), **how)) == expected
     if engine in RUNNING_SUMS:
-        reduced = lambda: engines().counts(HOLDERS[engine](df), drop_intermediate=True, **how)  # noqa: E731
+        reduced = lambda: engines().counts(HOLDERS[engine](df), thresholds="corners", **how)  # noqa: E731
         assert refused(reduced) == expected
 
 
@@ -289,16 +289,18 @@ def test_what_is_refused_here_only() -> None:
         counts(df, label=pl.col("kind") == "fraud")
     with pytest.raises(PrcError, match=r"^expected a table of pandas, .* got list$"):
         counts([0.1, 0.2])
-    with pytest.raises(PrcError, match=r"^drop_intermediate= is for a whole table, and positives="):
-        counts(df, drop_intermediate=True, positives=df)
+    with pytest.raises(PrcError, match=r'^thresholds= is "corners"; got 20'):
+        counts(df, thresholds=20)
+    with pytest.raises(PrcError, match=r"^thresholds= is for a whole table, and positives="):
+        counts(df, thresholds="corners", positives=df)
     with pytest.raises(PrcError, match=r"^positives= lacks the column 'model'; did you mean 'mode'\?"):
         counts(df, by="model", positives=df.rename({"model": "mode"}))
     with pytest.raises(PrcError, match=r"^positives= takes scores that are integers or .* got Boolean"):
         counts(df, score="flag", positives=df.select("score"))
-    with pytest.raises(PrcError, match=r"^positives= is for shards in pandas, .*drop_intermediate=True"):
+    with pytest.raises(PrcError, match=r"^positives= is for shards in pandas, .*thresholds=.corners"):
         counts(duckdb_relation(df), positives=df)
-    with pytest.raises(PrcError, match=r"^drop_intermediate= takes running sums, .* each partition"):
-        counts(dask_table(df), drop_intermediate=True)
+    with pytest.raises(PrcError, match=r"^thresholds=.corners. takes running sums, .* each partition"):
+        counts(dask_table(df), thresholds="corners")
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +311,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_lazy_table_is_not_read() -> None:
     bad = pl.LazyFrame({"score": [NAN, 0.1], "label": [1, 0]})
-    for how in ({}, {"drop_intermediate": True}):
+    for how in ({}, {"thresholds": "corners"}):
         query = engines().counts(bad, **how)
         for asked in (query, query.select("n_pos"), query.head(1), query.select(pl.len())):
             with pytest.raises(pl.exceptions.InvalidOperationError, match="NaN in 1 row"):
@@ -407,8 +409,8 @@ def reduced_at_positives(by: Any, parts: list[pl.DataFrame]) -> pl.DataFrame:
 def test_runs_of_negatives_in_one_row(drawn: tuple[Any, list[pl.DataFrame]]) -> None:
     by, parts = drawn
     df = pl.concat(parts)
-    whole = engines().counts(df, by=by, label="truth", drop_intermediate=True)
-    expected = df.prc.sweep(drop_intermediate=True, by=by, label="truth")
+    whole = engines().counts(df, by=by, label="truth", thresholds="corners")
+    expected = df.prc.sweep(thresholds="corners", by=by, label="truth")
     assert_same(whole.prc.sweep(by=by, **COUNTED), expected)
     reduced = reduced_at_positives(by, parts)
     assert_rows_of_the_sweep(reduced, df, by)
@@ -423,7 +425,7 @@ def test_runs_of_negatives_in_one_row(drawn: tuple[Any, list[pl.DataFrame]]) -> 
 def test_every_metric_of_the_reduced_tables(drawn: tuple[Any, list[pl.DataFrame]]) -> None:
     by, parts = drawn
     df = pl.concat(parts)
-    whole = engines().counts(df, by=by, label="truth", drop_intermediate=True)
+    whole = engines().counts(df, by=by, label="truth", thresholds="corners")
     assert_same_areas(whole, df, by, ALL_CURVE_METRICS)
     assert_same_areas(reduced_at_positives(by, parts), df, by, without(WHERE_NOTHING_IS_FOUND))
 
@@ -431,7 +433,7 @@ def test_every_metric_of_the_reduced_tables(drawn: tuple[Any, list[pl.DataFrame]
 def test_errors_and_targets_of_the_reduced_table() -> None:
     df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 7)
     df = df.filter(pl.col("score").is_finite())
-    reduced = engines().counts(df, by="model", drop_intermediate=True)
+    reduced = engines().counts(df, by="model", thresholds="corners")
     asked = {
         "by": "model",
         "metrics": ["average_precision", "roc_auc", metrics.precision_at_recall(0.5)],
@@ -466,7 +468,7 @@ def test_runs_of_negatives_with_weights(table: Table) -> None:
         if "random" not in metric.name and "worst" not in metric.name
     ]
     expected = df.prc.summary([0.01, 0.5], metrics=asked, **how)
-    reduced = engines().counts(df, drop_intermediate=True, **how)
+    reduced = engines().counts(df, thresholds="corners", **how)
     found = reduced.prc.summary([0.01, 0.5], metrics=asked, by=table.by, **COUNTED)
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-9)
 
@@ -476,9 +478,9 @@ def test_runs_of_negatives_on_each_engine(engine: str) -> None:
     df = scores().with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 7)
     native = HOLDERS[engine](df)
     for by in ("model", None):
-        reduced = engines().counts(native, by=by, label="truth", drop_intermediate=True)
+        reduced = engines().counts(native, by=by, label="truth", thresholds="corners")
         assert type(reduced) is type(native)
-        expected = df.prc.sweep(by=by, label="truth", drop_intermediate=True)
+        expected = df.prc.sweep(by=by, label="truth", thresholds="corners")
         assert_same(here(reduced).prc.sweep(by=by, **COUNTED), expected)
         assert here(reduced).height < df.height * 0.8
 
@@ -519,7 +521,7 @@ def test_sql_of_the_page() -> None:
             expected = df.prc.counts(by="model")
             assert_frame_equal(in_order(counts, ["model"]), expected, check_exact=True)
             reduced = connection.sql(reducing).pl().prc.sweep(by="model", **COUNTED)
-            assert_same(reduced, df.prc.sweep(by="model", drop_intermediate=True))
+            assert_same(reduced, df.prc.sweep(by="model", thresholds="corners"))
         assert connection.sql(looking).fetchall() == [(0,)]
         bad = pl.DataFrame({"model": "a", "score": [0.1, 0.2, 0.3], "label": [1, None, 2]})
         connection.register("scores", bad.to_arrow())
@@ -658,8 +660,8 @@ def test_spark_on_two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert_counts(
                 engines().counts(table, **form), df.prc.counts(**form), list_columns("by=", form["by"])
             )
-        reduced = here(engines().counts(table, by="model", drop_intermediate=True))
-        expected = df.prc.sweep(by="model", drop_intermediate=True)
+        reduced = here(engines().counts(table, by="model", thresholds="corners"))
+        expected = df.prc.sweep(by="model", thresholds="corners")
         assert_same(reduced.prc.sweep(by="model", **COUNTED), expected)
         [code] = blocks("python", "spark.read")
         assert_page_holds(code, df, spark=spark, path=path)

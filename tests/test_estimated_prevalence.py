@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
-from polars_prcurve import PrcError, estimate_prevalence
+from polars_prcurve import PrcError, prc
+from polars_prcurve.prevalence import estimate
 from polars_prcurve.prevalence.mixture import LevelCounts, chi_squared_tail, estimate_by_mixture
 from tests.support.profiles import examples
 
@@ -39,9 +40,8 @@ def reference_of(positives: list[int], negatives: list[int]) -> pl.DataFrame:
 def by_levels(positives: list[int], negatives: list[int], n: list[int], **given: Any) -> pl.DataFrame:
     reference = reference_of(positives, negatives)
     field = pl.DataFrame({"score": reference["score"], "n": n})
-    return field.prc.estimate_prevalence(
-        method="mixture", reference=reference, reference_counts=("n_pos", "n_neg"), counts="n", **given
-    )
+    bound = reference.prc(counts=("n_pos", "n_neg"))
+    return field.prc.estimate_prevalence(reference=bound, counts="n", **given)
 
 
 # The mixture ----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_levels_are_cut_where_the_labelled_scores_say() -> None:
     ]
     counts.append(np.bincount(places, minlength=8).astype(float))
     expected = estimate_by_mixture(LevelCounts(*(c[None] for c in counts)), 0.9)
-    found = field.prc.estimate_prevalence(method="mixture", reference=reference, confidence=0.9)
+    found = field.prc.estimate_prevalence(reference=reference, confidence=0.9)
     assert found["eta"].item() == pytest.approx(float(expected.eta[0]), rel=1e-12)
     assert expected.high is not None
     assert found["eta_high"].item() == pytest.approx(float(expected.high[0]), rel=1e-12)
@@ -177,6 +177,7 @@ def test_two_scores_make_two_levels_however_rare_one_is(share: float) -> None:
 
 
 KEYS = {"market": pl.String, "x": pl.Float64}
+KIND = {True: "sick", False: "well"}
 
 
 def markets(rng: np.random.Generator, eta: float, n: int) -> pl.DataFrame:
@@ -200,8 +201,7 @@ REFERENCE, FIELD = markets(RNG, 0.3, 3_000), markets(RNG, 0.1, 4_000)
 def test_each_group_is_as_alone_and_a_reference_may_tell_fewer_apart(shared: list[str]) -> None:
     by = ["market", "x"]
     reference = REFERENCE.drop([name for name in by if name not in shared])
-    given: dict[str, Any] = {"method": "mixture", "confidence": 0.9}
-    found = FIELD.prc.estimate_prevalence(reference=reference, by=by, **given)
+    found = FIELD.prc.estimate_prevalence(reference=reference, by=by, confidence=0.9)
     assert found.select(by).equals(FIELD.select(by).unique().sort(by))
     for row in found.iter_rows(named=True):
         alone, its_reference = FIELD, reference
@@ -210,30 +210,35 @@ def test_each_group_is_as_alone_and_a_reference_may_tell_fewer_apart(shared: lis
             alone = alone.filter(same)
             if name in shared:
                 its_reference = its_reference.filter(same)
-        one = alone.drop(by).prc.estimate_prevalence(reference=its_reference, **given)
+        one = alone.drop(by).prc.estimate_prevalence(reference=its_reference, confidence=0.9)
         expected = found.filter(*(pl.col(name).eq_missing(pl.lit(row[name], KEYS[name])) for name in by))
         assert_frame_equal(one, expected.drop(by), rel_tol=1e-12)
 
 
 def test_rows_counts_and_doors_give_the_same() -> None:
-    expected = FIELD.prc.estimate_prevalence(method="mixture", reference=REFERENCE, by="market")
-    by_counts = {
-        "reference": REFERENCE.prc.counts(by="market"),
-        "reference_counts": ("n_pos", "n_neg"),
-        "counts": "n",
-    }
+    expected = FIELD.prc.estimate_prevalence(reference=REFERENCE, by="market")
+    counted = REFERENCE.prc.counts(by="market")
+    by_counts = {"reference": prc(counted, counts=("n_pos", "n_neg")), "counts": "n"}
+    renamed = REFERENCE.select(p="score", country="market", kind=pl.col("label").replace_strict(KIND))
+    words: dict[str, Any] = {"score": "p", "label": "kind", "pos_label": "sick"}
+    bound = prc(renamed, by=pl.col("country").alias("market"), id="p", cluster="p", **words)
     days = [part.prc.counts(label=None, by="market") for part in (FIELD[:1500], FIELD[1500:])]
     tables: list[tuple[Any, dict[str, Any]]] = [
         (FIELD.drop("label").lazy(), {"reference": REFERENCE.lazy()}),
         (FIELD.sample(fraction=1, shuffle=True, seed=1), {"reference": REFERENCE.reverse()}),
+        (FIELD, {"reference": bound}),
+        (FIELD, {"reference": REFERENCE.prc(model="market")}),
+        (FIELD, {"reference": REFERENCE.lazy().prc(by="market", model="market")}),
         (pl.concat(days), by_counts),
         (pl.concat(days).lazy(), by_counts),
     ]
     for table, more in tables:
-        found = table.prc.estimate_prevalence(method="mixture", by="market", **more)
+        found = table.prc.estimate_prevalence(by="market", **more)
         assert_frame_equal(found, expected, check_exact=True)
-        of_function = estimate_prevalence(table, "score", by="market", method="mixture", **more)
-        assert_frame_equal(of_function, expected, check_exact=True)
+        bound = table.prc(by="market", **{name: more[name] for name in more if name == "counts"})
+        assert_frame_equal(
+            bound.estimate_prevalence(reference=more["reference"]), expected, check_exact=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -245,25 +250,19 @@ def test_scores_of_any_dtype(dtype: Any) -> None:
         cast = pl.col("score") > 1
     tables = [table.with_columns(score=cast) for table in (FIELD, REFERENCE)]
     numbers = [table.with_columns(score=pl.col("score").cast(pl.Float64)) for table in tables]
-    found, expected = (
-        a.prc.estimate_prevalence(method="mixture", reference=b) for a, b in (tables, numbers)
-    )
+    found, expected = (a.prc.estimate_prevalence(reference=b) for a, b in (tables, numbers))
     assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_an_empty_field_has_no_row_and_rows_counted_0_are_not_there() -> None:
     for field in (FIELD.clear(), FIELD.clear().lazy()):
         for by in (None, "market"):
-            found = field.prc.estimate_prevalence(method="mixture", reference=REFERENCE, by=by)
+            found = field.prc.estimate_prevalence(reference=REFERENCE, by=by)
             assert found.is_empty()
     counts = FIELD.prc.counts(label=None, by="market")
     more = pl.concat([counts, pl.DataFrame({"market": ["uk"], "score": [1.0], "n": [0]})])
-    expected = FIELD.prc.estimate_prevalence(
-        method="mixture", reference=REFERENCE.drop("market"), by="market"
-    )
-    found = more.prc.estimate_prevalence(
-        method="mixture", reference=REFERENCE.drop("market"), by="market", counts="n"
-    )
+    expected = FIELD.prc.estimate_prevalence(reference=REFERENCE.drop("market"), by="market")
+    found = more.prc.estimate_prevalence(reference=REFERENCE.drop("market"), by="market", counts="n")
     assert_frame_equal(found, expected, check_exact=True)
 
 
@@ -295,7 +294,7 @@ def test_the_interval_of_posteriors_is_where_their_likelihood_says() -> None:
 
 def test_scores_that_are_no_posteriors_lead_to_the_mixture() -> None:
     df = pl.DataFrame({"score": [1.3, -2.0, 0.5]})
-    words = r'outside \[0, 1\].*; for scores that are none, pass method="mixture" and reference='
+    words = r"outside \[0, 1\].*; if scores are not probabilities, pass reference=, a labelled table"
     with pytest.raises(PrcError, match=words):
         df.prc.estimate_prevalence(0.1)
     with pytest.raises(PrcError, match=r"expected probabilities of the positive class$"):
@@ -323,8 +322,11 @@ def test_limits_at_the_ends(ps: list[float], low: float | None, high: float | No
     assert found["eta_high"] == pytest.approx(reach if high is None else high, rel=1e-12)
 
 
-def test_a_group_that_stopped_early_has_its_estimate_in_its_interval() -> None:
-    found = POSTERIORS.prc.estimate_prevalence(0.5, confidence=0.5, max_iterations=1).row(0, named=True)
+def test_a_group_that_stopped_early_has_its_estimate_in_its_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(estimate, "_MAX_ITERATIONS", 1)
+    found = POSTERIORS.prc.estimate_prevalence(0.5, confidence=0.5).row(0, named=True)
     assert not found["converged"]
     assert found["eta_low"] <= found["eta"] <= found["eta_high"]
 
@@ -332,16 +334,14 @@ def test_a_group_that_stopped_early_has_its_estimate_in_its_interval() -> None:
 @pytest.mark.parametrize("confidence", [1e-9, 0.5, 1 - 1e-9])
 def test_limits_enclose_the_estimate_at_any_level(confidence: float) -> None:
     how: dict[str, Any] = {"by": ["market", "x"], "confidence": confidence}
-    mixture = FIELD.prc.estimate_prevalence(method="mixture", reference=REFERENCE.drop("x"), **how)
+    mixture = FIELD.prc.estimate_prevalence(reference=REFERENCE.drop("x"), **how)
     for found in (mixture, POSTERIORS.prc.estimate_prevalence(0.5, **how)):
         assert (found["eta_low"] <= found["eta"]).all()
         assert (found["eta"] <= found["eta_high"]).all()
 
 
 def test_an_estimate_is_an_eta_frame() -> None:
-    etas = FIELD.prc.estimate_prevalence(
-        method="mixture", reference=REFERENCE, by="market", confidence=0.95
-    )
+    etas = FIELD.prc.estimate_prevalence(reference=REFERENCE, by="market", confidence=0.95)
     points = REFERENCE.prc.operating_points(etas, by="market", recall=0.8)
     assert points["eta"].to_list() == etas["eta"].to_list()
 
@@ -363,20 +363,25 @@ def test_counts_without_labels() -> None:
 
 # Errors ---------------------------------------------------------------------------------------
 
-GOOD: dict[str, Any] = {"method": "mixture", "reference": REFERENCE}
+GOOD: dict[str, Any] = {"reference": REFERENCE}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "no eta_train": ({}, 'calibrated at a prevalence; pass it as eta_train=.*method="mixture"'),
-    "no reference": ({"method": "mixture"}, "pass it as reference="),
-    "unknown method": ({"method": "em"}, 'method= is "posteriors" or "mixture"'),
-    "eta_train of a mixture": ({**GOOD, "eta_train": 0.5}, 'eta_train= is for method="posteriors"'),
-    "tolerance of a mixture": ({**GOOD, "tolerance": 0.1}, 'tolerance= is for method="posteriors"'),
-    "reference of posteriors": (
-        {"eta_train": 0.5, "reference": REFERENCE},
-        'reference= is for method="mix',
-    ),
+    "neither": ({}, "by eta_train=, .*, or by reference=, .*; pass one of both"),
+    "both": ({**GOOD, "eta_train": 0.5}, "by eta_train=, .*, or by reference=, .*; pass one of both"),
     "pos_label of posteriors": (
         {"eta_train": 0.5, "pos_label": 1},
-        'pos_label= is for method="mixture"',
+        "pos_label= is of the labels of reference=; pass that, or leave pos_label= out",
+    ),
+    "several scores": (
+        {**GOOD, "score": ["score", "x"]},
+        "reference= is for one column as score=; call once for each column",
+    ),
+    "weights of the reference": (
+        {"reference": REFERENCE.prc(weight="x")},
+        "in the reference= table, .* takes no weight=; leave out weight=",
+    ),
+    "points as the reference": (
+        {"reference": REFERENCE.prc(rates=("x", "x"))},
+        "in the reference= table, .* takes no rates=; leave out rates=",
     ),
     "reference of another kind": (
         {**GOOD, "reference": 3},
@@ -397,8 +402,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "float counts": ({**GOOD, "counts": "score"}, "counts= holds floats"),
     "float counts of the reference": (
-        {**GOOD, "reference_counts": ("score", "score")},
-        "reference_counts= holds floats|negative",
+        {"reference": REFERENCE.filter(pl.col("score") >= 0).prc(counts=("score", "score"))},
+        "counts= of the reference holds floats",
     ),
     "no positives": (
         {**GOOD, "reference": REFERENCE.filter(~pl.col("label"))},

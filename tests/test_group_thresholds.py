@@ -36,6 +36,7 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
     frame = (groups.with_columns(listed) if table.by else listed.to_frame()).explode("threshold")
     frame = frame.with_columns(note=pl.lit("x"))
     found = prc(table.frame).operating_points(ETAS, by=table.by, threshold=frame, recall=0.5, **how)
+    columns = [name for name in found.columns if name not in table.by]
     parts = []
     for number, thresholds in enumerate(asked):
         own = table.frame
@@ -48,11 +49,10 @@ def test_each_group_gets_the_thresholds_of_its_rows(table: Table, data: st.DataO
             of_eta = iter(rows.filter(eta=eta).rows())
             for t in thresholds:
                 if t is None:
-                    parts.append((eta, "threshold", *[None] * 11))
+                    parts.append((eta, "threshold", *[None] * (len(columns) - 2)))
                 else:
                     parts.append(next(of_eta)[len(table.by) :])
             parts.append(next(of_eta)[len(table.by) :])
-    columns = [name for name in found.columns if name not in table.by]
     assert sorted(map(str, found.select(columns).rows())) == sorted(map(str, parts))
     query = prc(table.frame.lazy()).operating_points(
         ETAS, by=table.by, threshold=frame.lazy(), recall=0.5, **how
@@ -147,12 +147,12 @@ def test_score_columns_have_thresholds_by_name() -> None:
     how: dict[str, Any] = {"eta": 0.1, "metrics": ["recall", "fpr"]}
     for dtype in (pl.String, pl.Categorical, pl.Enum(["a", "b", "c"])):
         frame = pl.DataFrame(rows).with_columns(pl.col("model").cast(dtype))
-        found = wide.prc.compare(["a", "b"], threshold=frame, **how)
+        found = wide.prc.compare(score=["a", "b"], threshold=frame, **how)
         names = frame.with_columns(pl.col("model").cast(pl.String))
         expected = long.prc.compare(model="model", id="row", threshold=names, **how)
         assert_same(found, expected)
     with pytest.raises(PrcError, match="no row for 1 group"):
-        wide.prc.compare(["a", "b"], threshold=pl.DataFrame(rows).head(2), **how)
+        wide.prc.compare(score=["a", "b"], threshold=pl.DataFrame(rows).head(2), **how)
 
 
 def test_a_chart_takes_a_frame() -> None:

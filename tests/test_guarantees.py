@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 from scipy import special
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve.confidence.binomial_tails import is_tail_at_most, tail_quantile
 from polars_prcurve.curves import guarantees
-from polars_prcurve.intervals.binomial_tails import is_tail_at_most, tail_quantile
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")
@@ -60,7 +60,7 @@ WORKED = [
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_tests(case: tuple[Any, ...]) -> None:
     eta, target, n_pos, n_neg, tp, fp, ratio, share, tail, z, at_start = case
-    kept = pl.select(guarantees._ratio_of_precision(target, pl.lit(eta))).item()
+    kept = pl.select(guarantees._RATIOS["precision"](target, pl.lit(eta))).item()
     assert kept == pytest.approx(ratio, rel=1e-11)
     odds = n_neg * kept / n_pos
     assert odds / (1 + odds) == pytest.approx(share, rel=1e-11)
@@ -361,18 +361,19 @@ def test_needed_numbers() -> None:
 
 def test_columns_and_nulls() -> None:
     found = SWEEP.prc.operating_points(0.5, precision=[0.5, 1.0], guarantee=0.95, confidence=0.9)
-    assert found.columns[:9] == [
-        *("eta", "criterion", "target", "threshold", "guarantee", "holds_from", "holds_to"),
-        *("n_pos_needed", "n_neg_needed"),
+    assert found.columns[:10] == [
+        *("eta", "criterion", "target", "threshold", "interval_of", "guarantee"),
+        *("holds_from", "holds_to", "n_pos_needed", "n_neg_needed"),
     ]
+    assert found["interval_of"].to_list() == ["threshold"] * 2
     assert found["guarantee"].to_list() == [0.95, 0.95]
     assert found["criterion"].to_list() == ["precision"] * 2
-    kept = ("eta", "criterion", "target", "guarantee", "n_neg_needed")
+    kept = ("eta", "criterion", "target", "interval_of", "guarantee", "n_neg_needed")
     assert all(value is None for name, value in found.row(1, named=True).items() if name not in kept)
     assert found["precision_low"].item(0) < found["precision"].item(0)
     long = SWEEP.prc.operating_points(0.5, precision=0.5, guarantee=0.95, long=True)
     assert long["threshold"].n_unique() == 1
-    assert long["holds_to"].to_list() == [-4] * 3
+    assert long["holds_to"].to_list() == [-4] * 2
 
 
 @pytest.mark.parametrize("label", [[1, 1, 1], [0, 0, 0]])
@@ -432,7 +433,7 @@ WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
         ({"precision": 0.5, "guarantee": 0.5}, "a level such as 0.95; got 0.5"),
         (
             {"precision": 0.5, "guarantee": 0.95, "weight": "w"},
-            "counts, and weights are none: use within=",
+            r"guarantee= needs whole counts, not weights; pass counts=, or eta=field\(...\) for a field",
         ),
         (
             {"recall": 0.5, "guarantee": 0.95, "rates": ("tpr", "fpr"), "eta": 0.1},

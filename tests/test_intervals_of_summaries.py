@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics, prc, progress
+from polars_prcurve import PrcError, intervals, metrics, prc, progress
 from polars_prcurve.uncertainty import bootstrap
 from tests.support import oracle, oracle_errors
 from tests.support.all_metrics import ALL_CURVE_METRICS, LAZY_CURVE_METRICS
@@ -184,14 +185,13 @@ def test_throwing_rows_away_never_makes_an_interval_reliable(metric: Any, method
         for p in sizes
         for n in sizes
     ]
-    how: Any = {"method": method, "n_resamples": 20, "seed": 1} if method == "bootstrap" else {}
+    drawn = intervals(0.95, method="bootstrap", resamples=20, seed=1)
     found = pl.concat(tables).prc.summary(
         [0.0002, 0.01, 0.1, 0.5],
         metrics=metric,
         by=["p", "n"],
         counts=tuple(counts),
-        confidence=0.95,
-        **how,
+        confidence=drawn if method == "bootstrap" else 0.95,
     )
     flag = found.with_columns(pl.col("reliable").fill_null(value=False).cast(int))
     assert set(flag["reliable"]) == {0, 1}
@@ -278,7 +278,7 @@ df = pl.DataFrame({"label": label, "w": rng.random(60_000)})
 df = df.with_columns(a=rng.normal(size=60_000) + label, b=rng.normal(size=60_000) + label)
 for weight in (None, "w"):
     one = df.prc.summary([0.01, 0.3], score="a", weight=weight, confidence=0.9)
-    two = df.prc.compare(["a", "b"], eta=[0.01, 0.3], weight=weight)
+    two = df.prc.compare([0.01, 0.3], score=["a", "b"], weight=weight)
     errors = pl.concat([one["standard_error"], two["standard_error"]]).drop_nulls()
     print([error.hex() for error in errors])
 """
@@ -380,7 +380,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
         df = df.with_columns(w=pl.int_range(pl.len()) // 5)
     found = df.prc.summary([0.1, 0.5], **options, **AGAIN)
     assert_same(df.prc.summary([0.1, 0.5], **options, **AGAIN), found)
-    other = df.prc.summary([0.1, 0.5], **options, **{**AGAIN, "seed": 6})
+    other = df.prc.summary([0.1, 0.5], confidence=replace(AGAIN["confidence"], seed=6), **options)
     assert_same(without_errors(other), without_errors(found))
     assert not (other["standard_error"] == found["standard_error"]).any()
     first = df.filter(pl.col("g") < 2).prc.summary([0.1, 0.5], **options, **AGAIN)
@@ -394,7 +394,10 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
 
 def test_without_a_seed_each_bootstrap_is_another() -> None:
     df = moderate(100)
-    one, other = (df.prc.summary(**{**AGAIN, "seed": None})["standard_error"] for _ in range(2))
+    one, other = (
+        df.prc.summary(confidence=replace(AGAIN["confidence"], seed=None))["standard_error"]
+        for _ in range(2)
+    )
     assert not (one == other).any()
 
 
@@ -405,7 +408,8 @@ def test_bootstrap_and_analytic_errors_agree(how: str) -> None:
     options: dict[str, Any] = {"metrics": ["average_precision", "roc_auc"]}
     analytic = df.prc.summary([0.05, 0.5], confidence=0.9, **options)
     options |= {"weights": {"weight": "w"}, "clusters": {"cluster": "c"}, "rows": {}}[how]
-    found = df.prc.summary([0.05, 0.5], **options, **{**AGAIN, "n_resamples": 600})
+    drawn = replace(AGAIN["confidence"], resamples=600)
+    found = df.prc.summary([0.05, 0.5], confidence=drawn, **options)
     for kind, tolerance in (("value", 1e-12), ("standard_error", 0.12)):
         assert found[kind].to_list() == pytest.approx(analytic[kind].to_list(), rel=tolerance)
     for end in ("low", "high"):
@@ -487,20 +491,25 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"method": "jackknife"}, r'"analytic" or "bootstrap"; got \'jackknife\''),
-        ({"n_resamples": 1}, "n_resamples= is a whole number, at least 2; got 1"),
-        ({"n_resamples": True}, "got True"),
-        ({"n_resamples": 10.0}, "got 10.0"),
-        ({"seed": -1}, "seed= is a whole number, at least 0; got -1"),
-        ({"seed": 0.5}, "got 0.5"),
         ({"confidence": 0}, "between 0 and 1, such as 0.95; got 0"),
         ({"confidence": 95}, "got 95"),
         ({"confidence": float("nan")}, "got nan"),
         ({"confidence": "0.95"}, "got '0.95'"),
         ({"cluster": "c", "confidence": None}, "pass confidence="),
-        ({"cluster": "c", "method": "bootstrap", "confidence": None}, "pass confidence="),
-        ({"cluster": "d", "method": "bootstrap"}, "cluster= names the column 'd'"),
-        ({"cluster": "c", "method": "bootstrap", "counts": ("c", "c")}, "leave out cluster="),
+        ({"cluster": "d", **AGAIN}, "cluster= names the column 'd'"),
+        ({"cluster": "c", **AGAIN, "counts": ("c", "c")}, "leave out cluster="),
+        (
+            {"confidence": intervals(0.9, method="rectangle")},
+            r'summary\(\) has no intervals by method="rectangle"; pass "analytic" or "bootstrap"',
+        ),
+        (
+            {"confidence": intervals(0.9, rate="jeffreys")},
+            r'summary\(\) takes rate="wilson" only; got rate="jeffreys"; leave it out',
+        ),
+        (
+            {"confidence": intervals(0.9, simultaneous=True)},
+            r"summary\(\) has no simultaneous intervals; leave out simultaneous=",
+        ),
         ({"rates": ("label", "label"), "eta": 0.1}, "rates= holds no counts"),
         ({"counts": ("score", "score")}, "counts= holds floats; cast them to integers"),
         ({"by": pl.col("c").alias("low")}, "by= holds a column 'low'"),
@@ -509,6 +518,45 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
     with pytest.raises(PrcError, match=words):
         door.summary(**{"confidence": 0.9, **how})
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (
+            {"method": "jackknife"},
+            'method= is "analytic", "rectangle" or "bootstrap"; got \'jackknife\'',
+        ),
+        ({"method": "bootstrap", "resamples": 1}, "resamples= is a whole number, at least 2; got 1"),
+        ({"method": "bootstrap", "resamples": True}, "got True"),
+        ({"method": "bootstrap", "resamples": 10.0}, "got 10.0"),
+        ({"method": "bootstrap", "seed": -1}, "seed= is a whole number, at least 0; got -1"),
+        ({"method": "bootstrap", "seed": 0.5}, "got 0.5"),
+        ({"level": 0}, "level= takes a level between 0 and 1, .*; got 0"),
+        ({"level": 95}, "got 95"),
+        ({"level": None}, "got None"),
+        ({"rate": "wald"}, "rate= is \"wilson\", .*; got 'wald'"),
+        ({"simultaneous": 1}, "simultaneous= takes True or False; got 1"),
+        ({"seed": 1}, 'resamples= and seed= are for method="bootstrap"; pass that, or leave them out'),
+        ({"resamples": 9, "method": "rectangle"}, 'resamples= and seed= are for method="bootstrap"'),
+        ({"method": "bootstrap", "rate": "jeffreys"}, "takes neither rate= nor simultaneous="),
+        ({"method": "bootstrap", "simultaneous": True}, "takes neither rate= nor simultaneous="),
+        ({"simultaneous": True, "rate": "jeffreys"}, "rates of its own; leave out method= and rate="),
+        ({"simultaneous": True, "method": "rectangle"}, "rates of its own; leave out method= and rate="),
+    ],
+)
+def test_intervals_are_checked_where_they_are_made(how: dict[str, Any], words: str) -> None:
+    with pytest.raises(PrcError, match=words):
+        intervals(**how)
+
+
+def test_a_level_is_a_value_of_intervals() -> None:
+    assert intervals(0.9) == intervals(level=0.9, method="analytic", rate="wilson", simultaneous=False)
+    assert_same(DF.prc.summary(0.1, confidence=0.9), DF.prc.summary(0.1, confidence=intervals(0.9)))
+    assert (
+        repr(intervals(0.9, method="bootstrap", seed=1)) == "intervals(0.9, method='bootstrap', seed=1)"
+    )
+    assert hash(intervals(0.9)) == hash(intervals(0.9))
 
 
 BAD: dict[str, Callable[[pl.Expr], pl.Expr]] = {
@@ -546,7 +594,7 @@ def test_what_is_computed_by_default_has_an_interval() -> None:
     found = df.prc.summary(0.1, confidence=0.9)
     assert found["metric"].to_list() == ["average_precision", "roc_auc"]
     assert found["low"].null_count() == 0
-    drawn = df.prc.summary(0.1, confidence=0.9, method="bootstrap", n_resamples=9, seed=1)
+    drawn = df.prc.summary(0.1, confidence=intervals(0.9, method="bootstrap", resamples=9, seed=1))
     assert drawn["metric"].to_list() == ["average_precision", "pr_auc", "roc_auc"]
     points = pl.DataFrame({"tpr": [0.5, 0.9], "fpr": [0.1, 0.4]})
     of_points: Any = {"rates": ("tpr", "fpr"), "sizes": (40, 90)}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, prc, rate_interval, sample_size
+from polars_prcurve import PrcError, intervals, prc, rate_interval, sample_size
 from tests.support.comparing import assert_same
 from tests.support.oracle_errors import raise_end_of_recall
 from tests.support.profiles import examples
@@ -49,7 +49,7 @@ def log_width(hits: Any, sizes: Any, eta: float | None, method: Any, level: floa
 def solve(recall: float, fpr: float, eta: float | None, options: dict[str, Any]) -> tuple[int, int]:
     """Both sizes, by numbers."""
     delta, level, method, assurance = (
-        options[name] for name in ("delta", "confidence", "method", "assurance")
+        options[name] for name in ("delta", "level", "method", "assurance")
     )
     rates, z = (recall, fpr), NormalDist().inv_cdf(assurance)
     alone = [
@@ -99,13 +99,12 @@ AT_ONE: Any = {"threshold": 1, "counts": ("n_pos", "n_neg")}
 )
 def test_sizes(method: Any, tp: int, fp: int, eta: float | None, asked: tuple[float, float]) -> None:
     delta, assurance = asked
-    options = {"delta": delta, "confidence": 0.9, "method": method, "assurance": assurance}
-    found = one_point(tp, 40, fp, 400).prc.sample_size(eta=eta, **options, **AT_ONE)
+    how: Any = {"delta": delta, "assurance": assurance, "confidence": intervals(0.9, rate=method)}
+    options = {"delta": delta, "level": 0.9, "method": method, "assurance": assurance}
+    found = one_point(tp, 40, fp, 400).prc.sample_size(eta=eta, **how, **AT_ONE)
     assert found.select("n_pos", "n_neg").row(0) == (40, 400)
     for relative in [False] if eta is None else [False, True]:
-        found = one_point(tp, 40, fp, 400).prc.sample_size(
-            eta=eta, relative=relative, **options, **AT_ONE
-        )
+        found = one_point(tp, 40, fp, 400).prc.sample_size(eta=eta, relative=relative, **how, **AT_ONE)
         expected = solve(tp / 40, fp / 400, eta, {**options, "relative": relative})
         # One more or less where a size is within rounding of a whole number.
         assert found.select("n_pos_needed", "n_neg_needed").row(0) == pytest.approx(
@@ -207,23 +206,23 @@ def test_tables_of_sizes(method: Any) -> None:
     df = pl.concat([df, nothing])
     targets: Any = {"recall": [0.5, 0.8], "fpr": 0.1, "threshold": 99.0, "by": "g"}
     points = df.prc.operating_points([None, 0.01], **targets)
-    found = df.prc.sample_size(0.2, eta=[None, 0.01], confidence=0.9, method=method, **targets)
+    found = df.prc.sample_size(0.2, eta=[None, 0.01], confidence=intervals(0.9, rate=method), **targets)
     same = ["g", "eta", "criterion", "target", "threshold", "recall", "fpr"]
     assert found.columns == [*same, "n_pos", "n_neg", "n_pos_needed", "n_neg_needed"]
     assert_same(found.select(same), points.select(same))
-    of_all = df.prc.sample_size(0.2, confidence=0.9, method=method, **targets)
+    of_all = df.prc.sample_size(0.2, confidence=intervals(0.9, rate=method), **targets)
     assert of_all.columns == [name for name in found.columns if name != "eta"]
     frame = pl.DataFrame({"eta": [0.01], "site": ["north"]})
-    carried = df.prc.sample_size(0.2, eta=frame, confidence=0.9, method=method, **targets)
+    carried = df.prc.sample_size(0.2, eta=frame, confidence=intervals(0.9, rate=method), **targets)
     assert carried["site"].unique().to_list() == ["north"]
     at_eta = found.filter(pl.col("eta") == 0.01)
     assert_same(carried.drop("site"), at_eta)
     lazy = prc(df.lazy())
     if method in ("jeffreys", "clopper_pearson"):
         with pytest.raises(PrcError, match="needs a DataFrame"):
-            lazy.sample_size(0.2, method=method, **targets)
+            lazy.sample_size(0.2, **targets, confidence=intervals(0.95, rate=method))
         return
-    query = lazy.sample_size(0.2, eta=[None, 0.01], confidence=0.9, method=method, **targets)
+    query = lazy.sample_size(0.2, eta=[None, 0.01], confidence=intervals(0.9, rate=method), **targets)
     for engine in ("streaming", "in-memory"):
         assert_same(query.collect(engine=engine), found)
 
@@ -234,7 +233,15 @@ def test_tables_of_sizes(method: Any) -> None:
         ({"assurance": 0.4}, "assurance= takes a share of test sets from 0.5 to below 1"),
         ({"assurance": 1}, "assurance= takes a share"),
         ({"delta": 1}, "delta= takes a width"),
-        ({"method": "wald"}, 'is "wilson", "clopper_pearson", "jeffreys"'),
+        (
+            {"confidence": intervals(0.9, method="bootstrap")},
+            r'sample_size\(\) has no intervals by method="bootstrap"; pass "analytic"',
+        ),
+        (
+            {"confidence": intervals(0.9, simultaneous=True)},
+            r"sample_size\(\) has no simultaneous intervals; leave out simultaneous=",
+        ),
+        ({"confidence": None}, r"sample_size\(\) needs confidence=, a level such as 0.95"),
         ({"eta": 1.5}, "eta"),
     ],
 )

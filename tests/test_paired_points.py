@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, intervals, metrics, prc
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
 
+DRAWN = intervals(0.95, method="bootstrap", resamples=9, seed=1)
 BENEFIT = metrics.net_benefit(0.2)
 LINEAR: Any = [BENEFIT, "recall", "fpr"]
 CURVED: Any = ["precision", "npv", "f1", "mcc", "lift"]
@@ -63,7 +64,7 @@ def expected(rows: list[tuple[int, int, bool]], cuts: tuple[float, float], weigh
 def test_by_definition(drawn: list[tuple[int, int, bool]], cut: int, eta: float) -> None:
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"eta": eta, "threshold": cut}
-    found = df.prc.compare(["a", "b"], metrics=LINEAR, confidence=0.9, **asked)
+    found = df.prc.compare(score=["a", "b"], metrics=LINEAR, confidence=0.9, **asked)
     points = [df.prc.operating_points(score=name, metrics=LINEAR, **asked) for name in "ab"]
     z = NormalDist().inv_cdf(0.95)
     odds = 0.2 / 0.8
@@ -102,6 +103,12 @@ def expected_correlation(
     errors: list[list[float]] = [[], []]
     for positive in (True, False):
         flags = [(a >= cuts[0], b >= cuts[1], w) for a, b, label, w in rows if label == positive]
+        if not flags:  # a rate that is not known moves no metric that is
+            agreement.append(0.0)
+            for of_model, error in zip(rates, errors, strict=True):
+                of_model.append(0.5)
+                error.append(0.0)
+            continue
         total = sum(w for *_, w in flags)
         unit = total / sum(w * w for *_, w in flags)  # what a weight of 1 counts as
         n = total * unit + 1
@@ -143,7 +150,7 @@ def test_curved_metrics_by_definition(
         asked |= {"weight": "w", "metrics": [*CURVED, "recall", "fpr"]}
     else:
         drawn = [(*row[:3], 1) for row in drawn]
-    found = df.prc.compare(["a", "b"], **asked)
+    found = df.prc.compare(score=["a", "b"], **asked)
     points = [df.prc.operating_points(score=name, **asked) for name in "ab"]
     for row in found.to_dicts():
         name = row["metric"]
@@ -184,9 +191,9 @@ def test_every_door_gives_the_same(target: Any) -> None:
     df = two_models()
     both = [*LINEAR, *CURVED]
     asked: Any = {"eta": [0.3, 0.1], "metrics": both, "by": "g", "adjust": "holm", **target}
-    wide = df.prc.compare(["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], **asked)
     assert wide.height == 3 * 2 * len(both)
-    alone = pl.concat([df.prc.compare(["a", "b"], **asked | {"metrics": one}) for one in both])
+    alone = pl.concat([df.prc.compare(score=["a", "b"], **asked | {"metrics": one}) for one in both])
     keys = ["g", "eta", "metric"]
     assert_same(alone.sort(keys), wide.sort(keys))
     compare_long(df, asked, wide)
@@ -196,7 +203,7 @@ def test_every_door_gives_the_same(target: Any) -> None:
 def test_every_engine_gives_the_same_of_weights(target: Any) -> None:
     df = two_models().with_columns(w=(pl.col("row") % 5 + 1) / 7)
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], "by": "g", "weight": "w", **target}
-    wide = df.prc.compare(["a", "b"], **asked)
+    wide = df.prc.compare(score=["a", "b"], **asked)
     assert wide["low"].null_count() == 0
     compare_long(df, asked, wide)
 
@@ -205,10 +212,10 @@ def test_every_engine_gives_the_same_of_weights(target: Any) -> None:
 def test_one_weight_for_all_is_no_weight(target: Any) -> None:
     df = two_models().with_columns(light=pl.lit(0.01), heavy=pl.lit(1000))
     asked: Any = {"eta": [0.3, 0.1], "metrics": [*LINEAR, *CURVED], **target}
-    plain = df.prc.compare(["a", "b"], **asked)
+    plain = df.prc.compare(score=["a", "b"], **asked)
     assert plain["reliable"].any()
     for weight in ("light", "heavy"):
-        assert_nearly(df.prc.compare(["a", "b"], weight=weight, **asked), plain)
+        assert_nearly(df.prc.compare(score=["a", "b"], weight=weight, **asked), plain)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -239,16 +246,16 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{"cluster": "row"}, {"method": "bootstrap"}])
+@pytest.mark.parametrize("options", [{"cluster": "row"}, {"confidence": DRAWN}])
 def test_precision_at_a_recall_leads_to_the_curve_metric(options: dict[str, Any]) -> None:
     df = two_models(60).with_columns(w=pl.lit(2))
     asked: dict[str, Any] = {"eta": 0.1, "recall": 0.8, "metrics": "precision", **options}
     said = r'leave out recall=, and ask for metrics.precision_at_recall\(0.8\) with method="bootstrap"'
     with pytest.raises(PrcError, match=said) as raised:
-        df.prc.compare(["a", "b"], **asked)
+        df.prc.compare(score=["a", "b"], **asked)
     assert "id=" not in str(raised.value)
-    instead = {**options, "metrics": metrics.precision_at_recall(0.8), "method": "bootstrap"}
-    found = df.prc.compare(["a", "b"], eta=0.1, n_resamples=9, seed=1, **instead)
+    instead = {**options, "metrics": metrics.precision_at_recall(0.8), "confidence": DRAWN}
+    found = df.prc.compare(0.1, score=["a", "b"], **instead)
     assert found["low"].null_count() == 0
 
 
@@ -257,12 +264,12 @@ def test_what_is_refused() -> None:
     at: Any = {"eta": 0.1, "threshold": 1.0}
     refused: list[tuple[dict[str, Any], str]] = [
         ({"metrics": BENEFIT, "cluster": "g"}, "count discordant examples; leave out cluster="),
-        ({"metrics": BENEFIT, "method": "bootstrap"}, "has no bootstrap; leave out method="),
+        ({"metrics": BENEFIT, "confidence": DRAWN}, "has no bootstrap; leave out method="),
     ]
     for door in (prc(df), prc(df.lazy())):
         for options, sentence in refused:
             with pytest.raises(PrcError, match=sentence):
-                door.compare(["a", "b"], **at, **options)
+                door.compare(score=["a", "b"], **at, **options)
     long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value", "metrics": BENEFIT, **at}
     with pytest.raises(PrcError, match="1 examples have missing or repeated rows"):
@@ -284,7 +291,7 @@ def test_a_difference_is_reliable_by_the_product_of_what_either_model_flags_alon
     rows = [(1, 0)] * a_alone + [(0, 1)] * b_alone + [(1, 1)] * (n - a_alone - b_alone)
     df = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     df = pl.concat([df.with_columns(label=True), df.with_columns(label=False)])
-    found = df.prc.compare(["a", "b"], 0.1, threshold=1, metrics=LINEAR)
+    found = df.prc.compare(0.1, score=["a", "b"], threshold=1, metrics=LINEAR)
     assert found["reliable"].to_list() == [reliable] * 3
 
 
@@ -304,7 +311,9 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
     )
     assert df.height
     chance = {i: chances[0][a] * chances[1][b] for i, (a, b) in enumerate(numbers)}
-    found = df.prc.compare(["a", "b"], 0.1, threshold=1, metrics="recall", by="set", confidence=0.95)
+    found = df.prc.compare(
+        0.1, score=["a", "b"], threshold=1, metrics="recall", by="set", confidence=0.95
+    )
     marked = held = 0.0
     for row in found.to_dicts():
         a, b = numbers[row["set"]]
@@ -320,7 +329,7 @@ def test_samples_that_are_marked_hold_the_truth(of_a: float, of_b: float) -> Non
 def test_thresholds_of_each_prevalence_are_compared_there() -> None:
     df = two_models(600)
     frame = pl.DataFrame({"eta": [0.3, 0.01], "threshold": [0.5, 1.5]})
-    asked: Any = {"scores": ["a", "b"], "metrics": ["recall", "precision"]}
+    asked: Any = {"score": ["a", "b"], "metrics": ["recall", "precision"]}
     both = df.prc.compare(eta=[0.3, 0.01], threshold=frame, **asked)
     alone = [df.prc.compare(eta=eta, threshold=at, **asked) for eta, at in frame.rows()]
     assert_same(both.sort("eta", "metric"), pl.concat(alone).sort("eta", "metric"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, prc
+from polars_prcurve import PrcError, intervals, prc
 from polars_prcurve.namespace.frame import DataFramePrc
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -66,9 +66,9 @@ def test_drop_leaves_out_whole_examples(rows: dict[str, list[int]], grouped: boo
     wide = with_holes(rows)
     complete = wide.drop_nulls([*MODELS, "label", "w"])
     how: dict[str, Any] = {"eta": [0.1, 0.4], "weight": "w", "by": "market" if grouped else None}
-    expected = prc(complete).compare(MODELS, **how)
+    expected = prc(complete).compare(score=MODELS, **how)
     pair = {"model": "model", "id": ID[1:] if grouped else ID, "missing": "drop"}
-    assert_same(prc(wide).compare(MODELS, missing="drop", **how), expected)
+    assert_same(prc(wide).compare(score=MODELS, missing="drop", **how), expected)
     long = to_long(wide)
     assert_same(named_alike(prc(long).compare(**pair, **how)), expected)
     for engine in ("streaming", "in-memory"):
@@ -105,7 +105,7 @@ def test_a_missing_id_drops_its_rows() -> None:
         prc(long).compare(model="model", id=ID, eta=0.1)
     found = prc(long).compare(model="model", id=ID, eta=0.1, missing="drop")
     rest = WIDE.filter(pl.col("patient") != 2.0)
-    assert_same(named_alike(found), prc(rest).compare(MODELS, eta=0.1))
+    assert_same(named_alike(found), prc(rest).compare(0.1, score=MODELS))
 
 
 IDS: list[Any] = [
@@ -119,13 +119,11 @@ IDS: list[Any] = [
 
 @pytest.mark.parametrize("id", IDS, ids=["names", "turned", "expressions", "a struct", "mixed"])
 @pytest.mark.parametrize("method", ["analytic", pytest.param("bootstrap", marks=pytest.mark.slow)])
-def test_several_columns_tell_examples_apart(id: Any, method: str) -> None:
+def test_several_columns_tell_examples_apart(id: Any, method: Any) -> None:
     """Names, expressions, or one struct of them: the examples are the same."""
     wide = WIDE
-    how: dict[str, Any] = {
-        "eta": [0.1, 0.4],
-        **({**BOOTSTRAP, "n_resamples": 600} if method == "bootstrap" else {}),
-    }
+    drawn: Any = {"resamples": 600, "seed": 1} if method == "bootstrap" else {}
+    how: dict[str, Any] = {"eta": [0.1, 0.4], "confidence": intervals(0.95, method=method, **drawn)}
     numbered = prc(to_long(wide.with_row_index("row"))).compare(model="model", id="row", **how)
     found = prc(to_long(wide)).compare(model="model", id=id, **how)
     if method == "bootstrap":  # draws depend on the order of examples
@@ -133,7 +131,8 @@ def test_several_columns_tell_examples_apart(id: Any, method: str) -> None:
         assert (found["standard_error"] / numbered["standard_error"]).is_between(0.75, 1.33).all()
     else:
         assert_same(found, numbered)
-    ranks = prc(to_long(wide)).ranking(confidence=0.9, id=id, **how)
+    how["confidence"] = intervals(0.9, method=method, **drawn)
+    ranks = prc(to_long(wide)).ranking(id=id, **how)
     assert ranks.height == 6
     assert (
         wide.prc.unpivot_scores(MODELS).prc.plot.ranking(0.1, id=id, confidence=0.9).to_dict()["title"]
@@ -141,7 +140,7 @@ def test_several_columns_tell_examples_apart(id: Any, method: str) -> None:
 
 
 def test_an_empty_id_is_none() -> None:
-    with pytest.raises(PrcError, match="model= and id= of a long table"):
+    with pytest.raises(PrcError, match="id= of a long table"):
         prc(to_long(WIDE)).compare(model="model", id=[])
 
 
@@ -149,7 +148,7 @@ def test_an_empty_id_is_none() -> None:
 
 Call = Callable[[Any], Any]
 SLOW: dict[str, Call] = {
-    "compare wide": lambda p: p.compare(MODELS, eta=0.1, by="g"),
+    "compare wide": lambda p: p.compare(0.1, score=MODELS, by="g"),
     "compare long": lambda p: p.compare(model="model", id=ID, eta=0.1),
     "compare, bootstrap": lambda p: p.compare(model="model", id=ID, eta=0.1, **BOOTSTRAP),
     "ranking": lambda p: p.ranking(0.1, confidence=0.9),

@@ -129,7 +129,7 @@ ONE_GROUP: dict[str, Callable[[Any], Any]] = {
     ),
     "bands, clustered": lambda prc: prc.curve([0.01, None], confidence=0.9, cluster="c"),
     "models at a target": lambda prc: prc.compare(
-        ["score", "b"], [0.01, 0.2], recall=0.5, metrics="precision"
+        [0.01, 0.2], score=["score", "b"], recall=0.5, metrics="precision"
     ),
 }
 

@@ -18,11 +18,12 @@ from polars_prcurve import (
     eta_from_ratio,
     eta_from_sample,
     eta_grid,
+    field,
     prc,
     ratio_from_eta,
     scorer,
 )
-from polars_prcurve.cli.option_values import parse_etas
+from polars_prcurve.cli.option_values import read_eta, split_etas
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.prevalence.eta_values import check_eta
 from tests.support.profiles import examples
@@ -169,7 +170,7 @@ def test_texts_of_prevalences_are_read_at_every_door(text: str, eta: float) -> N
     assert prc(frame).summary(text)["eta"].to_list()[0] == eta
     assert prc(frame).summary([text, 0.75], metrics="roc_auc")["eta"].to_list() == [eta, 0.75]
     assert scorer("pr_auc", eta=text) == scorer("pr_auc", eta=eta)
-    assert parse_etas([text]) == [eta]
+    assert read_eta(text) == eta
 
 
 def test_what_charts_and_reports_say_of_a_prevalence_can_be_asked_for() -> None:
@@ -220,7 +221,7 @@ def test_a_share_is_no_ratio() -> None:
     ],
 )
 def test_commas_part_prevalences_and_thousands(words: list[str], etas: list[float | None]) -> None:
-    assert parse_etas(words) == etas
+    assert [read_eta(word) for word in split_etas(words)] == etas
 
 
 @pytest.mark.parametrize(
@@ -232,15 +233,18 @@ def test_a_table_of_another_library_is_a_frame_of_prevalences(
     frame = pl.DataFrame({"market": ["de", "fr", None], "eta": [0.1, 0.2, 0.3]})
     at = pl.DataFrame({"market": ["de", "fr", None], "threshold": [0.4, 0.5, 0.6]})
     sample = pl.DataFrame({"market": ["de", "fr", None], "k": [1, 2, 3], "n": [10, 10, 10]})
-    field, of_df = frame.with_columns(share=1), prc(DF)
+    shares, of_df = frame.with_columns(share=1), prc(DF)
     assert_frame_equal(of_df.curve(other(frame), by="market"), of_df.curve(frame, by="market"))
     asked: Any = {"by": "market", "threshold": other(at)}
     expected = of_df.operating_points(0.1, by="market", threshold=at)
     assert_frame_equal(of_df.operating_points(0.1, **asked), expected)
     assert_frame_equal(eta_from_sample(other(sample)), eta_from_sample(sample))
-    found = of_df.summary(other(field), within="market", metrics="roc_auc")
-    assert_frame_equal(found, of_df.summary(field, within="market", metrics="roc_auc"))
-    assert_frame_equal(of_df.reweight("market", other(field)), of_df.reweight("market", field))
+    found = of_df.summary(field(other(shares), parts="market"), metrics="roc_auc")
+    assert_frame_equal(found, of_df.summary(field(shares, parts="market"), metrics="roc_auc"))
+    assert_frame_equal(
+        of_df.reweight(field(other(shares), parts="market")),
+        of_df.reweight(field(shares, parts="market")),
+    )
 
 
 @examples(100)

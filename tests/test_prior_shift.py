@@ -17,7 +17,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, estimate_prevalence, prc, shift_prior
+from polars_prcurve import PrcError, prc, shift_prior
+from polars_prcurve.prevalence import estimate
 from tests.support.profiles import examples
 from tests.support.strategies import GROUP_KEYS, Table, tables
 
@@ -339,6 +340,13 @@ def by_likelihood(ps: list[float], eta_train: float) -> float:
     return low
 
 
+def estimate_in(most: int, frame: Any, *args: Any, **how: Any) -> pl.DataFrame:
+    """The estimate of EM that stops after so many steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(estimate, "_MAX_ITERATIONS", most)
+        return prc(frame).estimate_prevalence(*args, **how)
+
+
 def random_groups(n: int, seed: int) -> list[list[float]]:
     """Small and large groups, with ties, some of one kind only."""
     rng = np.random.default_rng(seed)
@@ -353,11 +361,14 @@ def random_groups(n: int, seed: int) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("eta_train", [0.5, 0.1, 0.9])
-def test_em_against_plain_python_and_the_likelihood(eta_train: float) -> None:
+def test_em_against_plain_python_and_the_likelihood(
+    eta_train: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "_MAX_ITERATIONS", 2_000)
     groups = random_groups(120, seed=int(100 * eta_train))
     frame = pl.DataFrame({"g": range(len(groups)), "score": groups}).explode("score")
     frame = frame.sample(fraction=1, shuffle=True, seed=1)
-    found = frame.prc.estimate_prevalence(eta_train, by="g", max_iterations=2_000)
+    found = frame.prc.estimate_prevalence(eta_train, by="g")
     assert found["g"].to_list() == list(range(len(groups)))
     inside = 0
     for ps, (_, eta, n, _, iterations, converged) in zip(groups, found.iter_rows(), strict=True):
@@ -386,14 +397,14 @@ def test_groups_of_any_kind_each_like_alone(data: st.DataObject, eta_train: floa
         pl.Series(name, [key[place] for key in keys], dtype=dtypes[name])
         for place, name in enumerate(names)
     )
-    found = frame.prc.estimate_prevalence(eta_train, by=names, max_iterations=50)
+    found = estimate_in(50, frame, eta_train, by=names)
     counts = frame.prc.counts(by=names, label=pl.lit(True)).select(*names, "n_pos")
     if names:
         groups = counts.group_by(names, maintain_order=True).agg(pl.col("n_pos").sum().alias("n"))
         assert_frame_equal(found.select(*names, "n"), groups)
         assert found["n"].sum() == n
     parts = frame.partition_by(names, maintain_order=True) if names and n else [frame]
-    alone = [part.prc.estimate_prevalence(eta_train, by=names, max_iterations=50) for part in parts]
+    alone = [estimate_in(50, part, eta_train, by=names) for part in parts]
     assert_frame_equal(pl.concat(alone).sort(names) if names else alone[0], found, check_exact=True)
 
 
@@ -402,21 +413,16 @@ def test_groups_of_any_kind_each_like_alone(data: st.DataObject, eta_train: floa
 def test_the_order_of_rows_and_the_door_change_no_bit(ps: list[float], random: Any) -> None:
     frame = pl.DataFrame({"score": ps, "g": [len(str(p)) % 3 for p in ps]})
     shuffled = frame[random.sample(range(len(ps)), len(ps))]
-    expected = frame.prc.estimate_prevalence(0.3, by="g", max_iterations=200)
-    for other in (shuffled, shuffled.lazy()):
-        found = other.prc.estimate_prevalence(0.3, by="g", max_iterations=200)
+    expected = estimate_in(200, frame, 0.3, by="g")
+    for other in (shuffled, shuffled.lazy(), frame.to_arrow()):
+        found = estimate_in(200, other, 0.3, by="g")
         assert isinstance(found, pl.DataFrame)
         assert_frame_equal(found, expected, check_exact=True)
-        of_function = estimate_prevalence(other, "score", 0.3, "g", max_iterations=200)
-        assert_frame_equal(of_function, expected, check_exact=True)
-    assert_frame_equal(
-        estimate_prevalence(frame.to_arrow(), "score", 0.3, by="g", max_iterations=200), expected
-    )
 
 
 def test_many_rows_round_no_worse_than_few() -> None:
     ps = np.random.default_rng(0).beta(1, 3, 200_000)
-    found = pl.DataFrame({"score": ps}).prc.estimate_prevalence(0.25, max_iterations=3)
+    found = estimate_in(3, pl.DataFrame({"score": ps}), 0.25)
     eta = 0.25
     for _ in range(3):
         eta = math.fsum(shift_prior(ps, 0.25, eta)) / len(ps)  # type: ignore[arg-type]
@@ -446,15 +452,17 @@ def test_one_row_goes_to_the_end_that_it_favours() -> None:
     assert found["converged"].all()
 
 
-def test_a_slow_group_stops_and_says_so() -> None:
+def test_a_slow_group_stops_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"score": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
-    found = frame.prc.estimate_prevalence(0.5, max_iterations=3)
+    found = estimate_in(3, frame, 0.5)
     assert found["converged"].to_list() == [False]
     assert found["iterations"].to_list() == [3]
     assert found["eta"].item() == pytest.approx(by_em(frame["score"].to_list(), 0.5, 0, 3)[0], rel=1e-14)
-    rough = frame.prc.estimate_prevalence(0.5, tolerance=1e-3)
+    fine = frame.prc.estimate_prevalence(0.5)
+    monkeypatch.setattr(estimate, "_TOLERANCE", 1e-3)
+    rough = frame.prc.estimate_prevalence(0.5)
     assert rough["converged"].item()
-    assert rough["iterations"].item() < frame.prc.estimate_prevalence(0.5)["iterations"].item()
+    assert rough["iterations"].item() < fine["iterations"].item()
 
 
 def test_columns_order_and_the_empty_table() -> None:

@@ -165,10 +165,10 @@ def test_weights_of_any_magnitude(table: Table) -> None:
 
 @examples()
 @given(tables())
-def test_drop_intermediate(table: Table) -> None:
-    found = prc(table.frame).sweep(drop_intermediate=True, **table.package)
+def test_rows_at_corners(table: Table) -> None:
+    found = prc(table.frame).sweep(thresholds="corners", **table.package)
     assert_dtypes(found, table)
-    assert_holds(found, oracle.sweep(table.rows, drop_intermediate=True, **table.oracle), table, SWEEP)
+    assert_holds(found, oracle.sweep(table.rows, thresholds="corners", **table.oracle), table, SWEEP)
 
 
 @examples()
@@ -190,11 +190,11 @@ def test_listed_thresholds(data: st.DataObject) -> None:
 
 
 @examples(200)
-@given(tables(weights=MODERATE), etas, some_metrics, st.booleans())
-def test_curve(table: Table, eta: list[float | None], asked: list[Any], drop: bool) -> None:
-    found = prc(table.frame).curve(eta, metrics=asked, drop_intermediate=drop, **table.package)
+@given(tables(weights=MODERATE), etas, some_metrics, st.sampled_from([None, "corners"]))
+def test_curve(table: Table, eta: list[float | None], asked: list[Any], rows_at: Any) -> None:
+    found = prc(table.frame).curve(eta, metrics=asked, thresholds=rows_at, **table.package)
     names = [metric.name for metric in asked]
-    rows = oracle.curve(table.rows, eta, names, drop_intermediate=drop, **table.oracle)
+    rows = oracle.curve(table.rows, eta, names, thresholds=rows_at, **table.oracle)
     assert_dtypes(found, table)
     extra = [name for name in names if name not in SWEEP]
     assert_holds(found, rows, table, ["eta", *SWEEP, *extra])
@@ -298,7 +298,7 @@ def test_each_way_to_run_it(table: Table, what: str) -> None:
     method, options = {
         "counts": ("counts", {}),
         "sweep": ("sweep", {}),
-        "thinned": ("sweep", {"drop_intermediate": True}),
+        "thinned": ("sweep", {"thresholds": "corners"}),
         "steps": ("sweep", {"thresholds": 3}),
         "curve": (
             "curve",
@@ -534,8 +534,8 @@ def test_dropped_rows_carry_no_area(table: Table) -> None:
     """Step AP at every prevalence and the ROC area are those of all rows, exactly."""
     arguments = {"by": table.by or None, "label": table.positive, "weight": table.weight}
     full, thin = (
-        split(prc(table.frame).sweep(drop_intermediate=drop, **arguments), table)
-        for drop in (False, True)
+        split(prc(table.frame).sweep(thresholds=rows_at, **arguments), table)
+        for rows_at in (None, "corners")
     )
     assert full.keys() == thin.keys()
     for place, kept in thin.items():
@@ -823,7 +823,7 @@ def test_empty_tables(by: str | None, weight: str | None) -> None:
     for method, options in (
         ("counts", {}),
         ("sweep", {}),
-        ("sweep", {"drop_intermediate": True}),
+        ("sweep", {"thresholds": "corners"}),
         ("sweep", {"thresholds": 4}),
         ("sweep", {"thresholds": [0.5]}),
         ("curve", {}),
@@ -938,7 +938,7 @@ def test_scores_that_repeat_are_aggregated_first_with_the_same_result(
         score=(pl.int_range(n) * 7919 % 1009) / 8 - 20,
         label=pl.int_range(n) * 31 % 10 < 3,
     ).with_columns(score=pl.when(pl.col("score") == 0).then(-pl.col("score")).otherwise("score"))
-    for how in ({}, {"thresholds": [0.0, 0.3]}, {"drop_intermediate": True}):
+    for how in ({}, {"thresholds": [0.0, 0.3]}, {"thresholds": "corners"}):
         eager = prc(df).sweep(by=key, missing=missing, **how)
         assert_frame_equal(eager, prc(df.lazy()).sweep(by=key, missing=missing, **how).collect())
     assert_frame_equal(prc(df).counts(by=key), prc(df.lazy()).counts(by=key).collect())

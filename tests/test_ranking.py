@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics
+from polars_prcurve import PrcError, intervals, metrics
 from tests.support.comparing import assert_same
 from tests.support.models import KINDS, Models, draw_examples, models
 from tests.support.profiles import examples
@@ -290,7 +290,8 @@ def test_reliable_where_the_intervals_of_both_are() -> None:
 def test_less_is_better_where_it_is_minimized() -> None:
     loss = metrics.best(metrics.point("loss", lambda tp, fn, fp, tn: fn + fp, direction="minimize"))
     gain = metrics.best(metrics.point("gain", lambda tp, fn, fp, tn: -fn - fp))
-    how: dict[str, Any] = {"confidence": 0.9, "method": "bootstrap", "n_resamples": 50, "seed": 1}
+    drawn = intervals(0.9, method="bootstrap", resamples=50, seed=1)
+    how: dict[str, Any] = {"confidence": drawn}
     for id in (None, "id"):
         of_loss = DF.prc.ranking(0.3, metric=loss, id=id, **how)
         of_gain = DF.prc.ranking(0.3, metric=gain, id=id, **how)
@@ -359,19 +360,18 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at most one target .*; got 2"),
         ({"fpr": 0.1}, "average_precision is of a whole curve; leave out fpr="),
         (
-            {"metric": "f1", "fpr": 0.1, "confidence": 0.9, "method": "bootstrap"},
+            {"metric": "f1", "fpr": 0.1, "confidence": intervals(0.9, method="bootstrap")},
             "f1 at a target has no bootstrap",
         ),
-        ({"id": "id"}, "id= pairs the examples of models; pass confidence="),
-        ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "pass confidence=, and labels"),
-        ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "pass confidence=, and labels"),
+        ({"id": "id"}, "id= has no effect without confidence= and labels; pass them, or leave it out"),
+        ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "without confidence= and labels"),
+        ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "without confidence= and labels"),
         (
             {"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1},
             "rates= holds points, .* For areas pass coarse=True",
         ),
         ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
         ({"model": "modl"}, "model= names the column 'modl'"),
-        ({"by": "model"}, "by= holds a column 'model'"),
         ({"confidence": 95}, "between 0 and 1"),
         ({"eta": 1.5}, r"must lie in \[0, 1\]"),
     ],
@@ -380,6 +380,11 @@ def test_arguments(how: dict[str, Any], words: str) -> None:
     for door in (DF.prc, DF.lazy().prc):
         with pytest.raises(PrcError, match=words):
             door.ranking(**how)
+
+
+def test_a_column_of_models_that_is_also_a_group_counts_once() -> None:
+    for more in ({}, {"model": "model"}):
+        assert_same(DF.prc.ranking(0.1, by=["model", "g"], **more), DF.prc.ranking(0.1, by="g"))
 
 
 @pytest.mark.parametrize("metric", ["precision", "fpr", "net_benefit(0.1)"])
@@ -448,12 +453,10 @@ def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -
         )
         for name, k in shifts.items()
     )
-    how: dict[str, Any] = {"method": "bootstrap", "n_resamples": 99, "seed": 1}
-    how = how if not isinstance(metric, str) else {}
-    if not paired:
-        how = {}
+    drawn = intervals(0.95, method="bootstrap", resamples=99, seed=1)
+    confidence = drawn if paired and not isinstance(metric, str) else 0.95
     found = df.prc.ranking(
-        [0.05, 0.5], model="m", metric=metric, confidence=0.95, id="id" if paired else None, **how
+        [0.05, 0.5], model="m", metric=metric, confidence=confidence, id="id" if paired else None
     )
     of = dict.fromkeys(shifts, True)
     if isinstance(metric, str):

@@ -25,10 +25,10 @@ import pytest
 from polars_prcurve import (
     PrcError,
     crossing,
-    estimate_prevalence,
     eta_for_f_beta,
     eta_for_precision,
     eta_from_ratio,
+    intervals,
     max_width,
     metrics,
     prc,
@@ -42,6 +42,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.comparison import roots
+from polars_prcurve.prevalence import estimate
 from polars_prcurve.uncertainty import bootstrap
 from polars_prcurve.uncertainty.resampling import CellSample
 from polars_prcurve.uncertainty.subsampling import subsampled_precision
@@ -695,7 +696,8 @@ def saerens_em(case: Case) -> None:
     table = pl.DataFrame({"p": case["inputs"]["p"]})
     for name, value in case["expected"].items():
         steps = 10_000 if name == "eta_hat" else int(name.split("_")[2])
-        found = estimate_prevalence(table, "p", case["inputs"]["eta_train"], max_iterations=steps)
+        with mock.patch.object(estimate, "_MAX_ITERATIONS", steps):
+            found = prc(table).estimate_prevalence(case["inputs"]["eta_train"], score="p")
         assert_close(case, found["eta"], [value])
         assert found["converged"].item() == (name == "eta_hat")
 
@@ -742,8 +744,9 @@ def precision_from_counts(case: Case) -> None:
         band = precision_interval(tp / n_pos, fp / n_neg, eta, **ends)
         assert_close(case, band, [expected["lb"], expected["ub"]])
         # In a table each rate's interval is of the square root of the level asked for.
-        options = {"confidence": level**2, "interval": method, "band": "rectangle"}
-        point = prc(table).operating_points(eta, threshold=1, counts=("n_pos", "n_neg"), **options)
+        confidence = intervals(level**2, rate=method, method="rectangle")
+        counted = prc(table, counts=("n_pos", "n_neg"))
+        point = counted.operating_points(eta, threshold=1, confidence=confidence)
         found = point.select("precision_low", "precision_high").row(0)
         assert_close(case, found, [expected["lb"], expected["ub"]])
 
@@ -793,7 +796,7 @@ def delong(case: Case) -> None:
         own = prc(frame).summary(metrics="roc_auc", score=name, confidence=0.95).row(0, named=True)
         assert_close(case, [own["value"]], [auc])
         assert_close(case, [own["standard_error"] ** 2], [variances[names.index(name)]])
-    found = prc(frame).compare(names, metrics="roc_auc").row(0, named=True)
+    found = prc(frame).compare(score=names, metrics="roc_auc").row(0, named=True)
     variance = cov[0][0] + cov[1][1] - 2 * cov[0][1]
     assert_close(case, [found["standard_error"] ** 2], [variance])
     z_and_p = [found["difference"] / found["standard_error"], found["p_value"]]
@@ -821,7 +824,7 @@ def ap_paired_difference(case: Case) -> None:
     long = prc(frame).unpivot_scores(["score_a", "score_b"], name="model", score="score")
     areas = prc(long).summary(eta, metrics="average_precision", by="model")["value"]
     assert_close(case, areas, [expected["ap_a"], expected["ap_b"]])
-    found = prc(frame).compare(["score_a", "score_b"], eta=eta, metrics="average_precision")
+    found = prc(frame).compare(eta, score=["score_a", "score_b"], metrics="average_precision")
     difference, error = found.select("difference", "standard_error").row(0)
     keys = ("difference", "se", "variance")
     assert_close(case, [difference, error, error**2], [expected[key] for key in keys])
@@ -845,9 +848,8 @@ def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np
     with warnings.catch_warnings(), mock.patch.object(bootstrap, "_correct_percentiles", spy):
         warnings.simplefilter("ignore")  # of replicates without a positive
         with mock.patch.object(CellSample, "draw", draw if drawn is None else given):
-            prc(frame).summary(
-                eta, metrics=asked, confidence=0.95, method="bootstrap", n_resamples=n, seed=0
-            )
+            confidence = intervals(0.95, method="bootstrap", resamples=n, seed=0)
+            prc(frame).summary(eta, metrics=asked, confidence=confidence)
     [values] = seen
     return values
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import polars_prcurve
 from polars_prcurve import charts, metrics
-from polars_prcurve.cli.commands import build_parser
+from polars_prcurve.binding.words import TABLE_WORDS, USES
+from polars_prcurve.cli.commands import build_parser, list_parameters
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.metric import DECLARED
 from polars_prcurve.metrics.point_metric import POINT_METRICS
@@ -32,7 +33,7 @@ from tests.support.queries import QUERIES
 
 ROOT = Path(__file__).parent.parent
 CHARTS = set(charts.__all__) - {"Chart"}
-METHODS = {name for name in vars(FramePrc) if not name.startswith("_")} - {"plot", "report"}
+METHODS = {name for name in dir(FramePrc) if not name.startswith("_")} - {"plot", "report"}
 [COMMANDS] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
 
 
@@ -159,7 +160,8 @@ def test_every_public_function_is_tried_with_wrong_arguments() -> None:
     def public(owner: type) -> set[str]:
         return {name for name in vars(owner) if not name.startswith("_")}
 
-    functions = {n for n in polars_prcurve.__all__ if inspect.isfunction(getattr(polars_prcurve, n))}
+    named = {name: getattr(polars_prcurve, name) for name in polars_prcurve.__all__}
+    functions = {f"function.{name}" for name, value in named.items() if inspect.isfunction(value)}
     makers = {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
     drawn = {f"plot.{name}" for name in public(PlotPrc)} | {f"charts.{name}" for name in CHARTS}
     offered = METHODS | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn
@@ -254,24 +256,19 @@ def test_the_page_of_the_command_line_says_what_only_python_has() -> None:
     table = page("docs/command-line.md").partition("## What only Python has")[2]
     rows = re.findall(r"^\| (`[^|]*`) \|", table, flags=re.M)
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    asks = [parser.get_default("ask") for parser in COMMANDS.choices.values()]
-    without = (METHODS | {"plot"}) - {ask.__name__ for ask in asks if ask is not None}
+    asked = {parser.get_default("command").method for parser in COMMANDS.choices.values()}
+    without = (METHODS | {"plot"}) - asked
     remedy = "the table under 'What only Python has' in docs/command-line.md"
     assert_equal_sets(without, listed, "method without a command", remedy)
 
 
 def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:
-    """What only Python can pass is left out: charts and parts of a report, expressions of models."""
-    left_out = {"self", "path", "parts"}
+    """Words of the table that the method does not read are left out."""
     for name, parser in COMMANDS.choices.items():
-        if (ask := parser.get_default("ask")) is None:
-            continue
-        has = {option.name for option in parser.get_default("options").values()}
-        lacking = set(inspect.signature(ask).parameters) - left_out - has
-        assert not lacking, (
-            f"the command {name} has no option for {sorted(lacking)}: declare it in cli/options.py, and "
-            "name it in the list of the command in cli/commands.py"
-        )
+        command, has = parser.get_default("command"), {action.dest for action in parser._actions}
+        left_out = {"self", "path", *TABLE_WORDS, *command.without} - USES.get(command.method, set())
+        lacking = set(list_parameters(command.method)) - left_out - has
+        assert not lacking, f"{name} has no option for {sorted(lacking)}: describe it in cli/options.py"
 
 
 # The tests themselves -------------------------------------------------------------------------

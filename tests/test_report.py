@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, eta_from_sample
+from polars_prcurve import PrcError, class_mix, eta_from_sample, field
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.namespace import prc
 from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
@@ -37,7 +37,7 @@ from polars_prcurve.report.lead_by_area import describe_lead
 from polars_prcurve.report.open_questions import ReportTables, list_doubts
 from polars_prcurve.report.other_order import AreaRanks
 from polars_prcurve.report.page import Figure, Table, build_page, write_text
-from polars_prcurve.report.reduced_table import read_source
+from polars_prcurve.report.reduced_table import UserTable, read_source
 from polars_prcurve.report.request import (
     Goal,
     ReportEta,
@@ -85,6 +85,8 @@ def examples(models: list[str], n: int = 400) -> pl.DataFrame:
 
 
 DF = examples(["a", "b"])
+MARKETS = DF.rename({"model": "market"})
+"""Groups that are no models."""
 
 
 class Seen(HTMLParser):
@@ -196,11 +198,11 @@ def test_the_decision_is_that_of_the_library(page: Seen) -> None:
 )
 def test_models_are_ranked_by_the_target(target: dict[str, float], metric: str) -> None:
     df = examples(["a", "b", "c", "d"])
-    source = read_source(prc, df, by=[], model="model", id=None, given={})
+    source = read_source(prc, UserTable(df, [], "model", [], [], {}))
     eta = read_report_eta(source, [0.01, 0.2])
     targets = {name: [value] for name, value in target.items()}
     request = ReportRequest(eta, targets, 1000.0, 0.95, None)
-    areas = source.merged.summary(eta.given, **source.group_arguments)
+    areas = source.merged.summary(eta.argument)
     decisions = rank_options(source, request, collect_points(source, request), areas)
     assert [decision.is_headline for decision in decisions] == [True, False]
     per = {"per": 1000} if "alerts" in target else {}
@@ -397,17 +399,19 @@ def test_a_precision_without_a_promise_is_no_promise(page: Seen) -> None:
 
 def test_a_group_has_its_own_prevalence_and_threshold(tmp_path: Path) -> None:
     ends = {"eta_low": [0.1, 0.05], "eta_high": [0.3, 0.2]}
-    eta = pl.DataFrame({"model": ["b", "a"], "eta": [0.2, 0.1], **ends})
-    seen = reported(DF, tmp_path, eta, "model", recall=0.5)
-    points = DF.prc.operating_points(eta, by="model", recall=0.5, per=1e6, confidence=0.95)
+    eta = pl.DataFrame({"market": ["b", "a"], "eta": [0.2, 0.1], **ends})
+    seen = reported(MARKETS, tmp_path, eta, by="market", recall=0.5)
+    points = MARKETS.prc.operating_points(
+        eta, by="market", recall=0.5, per=1e6, metrics="predicted_positive_rate", confidence=0.95
+    )
     cells = {text.strip() for text in seen.within("td")}
     assert {say_count(value) for value in points["alerts"]} <= cells
     high = say_count(1e6 * points["predicted_positive_rate_high"][0])
     assert any(text.endswith(f"to\u00a0{high})") for text in seen.within("span"))
     assert {"1\u00a0in\u00a010", "1\u00a0in\u00a05"} <= cells
-    own = DF.filter(pl.col("label") | (pl.col("model") == "a") | (pl.col("score") > 0))
-    seen = reported(own, tmp_path, None, "model", recall=0.5)
-    etas = own.prc.summary(metrics="roc_auc", by="model")["eta"]
+    own = MARKETS.filter(pl.col("label") | (pl.col("market") == "a") | (pl.col("score") > 0))
+    seen = reported(own, tmp_path, None, by="market", recall=0.5)
+    etas = own.prc.summary(metrics="roc_auc", by="market")["eta"]
     assert {say_eta(value) for value in etas} <= set(seen.within("td"))
 
 
@@ -433,17 +437,16 @@ def test_printed_thresholds_flag_the_same_examples() -> None:
 @pytest.mark.parametrize("etas", [[0.3, 0.001]])
 def test_negatives_merged_into_one_row_change_nothing(etas: list[float]) -> None:
     df = examples(["a", "b"], 2000)
-    source = read_source(prc, df, by=[], model="model", id=None, given={})
-    counts, how = source.methods, source.group_arguments
-    assert source.merged.counts(**how).height < counts.counts(**how).height
+    source = read_source(prc, UserTable(df, [], "model", [], [], {}))
+    counts = source.methods
+    assert source.merged.counts().height < counts.counts().height
     for name in ("summary", "curve"):
-        more = {"drop_intermediate": True} if name == "curve" else {}
-        asked = {"confidence": 0.95, **more, **how}
-        merged, full = (getattr(m, name)(etas, **asked) for m in (source.merged, counts))
+        more = {"thresholds": "corners"} if name == "curve" else {}
+        merged, full = (getattr(m, name)(etas, confidence=0.95, **more) for m in (source.merged, counts))
         if name == "curve":  # which keeps the first score of each run, too
             full = full.join(merged, on=["model", "eta", "threshold"], how="semi", maintain_order="left")
         assert_frame_equal(merged, full, rel_tol=1e-12)
-    ranks = [m.ranking(etas, confidence=0.95, **source.model_arguments) for m in (source.merged, counts)]
+    ranks = [m.ranking(etas, confidence=0.95) for m in (source.merged, counts)]
     assert_frame_equal(*ranks, rel_tol=1e-12)
 
 
@@ -478,12 +481,12 @@ def rank_rows(**second: Any) -> pl.DataFrame:
     ],
 )
 def test_no_sentence_contradicts_a_decisive_test(second: dict[str, Any], words: str | None) -> None:
-    source = read_source(prc, DF, by=[], model="model", id=None, given={})
+    source = read_source(prc, UserTable(DF, [], "model", [], [], {}))
     eta = ReportEta([0.01])
     request = ReportRequest(eta, {}, 1e6, 0.95, None)
     ranks = rank_rows(**second)
-    curves = source.merged.curve(0.01, confidence=0.95, **source.group_arguments)
-    tables = ReportTables(source.merged.summary(0.01, **source.group_arguments), ranks, curves, [])
+    curves = source.merged.curve(0.01, confidence=0.95)
+    tables = ReportTables(source.merged.summary(0.01), ranks, curves, [])
     doubts = [d for d in list_doubts(source, request, tables) if "average precision" in d.question]
     lead = describe_lead(ranks.to_dicts(), source, request)
     if words is None:
@@ -558,9 +561,10 @@ def decide(
     **given: Any,
 ) -> str:
     """The words of the decision box, and of the methods that the page folds."""
-    source = read_source(prc, df, by=[], model="model", id=id, within=within, given=given)
+    ids, parts = ([] if name is None else [name] for name in (id, within))
+    source = read_source(prc, UserTable(df, [], "model", ids, parts, given))
     request = ReportRequest(read_report_eta(source, eta), target, 1000.0, 0.95, None)
-    areas = source.merged.summary(request.eta.given, **source.group_arguments)
+    areas = source.merged.summary(request.eta.argument)
     options = rank_options(source, request, collect_points(source, request), areas)
     decisions = compare_leaders(source, request, options)
     box = "".join(part.html for part in write_decision(decisions, request, ["a", "b"], AreaRanks()))
@@ -704,7 +708,7 @@ def test_people_read_no_names_of_columns(page: Seen) -> None:
 
 
 def test_without_models_each_group_has_its_value(tmp_path: Path) -> None:
-    seen = reported(DF, tmp_path, 0.1, "model")
+    seen = reported(MARKETS, tmp_path, 0.1, by="market")
     value = DF.filter(model="b").prc.summary(0.1, metrics="average_precision")["value"].item()
     assert f"{value:.3f}" in seen.within("td")
     assert "b" in seen.within("th")
@@ -1056,7 +1060,6 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"eta": 1.5}, r"must lie in \[0, 1\]"),
         ({"eta": None}, "its groups have 2; pass eta= as numbers"),
         ({"eta": 0.1, "model": "modl"}, "by= names the column 'modl'"),
-        ({"eta": 0.1, "by": "model"}, "by= and model= both hold the column 'model'"),
         (
             {"eta": pl.DataFrame({"model": ["a", "b"], "eta": [0.1, 0.2]})},
             "models are compared at one prevalence; leave the column 'model' out of eta=",
@@ -1067,7 +1070,10 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"eta": 0.1, "id": "row", "rates": ("label", "score")}, "id= pairs the examples of models"),
         ({"eta": 0.1, "id": "row", "cells": ("a", "b", "c", "d")}, "id= pairs the examples of models"),
         ({"eta": 0.1, "sizes": (3, 4)}, "sizes= are the numbers of examples behind rates="),
-        ({"eta": 0.1, "within": "row", "cells": ("a", "b", "c", "d")}, "leave out cells="),
+        (
+            {"eta": 0.1, "fpr": 0.1},
+            "a report has the targets recall=, precision= and alerts=, and no fpr=",
+        ),
         ({"eta": 0.1, "parts": ["x"]}, "parts= replaces the report's own content; leave out eta="),
         ({"eta": 0.1, "path": "."}, "is a folder; give the name of a file"),
         ({"parts": [3], "model": None}, "text, a DataFrame or an Altair chart; got int"),
@@ -1100,23 +1106,25 @@ def test_without_the_extra_a_report_says_what_to_install(
 
 IS_NORTH = pl.int_range(pl.len()) % 3 == 0
 SITES = DF.with_columns(site=pl.when(IS_NORTH.over("model")).then(pl.lit("n")).otherwise(pl.lit("s")))
-IN_FIELD: dict[str, Any] = {"within": "site", "model": "model"}
-FIELD = pl.DataFrame({"site": ["n", "s"], "eta": [0.1, 0.02], "share": [1, 3]})
+PARTS = pl.DataFrame({"site": ["n", "s"], "eta": [0.1, 0.02], "share": [1, 3]})
+FIELD = field(PARTS, parts="site")
 
 
 def test_a_field_of_parts(tmp_path: Path) -> None:
-    sampled = eta_from_sample(FIELD.select("site", "share", k=pl.Series([9, 9]), n=pl.Series([90, 400])))
-    seen = reported(SITES, tmp_path, sampled, **IN_FIELD, recall=0.5)
+    """The models of the table are compared; positives in a sample stand for prevalences."""
+    counted = PARTS.select("site", "share", k=pl.Series([9, 9]), n=pl.Series([90, 400]))
+    sampled = field(counted, parts="site")
+    seen = reported(SITES, tmp_path, sampled, recall=0.5)
     eta = 0.25 * 0.1 + 0.75 * 0.0225
     start = f"In the field of 2 parts (site), where {say_eta(eta)} is positive"
     assert any(text.startswith(start) for text in seen.within("p"))
     points = SITES.prc.operating_points(
-        sampled, by="model", within="site", recall=0.5, confidence=0.95, metrics="precision"
+        sampled, by="model", recall=0.5, confidence=0.95, metrics="precision"
     )
     best = points.sort("precision").row(-1, named=True)
     assert best["model"] in seen.within("span")
     assert say_share(best["precision"]) in seen.within("b")
-    area = SITES.prc.summary(sampled, by="model", within="site", metrics="average_precision")
+    area = SITES.prc.summary(sampled, by="model", metrics="average_precision")
     for value in area["value"]:
         assert any(f"{value:.3f}" in text for tag in ("td", "b") for text in seen.within(tag))
     # The parts with their shares, and the examples of each, which both models share.
@@ -1137,39 +1145,52 @@ def test_a_field_of_parts(tmp_path: Path) -> None:
 
 def test_a_field_without_false_alerts_says_so(tmp_path: Path) -> None:
     alone = SITES.filter(model="a").with_columns(score=pl.col("score") + 9 * (pl.col("label") > 0))
-    seen = reported(alone, tmp_path, FIELD, within="site", recall=0.5)
+    seen = reported(alone.drop("model"), tmp_path, FIELD, recall=0.5)
     assert any("came at this score or above" in text for text in seen.within("li"))
     assert "100\u00a0%" in seen.within("b")
 
 
 def test_a_field_of_parts_by_group_with_a_promise(tmp_path: Path) -> None:
-    many = pl.concat([SITES] * 8)
-    seen = reported(many, tmp_path, FIELD, by="model", within="site", precision=0.05, guarantee=0.9)
-    assert any("by model" in text for text in seen.within("h2"))
-    sure = many.prc.operating_points(FIELD, by="model", within="site", precision=0.05, guarantee=0.9)
+    groups = SITES.rename({"model": "market"})
+    many = pl.concat([groups] * 8)
+    seen = reported(many, tmp_path, FIELD, by="market", precision=0.05, guarantee=0.9)
+    assert any("by market" in text for text in seen.within("h2"))
+    sure = many.prc.operating_points(FIELD, by="market", precision=0.05, guarantee=0.9)
     assert sure["threshold"].is_not_null().any()
     for threshold in sure["threshold"].drop_nulls():
         assert any(text.startswith(f"{threshold}") for text in seen.within("td"))
     assert any("it is not proven" in text for text in seen.within("p"))
-    none = reported(SITES, tmp_path, FIELD, by="model", within="site", precision=0.999, guarantee=0.9)
+    none = reported(groups, tmp_path, FIELD, by="market", precision=0.999, guarantee=0.9)
     assert any("better scores, or a larger test" in text for text in none.within("p"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"model": "model"}, {"by": "model", "recall": 0.5}, IN_FIELD])
-def test_reversed_scores_are_told_first(tmp_path: Path, options: dict[str, Any]) -> None:
-    is_b, eta = pl.col("model") == "b", FIELD if "within" in options else 0.1
+@pytest.mark.parametrize(
+    ("asked", "column"),
+    [
+        ({"eta": 0.1, "recall": 0.5}, None),
+        ({"eta": 0.1}, "model"),
+        ({"eta": 0.1, "by": "market", "recall": 0.5}, "market"),
+        ({"eta": FIELD, "recall": 0.5}, "model"),
+    ],
+)
+def test_reversed_scores_are_told_first(
+    tmp_path: Path, asked: dict[str, Any], column: str | None
+) -> None:
+    is_b = pl.col("model") == "b"
     turned = SITES.with_columns(pl.when(is_b).then(-pl.col("score")).otherwise("score"))
-    table = turned if options else turned.filter(is_b)
-    of = " of b" if options else ""
-    more = {"recall": 0.5} if "within" in options or not options else {}
-    seen = reported(table, tmp_path, eta, **{**options, **more})
+    table, right = (
+        each.rename({"model": column}) if column else each.filter(is_b).drop("model")
+        for each in (turned, SITES)
+    )
+    of = " of b" if column else ""
+    seen = reported(table, tmp_path, **asked)
     told = f"The scores{of} rank the wrong way round: pass -score."
     box = seen.texts[[at for at, _ in seen.texts].index("h2") :]
     assert next(text for at, text in box if at == "p") == told
     assert any(text.strip().startswith(told[:-1]) for text in seen.within("li"))
-    right = reported(SITES, tmp_path, eta, **{**options, **more})
-    assert not any("wrong way round" in text for _, text in right.texts)
+    unturned = reported(right, tmp_path, **asked)
+    assert not any("wrong way round" in text for _, text in unturned.texts)
 
 
 def test_methods_say_that_rows_are_independent(page: Seen) -> None:
@@ -1198,36 +1219,95 @@ def test_models_of_a_field_compete_where_one_lacks_scores(tmp_path: Path, own: b
     row, lacks = pl.int_range(pl.len()).over("model"), pl.col("model") == "b"
     lacking = SITES.with_columns(score=pl.when(~lacks | (row % 50 > 0)).then("score"))
     eta = pl.when(pl.col("site") != "s" if own else True).then("eta")
-    seen = reported(lacking, tmp_path, FIELD.with_columns(eta), recall=0.5, missing="drop", **IN_FIELD)
+    parts = field(PARTS.with_columns(eta), parts="site")
+    seen = reported(lacking, tmp_path, parts, recall=0.5, missing="drop")
     [head] = [text for at, text in seen.texts if at == "h2"][:1]
     assert head == "Use "
 
 
 def test_a_frame_of_eta_may_be_of_another_library(tmp_path: Path) -> None:
-    etas = pl.DataFrame({"model": ["a", "b"], "eta": [0.1, 0.01]})
-    first = DF.prc.report(tmp_path / "polars.html", etas, by="model").read_bytes()
-    assert DF.prc.report(tmp_path / "arrow.html", etas.to_arrow(), by="model").read_bytes() == first
+    etas = pl.DataFrame({"market": ["a", "b"], "eta": [0.1, 0.01]})
+    table = MARKETS.prc(by="market")
+    first = table.report(tmp_path / "polars.html", etas).read_bytes()
+    assert table.report(tmp_path / "arrow.html", etas.to_arrow()).read_bytes() == first
 
 
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"eta": 0.1}, "within= needs eta= as a frame with a row per part"),
-        ({"eta": None}, "within= needs eta= as a frame"),
-        ({"eta": FIELD.head(1)}, "no row for 2 group.*site = s"),
-        ({"eta": FIELD.with_columns(model=pl.lit("a"))}, "leave the column 'model' out of eta="),
-        ({"weight": "row"}, "leave out weight="),
-        ({"within": "model"}, "within= and model= both hold"),
-        ({"within": []}, "within= takes the columns that tell"),
+        ({"eta": field(PARTS.head(1), "site")}, "no row for 2 group.*site = s"),
+        (
+            {"eta": field(PARTS.with_columns(model=pl.lit("a")), "site")},
+            "compared in one field; leave the column 'model' out of eta=",
+        ),
+        ({"weight": "row"}, "a field takes examples, and weighs them itself; leave out weight="),
+        ({"cells": ("row", "row", "row", "row")}, "leave out cells="),
+        ({"by": "site"}, "by= and parts= both hold the column 'site'"),
+        ({"model": "site"}, "model= and parts= both hold the column 'site'"),
+        ({"parts": ["x"]}, "replaces the report's own content; leave out eta="),
     ],
 )
 def test_what_a_report_of_a_field_refuses(tmp_path: Path, options: dict[str, Any], hint: str) -> None:
     table = SITES.with_row_index("row")
-    asked: dict[str, Any] = {"eta": FIELD, **IN_FIELD, **options}
     with pytest.raises(PrcError, match=hint):
-        table.prc.report(tmp_path / "report.html", **asked)
-    with pytest.raises(PrcError, match="replaces the report's own content; leave out within="):
-        table.prc.report(tmp_path / "report.html", within="site", parts=["x"])
+        table.prc.report(tmp_path / "report.html", **{"eta": FIELD, **options})
+
+
+def test_parts_that_are_bound_are_no_groups_of_a_field(tmp_path: Path) -> None:
+    bound = SITES.prc(by="site", model="model")
+    bound.report(tmp_path / "bound.html", FIELD, recall=0.5)
+    SITES.prc.report(tmp_path / "said.html", FIELD, model="model", recall=0.5)
+    assert (tmp_path / "bound.html").read_bytes() == (tmp_path / "said.html").read_bytes()
+
+
+# A wide table -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "eta", [0.1, field(pl.DataFrame({"site": [0, 1], "eta": [0.1, None], "share": 1}), "site")]
+)
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_models_of_a_wide_table_are_compared_on_its_rows(eta: Any, missing: Any, tmp_path: Path) -> None:
+    """Its page is that of the long table, but for rows left out: these are rows of the wide table."""
+    hole = pl.col("row") == 5
+    long = paired_scores(600, 0.3).with_columns(site=pl.col("row") % 2)
+    if missing == "drop":
+        long = long.with_columns(score=pl.when(~(hole & (pl.col("model") == "b"))).then("score"))
+    wide = long.pivot("model", index=["row", "label", "site"], values="score").drop("row")
+    how: dict[str, Any] = {"eta": eta, "recall": 0.5, "missing": missing}
+    long.prc.report(tmp_path / "long.html", id="row", **how)
+    expected = (tmp_path / "long.html").read_text(encoding="utf-8")
+    expected = re.sub("2 of 1.200 rows", "1 of 600 rows", expected)
+    for number, table in enumerate((wide, wide.lazy())):
+        path = table.prc.report(tmp_path / f"{number}.html", score=["a", "b"], **how)
+        assert path.read_text(encoding="utf-8") == expected
+
+
+def test_classes_of_a_wide_table_are_groups(tmp_path: Path) -> None:
+    """Also in a field whose shares of the true classes are known."""
+    draw = np.random.default_rng(2)
+    kinds = pl.Series("kind", draw.choice(["x", "y", "z"], 300))
+    scores = {kind: (kinds == kind).cast(float) + draw.normal(size=300) for kind in "xyz"}
+    wide = pl.DataFrame([kinds, *(scores[kind].alias(f"p_{kind}") for kind in "xyz")])
+    columns = {kind: f"p_{kind}" for kind in "xyz"}
+    table = wide.prc(label="kind", score=columns)
+    table.report(tmp_path / "wide.html", recall=0.5)
+    long = wide.prc.one_vs_rest(label="kind", scores=columns)
+    long.prc.report(tmp_path / "long.html", by="class", recall=0.5)
+    assert (tmp_path / "wide.html").read_bytes() == (tmp_path / "long.html").read_bytes()
+    mix = class_mix({"x": 1, "y": 2, "z": 7})
+    seen = Seen(table.report(tmp_path / "mix.html", mix, recall=0.5).read_text(encoding="utf-8"))
+    points = table.operating_points(mix, recall=0.5)
+    cells = {text.strip() for text in seen.within("td")}
+    assert {say_share(value) for value in points["precision"]} <= cells
+
+
+def test_a_column_model_is_compared_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    """Also if `by` names it, too: a column counts once."""
+    paths = [tmp_path / f"{number}.html" for number in range(3)]
+    for path, how in zip(paths, ({}, {"model": "model"}, {"by": "model"}), strict=True):
+        DF.prc.report(path, 0.1, recall=0.5, **how)
+    assert len({path.read_bytes() for path in paths}) == 1
 
 
 def test_numbers_come_in_the_order_of_the_target_and_of_the_question(tmp_path: Path) -> None:

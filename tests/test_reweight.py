@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError
+from polars_prcurve import PrcError, field
 from tests.support.profiles import examples
 
 NAN = float("nan")
@@ -73,14 +73,16 @@ def expected_weights(
 def test_weights_against_their_definition(tables: Any, weight: str | None, by: bool) -> None:
     table, frame = tables
     how: dict[str, Any] = {"weight": weight, "name": "new", "by": "g" if by else None}
-    found = table.prc.reweight(["c", "x"], frame, **how)
+    found = table.prc.reweight(field(frame, parts=["c", "x"]), **how)
     assert_frame_equal(found.drop("new"), table)
     assert found["new"].to_list() == pytest.approx(expected_weights(table, frame, weight, by), rel=1e-13)
     sums = found.group_by("g" if by else pl.lit(0)).agg(pl.col("new").sum(), pl.len())
     assert sums["new"].to_list() == pytest.approx(sums["len"].to_list(), rel=1e-12)
-    lazy = table.lazy().prc.reweight(["c", "x"], frame.lazy(), **how)
+    lazy = table.lazy().prc.reweight(field(frame.lazy(), parts=["c", "x"]), **how)
     assert_frame_equal(lazy.collect(), found, check_exact=True)
-    shuffled = table.with_row_index().reverse().prc.reweight(["c", "x"], frame.reverse(), **how)
+    shuffled = (
+        table.with_row_index().reverse().prc.reweight(field(frame.reverse(), parts=["c", "x"]), **how)
+    )
     assert_frame_equal(shuffled.sort("index").drop("index"), found, check_exact=True)
 
 
@@ -96,7 +98,7 @@ ETAS = pl.DataFrame({"country": ["de", "fr"], "eta": [0.1, 0.02], "share": [1, 4
 
 
 def test_the_own_prevalence_is_then_that_of_the_field() -> None:
-    weighted = DF.prc.reweight("country", ETAS)
+    weighted = DF.prc.reweight(field(ETAS, parts="country"))
     found = weighted.prc.operating_points(threshold=[7, 4], weight="weight", metrics=["precision"])
     assert found["eta"].to_list() == pytest.approx([0.2 * 0.1 + 0.8 * 0.02] * 2, rel=1e-14)
     # At 7 all of de's 2 of 3 positives and none of its 3 negatives; 1 of 2, and 1 of 4 in fr.
@@ -107,24 +109,25 @@ def test_the_own_prevalence_is_then_that_of_the_field() -> None:
 
 
 def test_parts_are_expressions_and_a_frame_may_hold_by() -> None:
-    by_name = DF.prc.reweight("country", ETAS)
-    by_expr = DF.rename({"country": "k"}).prc.reweight(pl.col("k").alias("country"), ETAS)
+    by_name = DF.prc.reweight(field(ETAS, parts="country"))
+    by_expr = DF.rename({"country": "k"}).prc.reweight(field(ETAS, parts=pl.col("k").alias("country")))
     assert by_expr["weight"].equals(by_name["weight"])
     models = pl.concat([DF.with_columns(m=pl.lit(m)) for m in "ab"])
     etas = pl.concat([ETAS.with_columns(m=pl.lit("a")), ETAS.with_columns(m=pl.lit("b"), eta=0.5)])
-    found = models.prc.reweight("country", etas, by="m")
+    found = models.prc.reweight(field(etas, parts="country"), by="m")
     assert found.filter(m="a")["weight"].equals(by_name["weight"])
     assert found.filter(m="b")["weight"].equals(
-        DF.prc.reweight("country", ETAS.with_columns(eta=0.5))["weight"]
+        DF.prc.reweight(field(ETAS.with_columns(eta=0.5), parts="country"))["weight"]
     )
 
 
 def test_a_share_of_0_and_an_estimate() -> None:
-    alone = DF.prc.reweight("country", ETAS.with_columns(share=pl.Series([1.0, 0.0])))
+    alone = DF.prc.reweight(field(ETAS.with_columns(share=pl.Series([1.0, 0.0])), parts="country"))
     assert alone.filter(country="fr")["weight"].unique().to_list() == [0.0]
     assert alone["weight"].sum() == pytest.approx(12)
-    estimates = DF.prc.estimate_prevalence(method="mixture", reference=DF, by="country", confidence=None)
-    assert DF.prc.reweight("country", estimates.with_columns(share=1))["weight"].is_not_null().all()
+    estimates = DF.prc.estimate_prevalence(reference=DF, by="country")
+    weighted = DF.prc.reweight(field(estimates.with_columns(share=1), parts="country"))
+    assert weighted["weight"].is_not_null().all()
 
 
 def part(**changed: Any) -> pl.DataFrame:
@@ -153,7 +156,13 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "negative share": (DF, {"eta": ETAS.with_columns(share=-1)}, "no finite number >= 0, in 2 row"),
     "no share at all": (DF, {"eta": ETAS.with_columns(share=0)}, "shares of the eta= frame are all 0"),
-    "share of no column": (DF, {"share": "rows"}, "has no column 'rows'"),
+    "no share": (DF, {"eta": ETAS.drop("share")}, "needs a column 'share', how much of the field each"),
+    "no eta": (DF, {"eta": ETAS.drop("eta")}, "needs a column 'eta', or the columns 'k' and 'n'"),
+    "an estimate": (
+        DF,
+        {"eta": ETAS.drop("eta").with_columns(k=1, n=10)},
+        "a weight cannot carry the error of eta",
+    ),
     "an interval": (
         DF,
         {"eta": ETAS.with_columns(eta_low=0.0)},
@@ -168,30 +177,42 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "no negatives": (ONE_CLASS, {}, "no negatives and an eta below 1, country = de"),
     "a taken name": (DF, {"name": "w"}, "name= is 'w', which the table has already"),
-    "within in by": (DF, {"by": "country"}, "by= and within= both hold the column 'country'"),
-    "no within": (DF, {"within": []}, "within= takes the columns"),
-    "unknown within": (DF, {"within": "land"}, "within= names the column 'land'"),
+    "parts in by": (DF, {"by": "country"}, "by= and parts= both hold the column 'country'"),
+    "no parts": (DF, {"parts": []}, "parts= needs at least one column; got none"),
+    "unknown parts": (DF, {"parts": "land"}, "parts= names the column 'land', which the frame"),
+    "parts of the frame alone": (
+        DF,
+        {"parts": "land", "eta": ETAS.with_columns(land="country")},
+        "parts= names the column 'land', which is not in the table",
+    ),
     "null label": (
         DF.with_columns(label=pl.lit(None, pl.Int64)),
         {},
         "label column 'label' is null in 12",
     ),
     "negative weight": (DF.with_columns(v=-1), {"weight": "v"}, "weight column 'v' is negative"),
-    "no frame": (DF, {"eta": 0.1}, "eta= takes a frame with the within= columns"),
+    "no frame": (DF, {"eta": 0.1}, r"field\(\) takes a frame with a row per part; got 0.1"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: str) -> None:
     table, given, words = REFUSED[case]
+    given = {"parts": "country", "eta": ETAS, **given}
     with pytest.raises(PrcError, match=words):
-        table.prc.reweight(**{"within": "country", "eta": ETAS, **given})
+        table.prc.reweight(field(given.pop("eta"), given.pop("parts")), **given)
+
+
+@pytest.mark.parametrize("eta", [0.1, ETAS, None])
+def test_weights_are_those_of_a_field(eta: Any) -> None:
+    with pytest.raises(PrcError, match=r"eta= takes field\(frame, parts=...\), the parts with their"):
+        DF.prc.reweight(eta)
 
 
 def test_one_class_is_enough_at_its_end_or_at_its_own_prevalence() -> None:
     for eta in (1.0, None):
         frame = ETAS.with_columns(eta=pl.Series([eta, 0.02]))
-        found = ONE_CLASS.prc.reweight("country", frame)["weight"]
+        found = ONE_CLASS.prc.reweight(field(frame, parts="country"))["weight"]
         assert found.head(3).to_list() == pytest.approx([9 * 0.2 / 3] * 3)
 
 
@@ -204,24 +225,24 @@ def test_rows_without_a_score_leave_before_they_are_weighed() -> None:
             "label": [1, 1, 1, 0, 0, 0] * 2,
         }
     )
-    field = pl.DataFrame({"c": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+    frame = pl.DataFrame({"c": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
     complete = table.filter(pl.col("new").is_not_null() & pl.col("new").is_not_nan())
-    weighted = table.prc.reweight("c", field, score="new", missing="drop")
-    assert_frame_equal(weighted, complete.prc.reweight("c", field))
+    weighted = table.prc.reweight(field(frame, parts="c"), score="new", missing="drop")
+    assert_frame_equal(weighted, complete.prc.reweight(field(frame, parts="c")))
     asked = {"score": "new", "weight": "weight", "missing": "drop"}
     assert weighted.prc.summary(**asked)["eta"].to_list() == pytest.approx([0.2] * 3)
-    silent = table.prc.reweight("c", field).prc.summary(**asked)
+    silent = table.prc.reweight(field(frame, parts="c")).prc.summary(**asked)
     assert silent["eta"][0] != pytest.approx(0.2)  # which is why
-    both = table.prc.reweight("c", field, score=["new", "old"], missing="drop")
-    assert_frame_equal(both, complete.drop_nulls().prc.reweight("c", field))
+    both = table.prc.reweight(field(frame, parts="c"), score=["new", "old"], missing="drop")
+    assert_frame_equal(both, complete.drop_nulls().prc.reweight(field(frame, parts="c")))
 
 
 def test_a_missing_score_raises_if_scores_are_named() -> None:
     table = pl.DataFrame({"c": ["de"] * 3, "p": [0.1, None, 0.3], "label": [1, 0, 0]})
-    field = pl.DataFrame({"c": ["de"], "eta": [0.5], "share": [1]})
+    frame = pl.DataFrame({"c": ["de"], "eta": [0.5], "share": [1]})
     with pytest.raises(PrcError, match=r"score column 'p' is null in 1 row\(s\)"):
-        table.prc.reweight("c", field, score="p")
-    assert table.prc.reweight("c", field).height == 3
+        table.prc.reweight(field(frame, parts="c"), score="p")
+    assert table.prc.reweight(field(frame, parts="c")).height == 3
 
 
 def test_months_of_a_field_have_one_prevalence_apart_from_rounding() -> None:
@@ -229,14 +250,14 @@ def test_months_of_a_field_have_one_prevalence_apart_from_rounding() -> None:
     n = 3_000
     columns = {"month": rng.integers(1, 13, n), "c": rng.integers(0, 3, n), "label": rng.random(n) < 0.3}
     df = pl.DataFrame(columns | {"score": rng.normal(size=n) + columns["label"]})
-    field = pl.DataFrame({"c": [0, 1, 2], "eta": [0.003, 0.0007, 0.00013], "share": [0.21, 0.32, 0.47]})
-    weighted = df.prc.reweight("c", field, by="month")
+    frame = pl.DataFrame({"c": [0, 1, 2], "eta": [0.003, 0.0007, 0.00013], "share": [0.21, 0.32, 0.47]})
+    weighted = df.prc.reweight(field(frame, parts="c"), by="month")
     own = weighted.group_by("month").agg(
         (pl.col("weight") * pl.col("label")).sum() / pl.col("weight").sum()
     )
     assert own["weight"].n_unique() > 1  # just rounding
     asked: Any = {"model": "month", "paired": False, "weight": "weight", "threshold": 1.0}
-    eta = float((field["eta"] * field["share"]).sum())
+    eta = float((frame["eta"] * frame["share"]).sum())
     assert_frame_equal(
         weighted.prc.compare(**asked), weighted.prc.compare(eta=eta, **asked), rel_tol=1e-9
     )

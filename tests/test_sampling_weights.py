@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, metrics, prc
+from polars_prcurve import PrcError, field, intervals, metrics, prc
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import Table, etas, tables
@@ -95,10 +95,10 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     """Where no negative is flagged, fpr is as uncertain as without weights that are equal in a class."""
     rows = {"c": 0, "score": [1] * 50 + [0] * 150, "label": [1] * 100 + [0] * 100}
     df = pl.DataFrame(rows)
-    field = pl.DataFrame({"c": [0], "eta": [eta], "share": [1.0]}, schema_overrides={"c": pl.Int32})
+    frame = pl.DataFrame({"c": [0], "eta": [eta], "share": [1.0]}, schema_overrides={"c": pl.Int32})
     asked: Any = {"threshold": threshold, "metrics": "fpr", "confidence": 0.95}
     plain = df.prc.operating_points(eta, **asked)
-    weighted = df.prc.reweight("c", field).prc.operating_points(weight="weight", **asked)
+    weighted = df.prc.reweight(field(frame, parts="c")).prc.operating_points(weight="weight", **asked)
     assert weighted["fpr"].item() == 0
     high, expected = weighted["fpr_high"].item(), plain["fpr_high"].item()
     # Where nothing is flagged, no row tells what one weighs there; all rows do, within a factor of 1.5.
@@ -107,9 +107,9 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     turned = df.with_columns(score=-pl.col("score"), label=~pl.col("label").cast(bool))
     asked |= {"threshold": -0.5, "metrics": "recall"}
     plain = turned.prc.operating_points(1 - eta, **asked)
-    weighted = turned.prc.reweight("c", field.with_columns(1 - pl.col("eta"))).prc.operating_points(
-        weight="weight", **asked
-    )
+    weighted = turned.prc.reweight(
+        field(frame.with_columns(1 - pl.col("eta")), parts="c")
+    ).prc.operating_points(weight="weight", **asked)
     assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
 
 
@@ -141,7 +141,7 @@ def test_equal_weights_are_no_weights(weight: float) -> None:
     for one, other in zip(ask(df, by="g", weight="w"), ask(df, by="g"), strict=True):
         assert_same(*(table.drop(counts, strict=False) for table in (one, other)))
     pairs = df.with_columns(other=pl.col("score").sin())
-    asked: Any = {"scores": ["score", "other"], "by": "g", "eta": 0.1, "metrics": AREAS[:2]}
+    asked: Any = {"score": ["score", "other"], "by": "g", "eta": 0.1, "metrics": AREAS[:2]}
     assert_same(pairs.prc.compare(weight="w", **asked), pairs.prc.compare(**asked))
 
 
@@ -215,14 +215,14 @@ def test_what_counts_of_weights_refuse() -> None:
     turned = (*SUMS[:2], "n_neg_squares", "n_pos_squares")
     with pytest.raises(PrcError, match="no sum of squared weights beside its count"):
         counts.prc.curve(0.1, counts=turned, confidence=0.95)
-    with pytest.raises(PrcError, match=r"bootstrap.* draws examples, and sums of weights are none"):
-        counts.prc.summary(0.1, counts=SUMS, confidence=0.95, method="bootstrap", seed=1)
+    with pytest.raises(PrcError, match=r"bootstrap.* draws examples, and counts= holds sums of weights"):
+        counts.prc.summary(0.1, counts=SUMS, confidence=intervals(0.95, method="bootstrap", seed=1))
     with pytest.raises(PrcError, match="takes two columns"):
         counts.prc.curve(0.1, counts=SUMS[:3])
-    with pytest.raises(PrcError, match="weights are none"):
+    with pytest.raises(PrcError, match="needs whole counts, not weights; pass counts="):
         counts.prc.operating_points(0.1, counts=SUMS, precision=0.5, guarantee=0.95)
     with pytest.raises(PrcError, match="simultaneous"):
-        counts.prc.curve(0.1, counts=SUMS, confidence=0.95, band="simultaneous")
+        counts.prc.curve(0.1, counts=SUMS, confidence=intervals(0.95, simultaneous=True))
 
 
 def test_squares_that_are_no_floats_tell_nothing() -> None:

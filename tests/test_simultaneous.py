@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.intervals.local_levels import (
+from polars_prcurve import PrcError, intervals, metrics, prc
+from polars_prcurve.confidence.local_levels import (
     find_local_level,
     probability_at_all,
     solve_local_level,
@@ -103,6 +103,8 @@ def test_local_levels_fall_with_the_size() -> None:
 
 # The band -------------------------------------------------------------------------------------
 
+AT_ONCE = intervals(0.9, simultaneous=True)
+
 
 def draw(n_pos: int, n_neg: int, rng: np.random.Generator, shift: float = 1.5) -> pl.DataFrame:
     label = np.arange(n_pos + n_neg) < n_pos
@@ -112,7 +114,7 @@ def draw(n_pos: int, n_neg: int, rng: np.random.Generator, shift: float = 1.5) -
 def test_the_band_is_the_rectangle_of_local_intervals() -> None:
     df = draw(12, 30, np.random.default_rng(1))
     names = ["recall", "fpr", "precision", "f1", "fdr", "predicted_positive_rate"]
-    found = df.prc.curve([0.5, 0.01, None], metrics=names, band="simultaneous", confidence=0.95)
+    found = df.prc.curve([0.5, 0.01, None], metrics=names, confidence=intervals(0.95, simultaneous=True))
     for rate, hits, n in (("recall", "tp", 12), ("fpr", "fp", 30)):
         local_level, k = find_local_level(n, PER_CLASS), found[hits].to_numpy()
         low = np.nan_to_num(stats.beta.ppf(local_level, k, n - k + 1))
@@ -142,7 +144,7 @@ def test_points_and_curves_have_one_band() -> None:
     ]
     only = pl.DataFrame({"score": [0.5, 0.7], "label": [True, True], "g": [2, 2]})
     df = pl.concat([*(part.with_columns(pl.col("g").cast(pl.Int64)) for part in parts), only])
-    asked: Any = {"by": "g", "confidence": 0.9, "band": "simultaneous"}
+    asked: Any = {"by": "g", "confidence": AT_ONCE}
     found = df.prc.curve(0.1, **asked)
     assert_same(df.sample(fraction=1, shuffle=True, seed=1).prc.curve(0.1, **asked), found)
     counts = df.prc.counts(by="g")
@@ -166,10 +168,11 @@ def test_the_band_holds_at_all_thresholds_at_once(ties: bool) -> None:
     sets = pl.concat(draw(30, 90, rng, shift).with_columns(set=pl.lit(i)) for i in range(n_sets))
     if ties:
         sets = sets.with_columns((pl.col("score") * 2).floor() / 2)
-    asked: Any = {"by": "set", "confidence": 0.95}
+    asked: Any = {"by": "set", "metrics": ["precision", "recall", "fpr"]}
     share = {}
-    for band in ("simultaneous", "mover"):
-        found = sets.prc.curve(eta, band=band, metrics=["precision", "recall", "fpr"], **asked)
+    for band in ("simultaneous", "default"):
+        level = intervals(0.95, simultaneous=band == "simultaneous")
+        found = sets.prc.curve(eta, confidence=level, **asked)
         score = found["threshold"].to_numpy()
         true = {"recall": stats.norm.sf(score - shift), "fpr": stats.norm.sf(score)}
         true["precision"] = np.asarray(metrics.precision(true["recall"], true["fpr"], eta))
@@ -183,14 +186,12 @@ def test_the_band_holds_at_all_thresholds_at_once(ties: bool) -> None:
     rates, of_precision = every["simultaneous"]
     assert 0.93 <= rates <= (1 if ties else 0.985)
     assert of_precision >= rates
-    assert every["mover"][1] < 0.85
+    assert every["default"][1] < 0.85
 
 
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"confidence": None}, "needs a level; pass confidence="),
-        ({"interval": "jeffreys"}, "leave out interval="),
         ({"weight": "w"}, "leave out weight="),
         ({"smooth": "binormal"}, "smooth="),
         ({"counts": ("w", "w")}, "cast them to integers"),
@@ -200,11 +201,11 @@ def test_the_band_holds_at_all_thresholds_at_once(ties: bool) -> None:
 def test_what_has_no_simultaneous_band(options: Any, hint: str) -> None:
     df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "w": [0.5, 1.0]})
     with pytest.raises(PrcError, match=hint):
-        df.prc.curve(0.1, **{"band": "simultaneous", "confidence": 0.9, **options})
+        df.prc.curve(0.1, confidence=AT_ONCE, **options)
 
 
 def test_a_lazy_frame_cannot_have_it() -> None:
     lazy = prc(pl.LazyFrame({"score": [1, 2], "label": [0, 1]}))
-    for ask in (lazy.curve, lambda eta, **band: lazy.operating_points(eta, recall=0.5, **band)):
-        with pytest.raises(PrcError, match='band="simultaneous" needs a DataFrame: call'):
-            ask(0.1, band="simultaneous", confidence=0.9)
+    for ask in (lazy.curve, lambda eta, **how: lazy.operating_points(eta, recall=0.5, **how)):
+        with pytest.raises(PrcError, match="simultaneous=True needs a DataFrame: call"):
+            ask(0.1, confidence=AT_ONCE)

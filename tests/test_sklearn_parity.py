@@ -116,7 +116,7 @@ def test_any_prevalence_is_a_weight_per_class(
     assert_allclose(found["recall"], recall[:-1], **CLOSE)
     area = sk.average_precision_score(label[kept], score[kept], sample_weight=shares[kept])
     assert_allclose(step_area(curve), area, **CLOSE)
-    thinned = prc(frame).curve(eta, weight=weight, drop_intermediate=True)
+    thinned = prc(frame).curve(eta, weight=weight, thresholds="corners")
     assert_allclose(step_area(thinned), area, **CLOSE)
 
 

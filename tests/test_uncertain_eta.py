@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, eta_from_sample, metrics, rate_interval
+from polars_prcurve import PrcError, eta_from_sample, intervals, metrics, rate_interval
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.oracle_uncertain_eta import Sample, widened_area, widened_band
@@ -153,7 +153,7 @@ def test_an_exact_eta_among_uncertain_ones_gives_the_same_bits() -> None:
     columns = ["eta", *THREE]
     for call in (
         lambda eta: DF.prc.curve(eta, confidence=0.9, metrics=FEW),
-        lambda eta: DF.prc.operating_points(eta, confidence=0.9, metrics=FEW, recall=[0.2, 0.9]),
+        lambda eta: DF.prc.operating_points(eta, confidence=0.9, metrics=FEW, threshold=[0.2, 0.5]),
         lambda eta: DF.prc.summary(eta, confidence=0.9, metrics=["average_precision", AT_RECALL]),
     ):
         found = call(frame)
@@ -169,7 +169,7 @@ def test_an_exact_eta_among_uncertain_ones_gives_the_same_bits() -> None:
         lambda p, eta: p.operating_points(eta, by="market", recall=0.5),
         lambda p, eta: p.curve(eta, by="market", thresholds=[0.5]),
         lambda p, eta: p.ranking(eta, by="market", model="half"),
-        lambda p, eta: p.compare(["score", "half"], by="market", eta=eta, metrics="roc_auc"),
+        lambda p, eta: p.compare(eta, score=["score", "half"], by="market", metrics="roc_auc"),
     ],
     ids=["summary", "operating_points", "curve", "ranking", "compare"],
 )
@@ -233,26 +233,32 @@ def test_a_level_matters_only_to_intervals_and_may_be_rounded() -> None:
     DF.prc.summary(frame, confidence=0.9 + 1e-12)
 
 
+DRAWN = intervals(0.95, method="bootstrap", seed=1)
+WORKS_AT_ONE = "works at an (exact )?eta; pass (its ends|the ends of its interval) as two eta"
+
+
 @pytest.mark.parametrize(
     "call",
     [
-        lambda p, eta: p.compare(["score", "score_b"], eta=eta, recall=0.5, metrics="fpr"),
-        lambda p, eta: p.compare(model="market", paired=False, eta=eta, method="bootstrap", seed=1),
+        lambda p, eta: p.compare(eta, score=["score", "score_b"], recall=0.5, metrics="fpr"),
+        lambda p, eta: p.compare(eta, model="market", paired=False, confidence=DRAWN),
         lambda p, eta: p.compare(model="market", paired=False, eta=eta, threshold=0.5),
         lambda p, eta: p.ranking(eta, model="market", metric="f1", recall=0.5, confidence=0.95),
-        lambda p, eta: p.ranking(eta, model="market", confidence=0.95, method="bootstrap", seed=1),
+        lambda p, eta: p.ranking(eta, model="market", confidence=DRAWN),
         lambda p, eta: p.curve(eta, smooth="binormal"),
-        lambda p, eta: p.curve(eta, confidence=0.95, band="rectangle"),
-        lambda p, eta: p.operating_points(eta, recall=0.5, confidence=0.95, band="rectangle"),
+        lambda p, eta: p.curve(eta, confidence=intervals(0.95, method="rectangle")),
+        lambda p, eta: p.operating_points(
+            eta, recall=0.5, confidence=intervals(0.95, method="rectangle")
+        ),
         lambda p, eta: p.summary(eta, smooth="binormal"),
-        lambda p, eta: p.summary(eta, confidence=0.95, method="bootstrap"),
+        lambda p, eta: p.summary(eta, confidence=DRAWN),
     ],
 )
 def test_what_carries_no_error_of_eta_raises_at_the_call(call: Any) -> None:
     frame = DF.with_columns(score_b=1 - pl.col("score"))
     for door in (frame.prc, frame.lazy().prc):
         for eta in (eta_from_sample(1, 50), eta_from_sample(1, 50).lazy()):
-            with pytest.raises(PrcError, match="works at an eta; pass its ends as two eta"):
+            with pytest.raises(PrcError, match=WORKS_AT_ONE):
                 call(door, eta)
 
 
@@ -265,7 +271,7 @@ def test_a_ranking_says_what_carries_the_error_of_eta() -> None:
 
 
 def test_drawn_negatives_have_no_place_for_it_either() -> None:
-    with pytest.raises(PrcError, match="works at an eta; pass its ends as two eta"):
+    with pytest.raises(PrcError, match=WORKS_AT_ONE):
         DF.prc.subsample_negatives(eta_from_sample(40, 50))
 
 
@@ -355,15 +361,15 @@ def test_a_metric_that_does_not_depend_on_eta_keeps_its_band() -> None:
     assert (wide["precision_low"] < exact["precision_low"])[0]
 
 
-@pytest.mark.parametrize("interval", ["clopper_pearson", "jeffreys", "hoeffding"])
-def test_every_interval_of_the_rates_combines_with_that_of_eta(interval: Any) -> None:
+@pytest.mark.parametrize("rate", ["clopper_pearson", "jeffreys", "hoeffding"])
+def test_every_interval_of_the_rates_combines_with_that_of_eta(rate: Any) -> None:
     df = two_scores(50, 2000, 35, 20)
     found = df.prc.curve(
-        eta_from_sample(5, 50), confidence=0.95, interval=interval, counts=("n_pos", "n_neg")
+        eta_from_sample(5, 50), confidence=intervals(0.95, rate=rate), counts=("n_pos", "n_neg")
     )
     expected = widened_band(
         metrics.precision,
-        Sample((35, 50), (20, 2000), eta_from_sample(5, 50).row(0)[:3], 0.95, interval),
+        Sample((35, 50), (20, 2000), eta_from_sample(5, 50).row(0)[:3], 0.95, rate),
     )
     assert found.select("precision_low", "precision_high").row(0) == pytest.approx(expected, rel=1e-11)
 
@@ -466,10 +472,10 @@ OTHER_ENDS = [(0.02, 0.0, 0.3), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
 @pytest.mark.parametrize(
     "options",
     [
-        {"scores": ["a", "b", "c"]},
-        {"scores": ["a", "b", "c"], "adjust": "holm", "confidence": 0.8},
-        {"scores": ["a", "b", "c"], "weight": "w"},
-        {"scores": ["a", "b"], "cluster": "unit"},
+        {"score": ["a", "b", "c"]},
+        {"score": ["a", "b", "c"], "adjust": "holm", "confidence": 0.8},
+        {"score": ["a", "b", "c"], "weight": "w"},
+        {"score": ["a", "b"], "cluster": "unit"},
         {**LONG_COLUMNS, "id": "row"},
         {**LONG_COLUMNS, "paired": False},
         {**LONG_COLUMNS, "paired": False, "cluster": "unit"},
@@ -481,7 +487,7 @@ OTHER_ENDS = [(0.02, 0.0, 0.3), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
 def test_differences_carry_the_distance_to_the_farther_end(
     options: dict[str, Any], ends: tuple[float, ...]
 ) -> None:
-    table = draw_models() if "scores" in options else LONG
+    table = LONG if "model" in options else draw_models()
     eta, *interval = sorted(ends)[1], min(ends), max(ends)
     inside = [end if end > 0 else interval[1] * 2.0**-69 for end in interval]
     found = table.prc.compare(eta=uncertain(eta, *interval), **options)
@@ -516,7 +522,7 @@ def test_a_ranking_has_the_differences_of_a_comparison() -> None:
     ranks = LONG.rename({"variable": "model", "value": "score"}).prc.ranking(
         eta, id="row", confidence=0.95
     )
-    pairs = draw_models().prc.compare(["a", "b", "c"], eta, metrics="average_precision")
+    pairs = draw_models().prc.compare(eta, score=["a", "b", "c"], metrics="average_precision")
     behind = pairs.filter(model_a="a").select("difference", "low", "high").rows()
     assert ranks["model"][0] == "a"
     assert ranks[1:].sort("model").select("behind", "low", "high").rows() == behind

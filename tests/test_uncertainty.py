@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from polars_prcurve import (
     PrcError,
+    intervals,
     max_width,
     metrics,
     prc,
@@ -34,8 +35,8 @@ from tests.support.tiers import slow_unless
 
 METHODS = ["wilson", "hoeffding", "clopper_pearson", "jeffreys"]
 METRICS = [metric for metric in ALL_POINT_METRICS if metric.falls_with_fpr]
-methods: Any = st.sampled_from(METHODS)
-bands: Any = st.sampled_from(["mover", "rectangle"])
+rates: Any = st.sampled_from(METHODS)
+methods: Any = st.sampled_from(["analytic", "rectangle"])
 etas = several(1e-6, 0.01, 0.3, 0.9) | several(None, 0.5)
 
 ONE_METHOD = r'is "wilson", "clopper_pearson", "jeffreys"'
@@ -88,7 +89,7 @@ def in_quadrature(metric: metrics.PointMetric, recall: Any, fpr: Any, eta: float
 
 
 @examples(200)
-@given(methods, st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.5, 0.95, 0.999]))
+@given(rates, st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.5, 0.95, 0.999]))
 def test_intervals_of_rates(method: Any, hits: int, misses: int, level: float) -> None:
     n = hits + misses
     low, high = rate_interval(hits, n, level, method)
@@ -201,33 +202,33 @@ few_tables = tables(
 
 
 @examples(200)
-@given(few_tables, etas, methods, bands, some_metrics)
-def test_bands(table: Table, eta: Any, method: Any, band: Any, asked_for: Any) -> None:
+@given(few_tables, etas, rates, methods, some_metrics)
+def test_bands(table: Table, eta: Any, rate: Any, method: Any, asked_for: Any) -> None:
     options = {"by": table.by, "pos_label": table.pos_label, "weight": table.weight}
     curve = prc(table.frame).curve(eta, metrics=asked_for, **options)
-    asked = {"metrics": asked_for, "confidence": 0.9, "interval": method, "band": band}
+    asked = {"metrics": asked_for, "confidence": intervals(0.9, method=method, rate=rate)}
     found = prc(table.frame).curve(eta, **asked, **options)
     shared = [name for name in curve.columns if name in found.columns]
     assert_same(found.select(shared), curve.select(shared))
     groups = {tuple(g.by.values()): g for g in oracle.groups(table.rows, **table.oracle)}
-    level = 0.9 if band == "mover" else math.sqrt(0.9)
+    level = 0.9 if method == "analytic" else math.sqrt(0.9)
     for row in found.to_dicts():
         key = tuple(row[name] for name in table.by)
         ends = {}
-        for side, rate in enumerate(("recall", "fpr")):
-            if row[rate] is not None:
+        for side, name in enumerate(("recall", "fpr")):
+            if row[name] is not None:
                 weighted = table.weight is not None
                 n = float(size_at(groups[key], side, row["threshold"], weighted=weighted))
-                low, high = rate_interval(row[rate] * n, n, level, method)
-                if rate == "recall" and method == "wilson":
-                    high = raise_end_of_recall(row[rate] * n, n, high, level)
-                ends[rate] = (low, row[rate], high)
+                low, high = rate_interval(row[name] * n, n, level, rate)
+                if name == "recall" and rate == "wilson":
+                    high = raise_end_of_recall(row[name] * n, n, high, level)
+                ends[name] = (low, row[name], high)
         for metric in asked_for:
             low, value, high = (row[f"{metric.name}{end}"] for end in ("_low", "", "_high"))
             assert value is not None or (low is None and high is None)
             if value is None or len(ends) < 2 or row["eta"] in (0, 1) or math.isinf(value):
                 continue
-            expected = expected_band(metric, ends, row["eta"], band)
+            expected = expected_band(metric, ends, row["eta"], method)
             for end, bound in zip((low, high), expected, strict=True):
                 assert close_to(end, bound, value), (metric.name, row, expected)
             assert low is None or low <= value
@@ -260,13 +261,14 @@ def test_few_missed_positives_reach_further_up() -> None:
                 assert fewer == pytest.approx(0.95) or row["recall_high"] == pytest.approx(high)
             else:
                 assert row["recall_high"] == pytest.approx(high)
-        rectangle = df.prc.operating_points(0.1, metrics="recall", band="rectangle", **asked)
+        asked["confidence"] = intervals(0.95, method="rectangle")
+        rectangle = df.prc.operating_points(0.1, metrics="recall", **asked)
         assert (rectangle["recall_high"] >= found["recall_high"]).all()
 
 
-def expected_band(metric: Any, ends: dict[str, Any], eta: float, band: str) -> Any:
+def expected_band(metric: Any, ends: dict[str, Any], eta: float, method: str) -> Any:
     recall, fpr = ends["recall"], ends["fpr"]
-    if band == "mover":
+    if method == "analytic":
         return in_quadrature(metric, recall, fpr, eta)
     low, high = (0, 2), (2, 0)
     if metric.direction != "maximize":
@@ -281,10 +283,10 @@ def close_to(end: float | None, bound: float, value: float) -> bool:
     return end is not None and (end == bound or math.isclose(end, bound, rel_tol=1e-9, abs_tol=1e-9))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("band", slow_unless(lambda band: band == "mover", ["mover", "rectangle"]))
+@pytest.mark.parametrize("rate", METHODS)
+@pytest.mark.parametrize("method", slow_unless(lambda m: m == "analytic", ["analytic", "rectangle"]))
 @pytest.mark.parametrize("long", slow_unless(lambda long: not long, [False, True]))
-def test_every_way_to_compute_bands(method: Any, band: Any, long: bool) -> None:
+def test_every_way_to_compute_bands(rate: Any, method: Any, long: bool) -> None:
     rng = np.random.default_rng(4)
     n = 500
     scores = {"score": rng.normal(size=n).round(1), "label": rng.random(n) < 0.3, "w": rng.random(n)}
@@ -292,21 +294,24 @@ def test_every_way_to_compute_bands(method: Any, band: Any, long: bool) -> None:
     options: Any = {
         "by": "g",
         "metrics": ["precision", "recall", "mcc"],
-        "confidence": 0.95,
-        "interval": method,
-        "band": band,
+        "confidence": intervals(0.95, method=method, rate=rate),
         "long": long,
     }
+    targets: Any = {"recall": [0.5, 0.9], "precision": 0.99}
+    if rate != "wilson" and method == "analytic":  # no formula where the sample finds the threshold
+        with pytest.raises(PrcError, match="is known with Wilson's rates alone; leave out rate="):
+            prc(df).operating_points(0.3, **targets, **options)
+        targets = {"threshold": [0.5, 0.9]}
     calls: list[Any] = [
         lambda p: p.curve([0.01, None], **options),
         lambda p: p.curve(0.2, thresholds=[0.5, 1.0], **options),
-        lambda p: p.operating_points([0.01, 0.3], recall=[0.5, 0.9], precision=0.99, **options),
+        lambda p: p.operating_points([0.01, 0.3], **targets, **options),
         lambda p: p.curve(0.1, weight="w", **options),
     ]
     for call in calls:
         eager = call(prc(df))
-        if method in ("clopper_pearson", "jeffreys"):
-            with pytest.raises(PrcError, match=f'interval="{method}" needs a DataFrame'):
+        if rate in ("clopper_pearson", "jeffreys"):
+            with pytest.raises(PrcError, match=f'rate="{rate}" needs a DataFrame'):
                 call(prc(df.lazy()))
             continue
         for engine in ("streaming", "in-memory"):
@@ -319,7 +324,7 @@ def test_bands_of_long_and_wide_are_the_same() -> None:
     asked: Any = {"metrics": ["precision", "f1"], "confidence": 0.9}
     wide = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], **asked)
     long = df.prc.operating_points([0.1, 0.5], fpr=[0.2, 0.5], long=True, **asked)
-    assert long.columns[-4:] == ["metric", "value", "low", "high"]
+    assert long.columns[-5:] == ["metric", "value", "low", "high", "reliable"]
     for name in asked["metrics"]:
         part = long.filter(metric=name)
         for column, end in (("value", ""), ("low", "_low"), ("high", "_high")):
@@ -330,8 +335,6 @@ def test_what_has_no_bands() -> None:
     df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "p": [0.5, 1.0], "q": [1.0, 0.0]})
     own = metrics.point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
     refused: list[tuple[Any, str]] = [
-        ({"confidence": None, "band": "box"}, 'band= is "mover"'),
-        ({"confidence": None, "interval": "wald"}, ONE_METHOD),
         ({"metrics": ["precision", metrics.f1.alias("precision_low")]}, "'precision_low'"),
         *(
             ({"metrics": metrics.f1.alias(name), "confidence": level}, f"called '{name}'")
@@ -340,8 +343,10 @@ def test_what_has_no_bands() -> None:
         ),
         ({"metrics": metrics.f1.alias("")}, "has no name"),
         ({"metrics": own}, "a bootstrap"),
-        ({"band": "box"}, 'band= is "mover", "rectangle" or "simultaneous"'),
-        ({"interval": "wald"}, ONE_METHOD),
+        (
+            {"confidence": intervals(0.95, method="bootstrap")},
+            r'curve\(\) has no intervals by method="bootstrap"; pass "analytic" or "rectangle"',
+        ),
         ({"confidence": 95}, "confidence= takes a level between 0 and 1"),
         ({"rates": ("p", "q"), "eta": 0.1}, "rates= holds no counts"),
         ({"counts": ("p", "q")}, "cast them to integers"),
@@ -375,14 +380,15 @@ def test_bands_hold_what_they_promise() -> None:
         above = pl.DataFrame({"draw": range(draws), "score": 1, "n_pos": hits, "n_neg": alarms})
         below = above.with_columns(score=0, n_pos=n_pos - pl.col("n_pos"), n_neg=n_neg - pl.col("n_neg"))
         table = pl.concat([above, below])
-        options: Any = {"by": "draw", "counts": ("n_pos", "n_neg"), "confidence": 0.95}
+        options: Any = {"by": "draw", "counts": ("n_pos", "n_neg"), "threshold": 1}
         truth = metrics.precision(recall, fpr, eta)
         covered = {}
-        for band in ("mover", "rectangle"):
-            found = table.prc.operating_points(eta, threshold=1, band=band, **options)
+        for method in ("analytic", "rectangle"):
+            level: Any = intervals(0.95, method=method)  # type: ignore[arg-type]
+            found = table.prc.operating_points(eta, confidence=level, **options)
             holds = (found["precision_low"] <= truth) & (truth <= found["precision_high"])
-            covered[band] = holds.mean()
-        assert 0.935 <= covered["mover"] <= 0.965
+            covered[method] = holds.mean()
+        assert 0.935 <= covered["analytic"] <= 0.965
         assert covered["rectangle"] >= 0.95
 
 
@@ -414,14 +420,23 @@ def test_resolution(method: Any, weight: str | None) -> None:
     df = df.with_columns(score=pl.col("score") + 2 * pl.col("label"), w=rng.lognormal(size=3_000))
     asked: Any = {"recall": [0.05, 0.5, 0.9], "fpr": [0.0, 0.2], "threshold": 99.0, "weight": weight}
     grid = np.geomspace(1e-9, 1 - 1e-9, 2_001)
-    points = df.prc.operating_points(
-        grid.tolist(), metrics="precision", confidence=0.9, interval=method, **asked
-    ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
+    level, above_all = intervals(0.9, rate=method), 99.0
+    chosen = df.prc.operating_points(metrics="precision", **asked)
+    points = {
+        threshold: df.prc.operating_points(
+            grid.tolist(),
+            metrics="precision",
+            threshold=above_all if threshold is None else threshold,
+            confidence=level,
+            weight=weight,
+        ).with_columns(width=pl.col("precision_high") - pl.col("precision_low"))
+        for threshold in chosen["threshold"].unique()
+    }
     for delta in (0.05, 0.3, 0.9):
-        found = df.prc.resolution(delta, confidence=0.9, method=method, **asked)
+        found = df.prc.resolution(delta, confidence=level, **asked)
+        assert found["threshold"].to_list() == chosen["threshold"].to_list()
         for row in found.to_dicts():
-            of_target = points.filter(criterion=row["criterion"], target=row["target"])
-            assert of_target["threshold"].unique().to_list() == [row["threshold"]]
+            of_target = points[row["threshold"]]
             wide, eta = of_target["width"].to_numpy() > delta, row["eta"]
             if eta is None:
                 assert of_target["precision_low"].fill_null(0).max() == 0
@@ -431,8 +446,8 @@ def test_resolution(method: Any, weight: str | None) -> None:
                 assert not wide[grid > eta * (1 + 1e-9)].any()
                 assert wide[(grid > 0.9 * eta) & (grid < eta * (1 - 1e-9))].all()
     if method in ("wilson", "hoeffding"):
-        query = df.lazy().prc.resolution(0.3, confidence=0.9, method=method, **asked)
-        eager = df.prc.resolution(0.3, confidence=0.9, method=method, **asked)
+        query = df.lazy().prc.resolution(0.3, confidence=intervals(0.9, rate=method), **asked)
+        eager = df.prc.resolution(0.3, confidence=intervals(0.9, rate=method), **asked)
         for engine in ("streaming", "in-memory"):
             assert_same(query.collect(engine=engine), eager)
     with pytest.raises(PrcError, match="delta= takes a width between"):
@@ -444,8 +459,8 @@ def test_bands_and_sizes_of_an_empty_table(method: Any) -> None:
     df = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String})
     full = pl.DataFrame({"score": [1.0, 2.0], "label": [True, False], "g": ["a", "b"]})
     calls: list[Any] = [
-        lambda p: p.curve(0.1, by="g", confidence=0.9, interval=method),
-        lambda p: p.sample_size(recall=0.5, by="g", method=method),
+        lambda p: p.curve(0.1, by="g", confidence=intervals(0.9, rate=method)),
+        lambda p: p.sample_size(recall=0.5, by="g", confidence=intervals(0.95, rate=method)),
     ]
     for call in calls:
         found = call(prc(df))

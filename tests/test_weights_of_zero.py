@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
 
-from polars_prcurve import PrcError, prc
-from polars_prcurve.namespace.frame import FramePrc
+from polars_prcurve import PrcError, intervals, prc
+from polars_prcurve.binding.words import USES
 from tests.support.comparing import assert_same
 from tests.support.plain_calls import PLAIN
 from tests.support.queries import POINTS, QUERIES
@@ -74,14 +73,13 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
     # Of models of one test set, examples that one model alone flags are counted.
     at_target = {"threshold", "fpr", "recall", "precision"} & set(options)
     refused = refused or (name == "compare" and options.get("paired", True) and at_target)
-    has_weight = "weight" in inspect.signature(getattr(FramePrc, name)).parameters
-    return has_weight and not refused and name != "reweight"
+    return "weight" in USES.get(name, ()) and not refused and name != "reweight"
 
 
 WEIGHTED = [
     name
     for name, (frame, call) in QUERIES.items()
-    if frame is not POINTS and takes_weight(call) and "within" not in name  # which weighs by itself
+    if frame is not POINTS and takes_weight(call) and "in a field" not in name  # which weighs by itself
 ]
 
 
@@ -98,7 +96,6 @@ EAGER = [
     "crossings",
     "leaders",
     "dominance",
-    "roc_crossings",
     "ranking",
     "operating_points",
     "resolution",
@@ -116,7 +113,7 @@ def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
 
 def test_rows_of_weight_0_draw_no_replicate() -> None:
     frame, _ = QUERIES["summary"]
-    how = {"method": "bootstrap", "n_resamples": 20, "seed": 1, "confidence": 0.9, "by": ["g"]}
+    how = {"confidence": intervals(0.9, method="bootstrap", resamples=20, seed=1), "by": ["g"]}
     plain, found = (
         WeightedDoor(frame, added=added, lazy=False).summary(0.1, **how) for added in (False, True)
     )

@@ -1,4 +1,4 @@
-"""Wide tables made long."""
+"""Wide tables: made long, and as they are, with a list or a mapping of columns as `score=`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score
 
-from polars_prcurve import PrcError, prc
+from polars_prcurve import PrcError, class_mix, field, prc
+from polars_prcurve.binding.words import COMPARES_MODELS
+from tests.support.comparing import assert_nearly, assert_same
 
 DF = pl.DataFrame(
     {
@@ -196,3 +198,108 @@ def test_a_mix_that_does_not_fit_the_table_raises(
 def test_a_mix_needs_the_name_weight() -> None:
     with pytest.raises(PrcError, match="two columns 'weight'"):
         multiclass().with_columns(weight=1.0).prc.one_vs_rest(**HOW, mix=MIX)
+
+
+# Columns as they are --------------------------------------------------------------------------
+
+ETA: dict[str, Any] = {"eta": 0.2}
+CALLS: dict[str, dict[str, Any]] = {
+    **{name: {} for name in ("counts", "sweep", "binormal", "crossings", "leaders", "dominance")},
+    **{"curve": ETA, "compare": ETA, "ranking": ETA, "estimate_prevalence": {"eta_train": 0.5}},
+    "summary": {**ETA, "confidence": 0.9},
+    "operating_points": {**ETA, "recall": 0.5},
+    "decision_curve": {"probabilities": [0.2, 0.5]},
+    **{"sample_size": {"recall": 0.5}, "resolution": {"recall": 0.5}},
+    "subsample_negatives": {"eta": 0.6, "n_repeats": 2, "seed": 1},
+}
+MODELS = multiclass().select(
+    g=pl.int_range(pl.len()) % 2,
+    label=pl.col("y") == 1,
+    a=pl.col("p1") / 10 + 0.5,
+    b=pl.col("p3") / 10 + 0.5,
+)
+MANY = multiclass().with_columns(cs / 10 + 0.5 for cs in (pl.col("p3"), pl.col("p1"), pl.col("p7")))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_list_of_columns_is_the_long_table(name: str) -> None:
+    long = MODELS.prc.unpivot_scores(["a", "b"], row="row")
+    how = {"id": "row"} if name == "compare" else {}
+    expected = getattr(long.prc(by="g"), name)(**CALLS[name], **how, model="model")
+    for door in (MODELS.prc, MODELS.lazy().prc):
+        found = getattr(door(score=["a", "b"], by="g"), name)(**CALLS[name])
+        assert_same(found.lazy().collect(), expected)
+
+
+def test_a_lead_among_columns_is_that_of_paired_rows() -> None:
+    long = MODELS.prc.unpivot_scores(["a", "b"], row="row")
+    paired = long.prc.ranking(0.2, id="row", by="g", confidence=0.9)
+    assert_same(MODELS.prc.ranking(0.2, score=["a", "b"], by="g", confidence=0.9), paired)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in COMPARES_MODELS])
+def test_a_mapping_of_columns_is_one_class_against_the_rest_each(name: str) -> None:
+    scores = HOW["scores"]
+    expected = getattr(MANY.prc.one_vs_rest(**HOW).prc, name)(**CALLS[name], by="class")
+    for door in (MANY.prc, MANY.lazy().prc):
+        found = getattr(door(score=scores, label="y"), name)(**CALLS[name])
+        assert_same(found.lazy().collect(), expected)
+
+
+@pytest.mark.parametrize("name", ["curve", "operating_points", "decision_curve", "summary"])
+def test_a_class_mix_weights_classes_as_one_vs_rest_does(name: str) -> None:
+    how = {word: value for word, value in CALLS[name].items() if word not in ("eta", "confidence")}
+    weighted = MANY.prc.one_vs_rest(**HOW, mix=MIX)
+    expected = getattr(weighted.prc, name)(**how, by="class", weight="weight")
+    found = getattr(MANY.prc(score=HOW["scores"], label="y"), name)(eta=class_mix(MIX), **how)
+    assert_nearly(found.select(expected.columns), expected)
+    scaled = class_mix({of: 7 * share for of, share in MIX.items()})
+    assert_nearly(getattr(MANY.prc, name)(eta=scaled, score=HOW["scores"], label="y", **how), found)
+
+
+@pytest.mark.parametrize("name", ["curve", "operating_points", "decision_curve", "summary"])
+def test_a_field_weights_parts_as_reweight_does(name: str) -> None:
+    how = {word: value for word, value in CALLS[name].items() if word not in ("eta", "confidence")}
+    parts = field(pl.DataFrame({"g": [0, 1], "eta": [0.1, 0.3], "share": [3, 1]}), parts="g")
+    weighted = MODELS.prc.reweight(parts)
+    for score in ("a", ["a", "b"]):
+        expected = getattr(weighted.prc, name)(**how, score=score, weight="weight")
+        for bound in (MODELS.prc(score=score), MODELS.prc(score=score, by="g")):  # which leaves by
+            assert_nearly(getattr(bound, name)(eta=parts, **how).select(expected.columns), expected)
+
+
+def test_a_field_takes_its_parts_out_of_bound_groups_alone() -> None:
+    parts = pl.DataFrame({"g": [0, 1], "k": [1, 3], "n": [10, 10], "share": [1, 3]})
+    bound = MODELS.prc(score="a", by="g")
+    found = bound.curve(field(parts, parts="g"))
+    assert "g" not in found.columns
+    assert_same(found, MODELS.prc.curve(field(parts, "g"), score="a"))
+    assert found["eta"].unique().to_list() == pytest.approx([0.25])
+    with pytest.raises(PrcError, match="by= and parts= both hold the column 'g'"):
+        bound.curve(field(parts, parts="g"), by="g")
+    with pytest.raises(PrcError, match="needs a column 'share'"):
+        field(parts.drop("share"), "g")
+
+
+def test_what_does_not_go_with_columns_of_scores() -> None:
+    models, classes = {"score": ["a", "b"]}, {"score": HOW["scores"], "label": "y"}
+    cases: list[tuple[pl.DataFrame, dict[str, Any], str]] = [
+        (MODELS, {**models, "model": "g"}, "score= names a column for each model; leave out model="),
+        (MODELS, {**models, "id": "g"}, "leave out id="),
+        (MODELS, {**models, "by": pl.col("g").alias("model")}, "by= holds a column 'model'"),
+        (MANY, {**classes, "pos_label": 1}, "leave out pos_label="),
+        (MANY, {**classes, "by": pl.col("y").alias("class")}, "by= holds a column 'class'"),
+        (MANY, {**classes, "score": {3: {"m": "p3"}}}, "one_vs_rest"),
+        (MANY, {**classes, "eta": class_mix({3: 1, 1: 1})}, "7"),
+        (MANY, {"score": "p3", "label": pl.col("y") == 3, "eta": class_mix(MIX)}, "score= as a mapping"),
+        (MANY, {**classes, "eta": [class_mix(MIX)]}, "eta="),
+    ]
+    for table, words, sentence in cases:
+        with pytest.raises(PrcError, match=sentence):
+            table.prc.summary(**words)
+    with pytest.raises(PrcError, match=r"sample_size\(\) has no formula .*\.one_vs_rest\(mix="):
+        MANY.prc(**classes).sample_size(eta=class_mix(MIX), recall=0.5)
+    with pytest.raises(PrcError, match=r"model= names the column 'model', .* there are: y, p3, p1, p7$"):
+        MANY.prc(**classes).ranking(0.2)
+    with pytest.raises(PrcError, match=r"sampling_plan\(\) takes one column as score="):
+        MODELS.prc(**models).sampling_plan(0.5, budget=1)

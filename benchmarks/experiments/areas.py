@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_prcurve import metrics
+from polars_prcurve import intervals, metrics
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 from .populations import AREAS, CELLS, MODELS, Cell, draw_short
@@ -49,11 +49,11 @@ def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator
     500,
 )
 def measure_bootstrap(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals of average precision by `summary(method="bootstrap")`."""
+    """Intervals of average precision by the bootstrap of `summary`."""
     drawn = draw_short(cell, n_sets, rng)
     found = drawn.prc.summary(
-        ETAS, metrics="average_precision", confidence=CONFIDENCE, by="set", counts=("n_pos", "n_neg"),
-        method="bootstrap", n_resamples=500, seed=1,
+        ETAS, metrics="average_precision", by="set", counts=("n_pos", "n_neg"),
+        confidence=intervals(CONFIDENCE, method="bootstrap", resamples=500, seed=1),
     )  # fmt: skip
     return cover_areas(cell, found)
 
@@ -101,7 +101,7 @@ def measure_compare(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterat
     etas = [0.1, 0.01, 0.001]
     found = pl.concat(
         draw_pairs(cell, sets, rng).prc.compare(
-            ["a", "b"], eta=etas, metrics=("roc_auc", "average_precision"), by="set"
+            etas, score=["a", "b"], metrics=("roc_auc", "average_precision"), by="set"
         )
         for sets in split_sets(n_sets, cell.n_pos + cell.n_neg)
     )

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from polars_prcurve import metrics
+from polars_prcurve import intervals, metrics
 
 from .experiment import CONFIDENCE, Row, experiment, hold_point, split_sets
 from .populations import (
@@ -28,8 +28,13 @@ COUNTS: Row = {"by": "set", "counts": ("n_pos", "n_neg")}
 
 # Fixed thresholds -----------------------------------------------------------------------------
 
-KINDS = [("mover", "wilson"), ("mover", "jeffreys")]
-KINDS += [("rectangle", "clopper_pearson"), ("rectangle", "hoeffding")]
+KINDS = {
+    "mover_wilson": intervals(CONFIDENCE),
+    "mover_jeffreys": intervals(CONFIDENCE, rate="jeffreys"),
+    "rectangle_clopper_pearson": intervals(CONFIDENCE, method="rectangle", rate="clopper_pearson"),
+    "rectangle_hoeffding": intervals(CONFIDENCE, method="rectangle", rate="hoeffding"),
+}
+"""Kinds of band, by the names of their columns; `mover` is the default (Zou and Donner 2008)."""
 
 
 @experiment(CELLS, 20_000)
@@ -42,17 +47,16 @@ def measure_bands(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator
     )
     drawn = draw_between(cell, list(at.values()), n_sets, rng)
     shares: dict[str, Row] = {name: {} for name in at}
-    for band, interval in KINDS:
+    for kind, confidence in KINDS.items():
         found = drawn.prc.operating_points(
-            eta, threshold=[-i for i in range(len(at))], metrics="precision", confidence=CONFIDENCE,
-            band=band, interval=interval, **COUNTS,
+            eta, threshold=[-i for i in range(len(at))], metrics="precision", confidence=confidence,
+            **COUNTS,
         )  # fmt: skip
         for i, (name, fpr) in enumerate(at.items()):
             truth = precision(cell.model.recall_at(fpr), fpr, eta)
             held = hold_point(found.filter(threshold=-i), "precision", truth)
-            kind = f"{band}_{interval}"
             shares[name][kind] = held["coverage"]
-            if interval in ("wilson", "clopper_pearson"):
+            if confidence.rate in ("wilson", "clopper_pearson"):
                 shares[name][f"{kind}_width"] = held["width"]
             shares[name]["no_interval"] = held["no_interval"]
     for name, row in shares.items():
@@ -72,12 +76,14 @@ def measure_missed_positives(cell: tuple[int, float, int], _n: int, _rng: Any) -
     fpr = n_fp / MISSED_N_NEG
     sets = list_test_sets(n_pos, recall, fpr)
     chances = sets.filter(score=1).select("set", "chance")
-    for interval, eta in product(("wilson", "jeffreys"), (0.5, 0.01, 0.0002)):
+    rates: tuple[Any, ...] = ("wilson", "jeffreys")
+    for rate, eta in product(rates, (0.5, 0.01, 0.0002)):
+        confidence = intervals(CONFIDENCE, rate=rate)
         found = sets.prc.operating_points(
-            eta, threshold=1, metrics=MISSED, confidence=CONFIDENCE, interval=interval, **COUNTS
+            eta, threshold=1, metrics=MISSED, confidence=confidence, **COUNTS
         ).join(chances, on="set")
         where = {"n_pos": n_pos, "recall": recall, "false_positives": n_fp}
-        where |= {"missed": n_pos * (1 - recall), "interval": interval, "eta": eta}
+        where |= {"missed": n_pos * (1 - recall), "interval": rate, "eta": eta}
         shares = {}
         for name in MISSED:
             truth = getattr(metrics, name)(recall, fpr, eta)
@@ -128,10 +134,10 @@ def measure_everywhere(cell: Cell, n_sets: int, rng: np.random.Generator) -> Ite
 
 def hold_everywhere(cell: Cell, sets: pl.DataFrame) -> pl.DataFrame:
     """Return one row per test set: whether its bands hold everywhere, and how wide they are."""
-    asked: dict[str, Any] = {"confidence": CONFIDENCE, **COUNTS}
-    names = ["precision", "recall", "fpr"]
-    wide = sets.prc.curve(EVERYWHERE_ETA, metrics=names, band="simultaneous", **asked)
-    mover = sets.prc.curve(EVERYWHERE_ETA, **asked).select("precision_low", "precision_high")
+    bound, names = sets.prc(**COUNTS), ["precision", "recall", "fpr"]
+    at_once = intervals(CONFIDENCE, simultaneous=True)
+    wide = bound.curve(EVERYWHERE_ETA, metrics=names, confidence=at_once)
+    mover = bound.curve(EVERYWHERE_ETA, confidence=CONFIDENCE).select("precision_low", "precision_high")
     recall, fpr = true_rates(cell.model, wide["threshold"])
     rows = pl.concat([wide, mover.select(pl.all().name.prefix("mover_"))], how="horizontal")
     rows = rows.with_columns(true_recall=recall, true_fpr=fpr)

@@ -208,7 +208,8 @@ def measure_cluster_pairs(cell: Clustered, n_sets: int, rng: np.random.Generator
     for sets in split_sets(n_sets, 4 * cell.patients * cell.rows):
         drawn = cell.draw_pairs(sets, rng)
         for cluster, parts in found.items():
-            parts.append(drawn.prc.compare(["a", "b"], list(CLUSTER_ETAS), by="set", cluster=cluster))
+            models = drawn.prc(score=["a", "b"], by="set", cluster=cluster)
+            parts.append(models.compare(list(CLUSTER_ETAS)))
     plain, clustered = (pl.concat(parts) for parts in found.values())
     for name, eta in (("roc_auc", 0.5), *(("average_precision", eta) for eta in CLUSTER_ETAS)):
         without = measure_rejections(plain.filter(metric=name, eta=eta))["rejected"]

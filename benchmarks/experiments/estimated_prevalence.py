@@ -121,7 +121,11 @@ def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Gener
         for kind, parts in found.items():
             etas = samples.select("set", "eta") if kind == "fixed" else samples
             differences = drawn.prc.compare(
-                ["a", "b"], etas, metrics="average_precision", by="set", confidence=CONFIDENCE
+                etas,
+                score=["a", "b"],
+                metrics="average_precision",
+                by="set",
+                confidence=CONFIDENCE,
             )
             parts.append(differences.select("low", "high", "reliable"))
     fixed, sampled = (pl.concat(parts) for parts in found.values())
@@ -258,12 +262,12 @@ def measure_estimates(cell: Unlabelled, estimates: pl.DataFrame) -> Row:
 
 @experiment([*ALIKE, *CHANGED], 1_000)
 def measure_mixture(cell: Unlabelled, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals of `estimate_prevalence(method="mixture")`, and how often its test rejects."""
-    reference, field = cell.draw_tables(n_sets, rng)
+    """Intervals of `estimate_prevalence(reference=)`, and how often its test rejects."""
+    labelled, field = cell.draw_tables(n_sets, rng)
+    reference = labelled.prc(counts=("n_pos", "n_neg"), by="set")
     estimates = field.prc.estimate_prevalence(
-        method="mixture", reference=reference, reference_counts=("n_pos", "n_neg"), counts="n",
-        confidence=CONFIDENCE, by="set",
-    )  # fmt: skip
+        reference=reference, counts="n", confidence=CONFIDENCE, by="set"
+    )
     where = {"field": cell.what, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
     rejected = estimates.select((pl.col("shift_p_value") < 0.05).mean()).item()
     yield where | measure_estimates(cell, estimates) | {"rejected": rejected}

@@ -1,4 +1,4 @@
-"""Fields that consist of parts: promises, bands and areas with `within=`."""
+"""Fields that consist of parts: promises, bands and areas."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve import field as make_field
 
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
 from .promises import find_misses
@@ -121,7 +122,7 @@ def find_thresholds(
         drawn = field.draw_sets(sets, rng)
         for level, parts in found.items():
             points = drawn.prc.operating_points(
-                field.frame, within="part", by="set", guarantee=level, **asked
+                make_field(field.frame, parts="part"), by="set", guarantee=level, **asked
             )
             parts.append(points["threshold"])
     plain, sure = (pl.concat(parts).drop_nulls() for parts in found.values())
@@ -216,8 +217,8 @@ def measure_field_bands(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
         etas = {"known": field.frame, "as_fixed": samples.drop("eta_low", "eta_high", "eta_confidence")}
         for kind, parts in found.items():
             points = drawn.prc.operating_points(
-                etas.get(kind, samples), within="part", threshold=threshold, metrics=list(SHOWN),
-                confidence=CONFIDENCE, by="set",
+                make_field(etas.get(kind, samples), parts="part"),
+                threshold=threshold, metrics=list(SHOWN), confidence=CONFIDENCE, by="set",
             )  # fmt: skip
             parts.append(points)
     row = {"field": field.name, "events": events, "threshold": threshold}
@@ -239,7 +240,8 @@ def measure_field_areas(cell: Any, n_sets: int, rng: np.random.Generator) -> Ite
         drawn, samples = field.draw_sets(sets, rng), field.sample_etas(sets, events, rng)
         for kind, parts in found.items():
             summary = drawn.prc.summary(
-                field.frame if kind == "known" else samples, within="part", metrics=list(field.areas),
+                make_field(field.frame if kind == "known" else samples, parts="part"),
+                metrics=list(field.areas),
                 confidence=CONFIDENCE, by="set",
             )  # fmt: skip
             parts.append(summary.select("metric", "low", "high", "reliable"))
@@ -283,9 +285,10 @@ class FieldPair:
                 noise = (common + rng.normal(size=(sets, n))) * 0.5**0.5
                 scores[name] = (noise + part.d * label + part.offset).ravel()
             frames.append(pl.DataFrame(columns | scores).with_columns(part=pl.lit(i, dtype=pl.Int64)))
-        weighted = pl.concat(frames).prc.reweight("part", self.field.frame, by="set")
+        parts_of_sets = make_field(self.field.frame, parts="part")
+        weighted = pl.concat(frames).prc.reweight(parts_of_sets, by="set")
         return weighted.prc.compare(
-            ["a", "b"], by="set", weight="weight", metrics=["recall", "precision"], **self.asked
+            score=["a", "b"], by="set", weight="weight", metrics=["recall", "precision"], **self.asked
         )
 
     def find_difference(self, metric: str) -> float:

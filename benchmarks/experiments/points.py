@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from polars_prcurve import metrics
+from polars_prcurve import intervals, metrics
 from polars_prcurve.metrics.names import find_point_metrics
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
@@ -135,7 +135,7 @@ class Flagged:
         """Return the differences of both models in that many test sets."""
         return pl.concat(
             self.draw_sets(sets, rng)
-            .prc.compare(["a", "b"], etas, by="set", confidence=CONFIDENCE, **asked)
+            .prc.compare(etas, score=["a", "b"], by="set", confidence=CONFIDENCE, **asked)
             .select("eta", "metric", "low", "high", "reliable", "resolved")
             for sets in split_sets(n_sets, 2 * len(etas) * (self.n_pos + self.n_neg))
         )
@@ -254,7 +254,7 @@ class Sought:
                 found = long.prc.compare(model="model", paired=False, **asked)
             else:
                 wide = self.weigh(pl.DataFrame(columns | dict(zip("ab", scores, strict=True))), "a", rng)
-                found = wide.prc.compare(["a", "b"], **asked, **self.weighted)
+                found = wide.prc.compare(score=["a", "b"], **asked, **self.weighted)
             parts.append(found.select("eta", "metric", "low", "high", "reliable", "resolved"))
         return pl.concat(parts)
 
@@ -355,15 +355,14 @@ SOUGHT_VALUES = [
 def measure_sought_values(cell: SoughtValue, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Values of one model at a target, with the threshold as it stands, and with one that moves."""
     sought = cell.sought
-    asked: dict[str, Any] = {"by": "set", "confidence": CONFIDENCE, "metrics": SOUGHT_METRICS}
-    asked |= {sought.target: sought.value, "long": True}
-    asked |= sought.weighted
-    parts: dict[str, list[pl.DataFrame]] = {"mover": [], "moving": []}
+    asked: dict[str, Any] = {"confidence": CONFIDENCE, "metrics": SOUGHT_METRICS, "long": True}
+    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
     for sets in split_sets(n_sets, len(PAIRED_ETAS) * (sought.n_pos + sought.n_neg)):
-        drawn = cell.draw(sets, rng)
-        for band, found in parts.items():
-            found.append(drawn.prc.operating_points(PAIRED_ETAS, band=band, **asked))
-    fixed, moving = map(pl.concat, parts.values())
+        drawn = cell.draw(sets, rng).prc(by="set", **sought.weighted)
+        found = drawn.operating_points(PAIRED_ETAS, **{sought.target: sought.value}, **asked)
+        as_it_stands = found.select("set", "eta", "threshold").unique()
+        parts.append((drawn.operating_points(PAIRED_ETAS, threshold=as_it_stands, **asked), found))
+    fixed, moving = map(pl.concat, zip(*parts, strict=True))
     for eta, name in product(PAIRED_ETAS, SOUGHT_METRICS):
         moves = sought.target not in ("recall", "fpr") or name == "precision"
         truth = float(find_point_metrics(name)[0](*sought.find_rates(cell.shift, eta), eta))
@@ -385,15 +384,15 @@ ALLOWED = [*product((1.0, 2.0, 3.0), ALLOWED_SIZES, (1, 2, 5, 10, 20, 100))]
 def measure_recall_at_fpr(
     cell: tuple[float, Size, int], n_sets: int, rng: np.random.Generator
 ) -> Iterator[Row]:
-    """Intervals of `recall_at_fpr` by `summary(method="bootstrap")`."""
+    """Intervals of `recall_at_fpr` by the bootstrap of `summary`."""
     shift, (n_pos, n_neg), allowed = cell
     fpr, n, parts = allowed / n_neg, n_pos + n_neg, []
     for sets in split_sets(n_sets, 3 * n):
         label = np.arange(n * sets) % n < n_pos
         score = rng.normal(size=n * sets) + shift * label
         drawn = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label, "score": score})
-        asked: dict[str, Any] = {"confidence": CONFIDENCE, "method": "bootstrap", "n_resamples": 300}
-        found = drawn.prc.summary(by="set", metrics=metrics.recall_at_fpr(fpr), seed=1, **asked)
+        sure = intervals(CONFIDENCE, method="bootstrap", resamples=300, seed=1)
+        found = drawn.prc.summary(by="set", metrics=metrics.recall_at_fpr(fpr), confidence=sure)
         parts.append(found.select("low", "high", "reliable"))
     truth = float(stats.norm.sf(stats.norm.isf(fpr) - shift))
     where = {"n_pos": n_pos, "n_neg": n_neg, "shift": shift, "allowed": allowed}
@@ -426,10 +425,11 @@ def measure_maxima(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator
     place = Cell(MODEL_NAMED[name], n_pos, n_neg)
     drawn = draw_placed(place, n_sets, rng)
     for target, metric in (("f1", "f1"), ("mcc", "mcc"), ("f1", "precision")):
-        asked: dict[str, Any] = {"maximize": target, "metrics": metric, "confidence": CONFIDENCE}
-        asked |= {"by": "set", "counts": ("n_pos", "n_neg")}
-        plain = drawn.prc.operating_points(eta, **asked)
-        found = drawn.prc.operating_points(eta, **asked, method="bootstrap", n_resamples=200, seed=1)
+        sets = drawn.prc(by="set", counts=("n_pos", "n_neg"))
+        sure = intervals(CONFIDENCE, method="bootstrap", resamples=200, seed=1)
+        found = sets.operating_points(eta, maximize=target, metrics=metric, confidence=sure)
+        as_it_stands = found.select("set", "threshold")
+        plain = sets.operating_points(eta, threshold=as_it_stands, metrics=metric, confidence=CONFIDENCE)
         truth = getattr(metrics, metric)(*true_rates(place.model, found["threshold"]), eta)
         row = {"maximized": target, "metric": metric}
         row |= {"too_high": float((found[metric] - truth).mean())}

@@ -13,12 +13,12 @@ from polars_prcurve import charts, eta_grid, metrics
 
 POINTS = pl.read_csv(Path(__file__).with_name("brabec_fig_4.csv"))
 LINES = metrics.pr_auc_trapezoid("none").alias("area_under_straight_lines")
-RATES = ("tpr", "fpr")
 LEGEND = {(0.1, 1): 0.837655, (0.1, 2): 0.746315, (0.001, 1): 0.232816, (0.001, 2): 0.415851}
 
 
 def main(figure: Figure) -> alt.VConcatChart:
-    areas = POINTS.prc.summary([0.1, 0.001], metrics=LINES, by="classifier", rates=RATES)
+    points = POINTS.prc(model="classifier", rates=("tpr", "fpr"))
+    areas = points.summary([0.1, 0.001], metrics=LINES)
     for (eta, classifier), expected in LEGEND.items():
         area = areas.filter(eta=eta, classifier=classifier)["value"].item()
         what = f"area of classifier {classifier} at {eta}"
@@ -29,21 +29,19 @@ def main(figure: Figure) -> alt.VConcatChart:
         ("average_precision", "steps", 0.0199741394646),
         ("pr_auc", "what thresholds achieve", 0.0188819823575),
     ):
-        [eta] = POINTS.prc.crossings(model="classifier", metric=metric, rates=RATES)["eta"]
+        [eta] = points.crossings(metric=metric)["eta"]
         paper = "drawn" if metric is LINES else ""
         figure.check(f"prevalence of equal areas: {how}", paper, eta, about(expected, 1e-10))
 
-    first, second = POINTS.prc.summary(metrics="roc_auc", eta=0.5, by="classifier", rates=RATES)["value"]
+    first, second = points.summary(metrics="roc_auc", eta=0.5)["value"]
     lead = first - second
     figure.check("lead of the first by area under the ROC curve", "no help", lead, at_least(0.11))
 
-    roc = {"by": "classifier", "rates": RATES}
-    pr = POINTS.prc.curve([0.1, 0.001], by="classifier", rates=RATES)
-    trades = POINTS.prc.crossings(model="classifier", metric=LINES, rates=RATES)
-    over_eta = POINTS.prc.summary(eta_grid(1e-6, 1.0, 100), metrics=LINES, **roc)
+    trades = points.crossings(metric=LINES)
+    over_eta = points.summary(eta_grid(1e-6, 1.0, 100), metrics=LINES)
     return alt.vconcat(
-        POINTS.prc.plot.roc_curve(**roc) | POINTS.prc.plot.roc_curve(log_x=True, **roc),
-        charts.pr_curve(pr),
+        points.plot.roc_curve() | points.plot.roc_curve(log_x=True),
+        charts.pr_curve(points.curve([0.1, 0.001])),
         charts.metric_by_eta(over_eta, crossings=trades),
     )
 

@@ -24,7 +24,7 @@ AREAS = {
 def drawn(found: pl.DataFrame) -> alt.VConcatChart:
     """Curves of one test set each, and the areas of all."""
     one = simulated(CLASSIFIERS, np.random.default_rng(0), 1).drop("repeat")
-    curve = one.prc.curve(by=["imbalance", "classifier"], drop_intermediate=True)
+    curve = one.prc.curve(by=["imbalance", "classifier"], thresholds="corners")
     spread = alt.Chart(found.select("classifier", "imbalance", "metric", "value"), width=180, height=160)
     boxes = spread.mark_boxplot(size=14, outliers=False).encode(
         alt.X("imbalance", axis=alt.Axis(labelAngle=0)),

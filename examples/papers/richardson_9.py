@@ -34,8 +34,9 @@ def scores() -> pl.DataFrame:
 def main(figure: Figure) -> alt.HConcatChart:
     wide = scores()
     asked = ["average_precision", "roc_auc", EARLY]
-    own = wide.prc.compare(["strong", "simple"], metrics=asked)
-    rare = wide.prc.compare(["strong", "simple"], metrics=asked, eta=0.01)
+    models = wide.prc(score=["strong", "simple"])
+    own = models.compare(metrics=asked)
+    rare = models.compare(0.01, metrics=asked)
     ap, auc, early = own["difference"]
     figure.check("difference of average precision", "0.09", ap, at_least(0.05))
     figure.check("difference of the area under the ROC curve", "0.02", auc, at_least(0.005))
@@ -55,11 +56,10 @@ def main(figure: Figure) -> alt.HConcatChart:
     figure.check("at 1 in 100: of the area under the ROC curve", "none", moved[1], about(0, 0))
     figure.check("at 1 in 100: of the partial area", "none", moved[2], about(0, 0))
 
-    df = wide.prc.unpivot_scores(["strong", "simple"], name="model")
     return (
-        df.prc.plot.pr_curve(by="model")
-        | df.prc.plot.roc_curve(by="model")
-        | df.prc.plot.roc_curve(by="model", log_x=True, title="ROC curve, early retrieval")
+        models.plot.pr_curve()
+        | models.plot.roc_curve()
+        | models.plot.roc_curve(log_x=True, title="ROC curve, early retrieval")
     )
 
 

@@ -29,7 +29,7 @@ def drawn(blue: pl.DataFrame, green: pl.DataFrame) -> charts.Chart:
         "1:1, rescaled to 1:10": (blue, RARE),
     }
     curves = pl.concat(
-        df.prc.curve(eta, drop_intermediate=True).select(pl.lit(name).alias("test set"), pl.all())
+        df.prc.curve(eta, thresholds="corners").select(pl.lit(name).alias("test set"), pl.all())
         for name, (df, eta) in tables.items()
     )
     return charts.pr_curve(curves, color="test set")

@@ -66,7 +66,7 @@ def main(figure: Figure) -> alt.HConcatChart:
                 area,
                 about(expected, 0.01),
             )
-        told = wide.prc.compare(["0.5", "0.005"], metrics="average_precision", eta=0.02)
+        told = wide.prc.compare(0.02, score=["0.5", "0.005"], metrics="average_precision")
         low, high = told.select("low", "high").row(0)
         if name == "right":
             figure.check(

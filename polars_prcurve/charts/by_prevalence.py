@@ -421,8 +421,8 @@ def _place_trades(
     lines = curves.per_curve.select(*by, model).with_row_index("line")
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
-            f"crossings= are of models of dtype {trades.schema['model_a']}, and the table of models of "
-            f"dtype {lines.schema[model]}; make both from one table"
+            f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
+            "make both from one table"
         )
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str | None], dict[str, Any]] = {}

@@ -80,7 +80,7 @@ def threshold_curve(
     Parameters
     ----------
     table
-        What `curve` returns. A table made with `drop_intermediate=True` or `thresholds=` lacks
+        What `curve` returns. A table made with `thresholds="corners"` or `thresholds=` lacks
         thresholds, and some of its steps are too long.
     points
         Rows to mark, as in `pr_curve`, in all three charts.

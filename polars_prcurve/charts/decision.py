@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.chart_assembly import (
@@ -50,13 +51,12 @@ from polars_prcurve.charts.parts.points_to_draw import (
     split_by_doubt,
 )
 from polars_prcurve.charts.parts.references import QUIET, draw_line
-from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_estimate, say_share, say_shares
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = ("net_benefit_low", "net_benefit_high")
-_NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")
+_NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
 _BELOW_ZERO = 0.07
 """Room below 0, as a share of the height above it, where no line of a model goes below 0."""
 _MOST_BELOW_ZERO = 0.4
@@ -152,10 +152,10 @@ def _read_decisions(table: object) -> ChartCurves:
     frame = check_table("the chart decision_curve", table, "the method decision_curve", _NEEDED)
     names = name_group_fields(frame.columns[: frame.columns.index("eta")]) | {"eta": "eta"}
     values = [_RISK, _VALUE, "treat_all", *(_BAND if set(_BAND) <= set(frame.columns) else ())]
-    of_field = [name for name in FIELD_COLUMNS if name in frame.columns]
+    of_field = [name for name in c.FIELD_COLUMNS if name in frame.columns]
     read = pl.DataFrame(
         [frame.get_column(name).alias(field) for field, name in names.items()]
-        + [frame.get_column(name) for name in (*SWEEP_COLUMNS, *values, *of_field)]
+        + [frame.get_column(name) for name in (*c.SWEEP_COLUMNS, *values, *of_field)]
     )
     number = pl.col(values).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     read = read.with_columns(pl.when(number.is_finite()).then(number))

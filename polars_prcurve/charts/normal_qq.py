@@ -57,7 +57,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     check_title(title)
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.rows["threshold"].null_count():
-        raise PrcError("normal_quantiles draws scores, and published rates have none; draw roc_curve")
+        raise PrcError("rates= holds no scores; use plot.roc_curve")
     classes = _split_by_class(curves)
     points = _build_quantile_points(classes.rows)
     channels = _build_class_channels(classes)

@@ -1,26 +1,24 @@
-"""The commands: what each is called, the method that it asks, and the options that it takes.
+"""The commands: the method that each asks, and what its help says otherwise than that of the others.
 
-A new command is one `_add_...` function, listed in `build_parser`. A new option of a command is its name
-in the list of that function.
+A new command is one `Command`. Its options are the arguments of the method: see `options`.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import textwrap
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import polars as pl
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from polars_prcurve import __version__, metrics
-from polars_prcurve.cli import options as o
+from polars_prcurve.binding.words import COMPARES_MODELS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.cli.file_methods import FilePrc
-from polars_prcurve.cli.messages import RaisingParser
+from polars_prcurve.cli.messages import RaisingParser, name_command
 from polars_prcurve.cli.notes import PROGRAM
-from polars_prcurve.cli.option_values import parse_number_word, split_words
-from polars_prcurve.cli.report_commands import write_demo, write_report
-from polars_prcurve.cli.table_command import write_table
+from polars_prcurve.cli.option_values import COLUMN, SCORE
+from polars_prcurve.cli.options import OPTIONS, Option, add_option
+from polars_prcurve.cli.results import write_demo, write_report, write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.metric import list_factories
 from polars_prcurve.metrics.names import format_signature
@@ -31,9 +29,9 @@ Precision-recall analysis at any prevalence. Measure a classifier once, on a
 table with a row per example, its score and its label; see what it does where
 1 in 2, 1 in 250 or 1 in 10 000 is positive.
 
-Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000. With a colon
-it is a ratio of positives to negatives: 1:5000 is 1 positive to 5 000 negatives,
-and 1/5000 is 1 positive in 5 000 events.
+Prevalence (--eta) is the share of positives: 0.001 is 1 in 1 000, and so is
+0.1%. With a colon it is a ratio of positives to negatives: 1:5000 is 1 positive
+to 5 000 negatives, and 1/5000 is 1 positive in 5 000 events.
 """
 _EXAMPLES = """\
 examples:
@@ -45,14 +43,14 @@ examples:
     polars-prcurve points scores.csv --eta 1:5000 --precision 0.9 --alerts 500/2000000
 
   Is one of two models better for sure? Each has a column of scores:
-    polars-prcurve compare scores.csv --scores forest,logistic --eta 0.001
+    polars-prcurve compare scores.csv --score forest,logistic --eta 0.1%
 
   A report on both models, to send to those who decide:
     polars-prcurve report scores.parquet --model model --eta 0.001 0.01 -o report.html
 
   Precision and F1 at all thresholds, at a prevalence of 1 % and at that of the
   table, into a file:
-    polars-prcurve curve scores.parquet --eta 0.01 own --metrics precision f1 -o curve.parquet
+    polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 -o curve.parquet
 
 polars-prcurve COMMAND --help tells the options of a command.
 """
@@ -61,6 +59,145 @@ The end of a file's name tells its format: .parquet, .csv, .tsv, .ndjson,
 .jsonl, .arrow, .feather or .ipc. An option of several values takes them with
 spaces or commas between; INPUT comes before such options.
 """
+_CONFIDENCE_HELP = """\
+--confidence takes words after the level, with commas between: method=bootstrap
+knows the intervals of all metrics, with resamples=1000 and seed=1;
+method=rectangle holds the level at least, not on average; rate=jeffreys (or
+wilson, clopper_pearson, hoeffding) is the interval of recall and of fpr; and
+simultaneous holds at all thresholds at once. A command refuses those that it
+does not have.
+"""
+
+
+_FILE = "the file to write"
+_LEVEL = "the level of intervals, such as 95%"
+Parameters = Mapping[str, inspect.Parameter]
+_GROUPS = {
+    **dict.fromkeys(TARGET_WORDS, "targets"),
+    **dict.fromkeys((*TABLE_WORDS, "unlabelled"), "the table"),
+}
+"""The heading in help of options that stand apart."""
+_MODELS = "the column that names the models (default: model)"
+
+
+class Command(NamedTuple):
+    """A command, which asks a method of a table in files."""
+
+    method: str
+    about: str
+    columns: tuple[str, ...] = ()
+    """The columns of the result that a terminal shows first."""
+    own: Mapping[str, str | Option] = {}
+    """Options that differ from those of other commands, or their help if that alone does."""
+    more: tuple[str, ...] = ()
+    """Options that are no arguments."""
+    without: tuple[str, ...] = ()
+    """Arguments without an option."""
+    output: str | None = None
+    """The report that it writes if no other file is named; None for a table."""
+    run: Callable[[argparse.Namespace], None] = write_table
+
+
+COMMANDS = [
+    Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),
+    Command("summary", "average precision and areas, at each prevalence", ("value", "reliable")),
+    Command(
+        "operating_points",
+        "the threshold that meets a target",
+        ("threshold", "precision", "value", "recall", "alerts", "true_alerts", "missed"),
+    ),
+    Command(
+        "decision_curve",
+        "net benefit at each risk at which users act",
+        ("threshold_probability", "net_benefit", "treat_all"),
+        {"confidence": _LEVEL},
+    ),
+    Command(
+        "compare",
+        "differences between models, with intervals and p-values",
+        ("difference", "p_value", "p_adjusted", "resolved", "reliable"),
+    ),
+    Command(
+        "ranking",
+        "the order of models at each prevalence, and how sure the lead is",
+        ("rank", "value", "behind", "may_be_best", "resolved", "reliable"),
+    ),
+    Command(
+        "crossings",
+        "the prevalences at which two models trade places",
+        ("eta", "value", "fpr", "recall"),
+    ),
+    Command("leaders", "the best model in each range of prevalences", ("eta_low", "eta_high", "model")),
+    Command(
+        "sample_size",
+        "how large a test set must be to know precision at a threshold",
+        ("n_pos_needed", "n_neg_needed", "threshold"),
+        {"eta": "as in the other commands; without it, all prevalences at once"},
+    ),
+    Command(
+        "resolution",
+        "from which prevalence up this table knows precision at a threshold",
+        ("eta", "threshold", "recall", "fpr"),
+    ),
+    Command(
+        "sampling_plan",
+        "which rows to label next, to know precision at a threshold",
+        ("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
+        {
+            "score": Option(COLUMN, "larger means more positive"),
+            "label": "empty where a row has no label yet",
+            "threshold": Option(SCORE, "the threshold at which precision is asked for"),
+        },
+    ),
+    Command(
+        "estimate_prevalence",
+        "the prevalence of rows without labels",
+        ("eta", "n", "shift_p_value", "converged"),
+        {
+            "confidence": _LEVEL,
+            "score": "the column of scores, or of posteriors",
+            "label": "the label in --reference",
+            "counts": "a column with the number of rows that a row stands for",
+        },
+    ),
+    Command(
+        "reweight",
+        "weights that give each part of a field its prevalence and its share",
+        ("weight",),
+        {
+            "eta": "a file with a row per part: the columns of --parts, eta and share",
+            "score": "columns of scores that the weights are for, of which no value may be missing "
+            "(default: none)",
+            "label": "the label, which it needs: weights go by part and class",
+        },
+    ),
+    Command(
+        "counts",
+        "positives and negatives at each score, which add up over days",
+        ("score", "n_pos", "n_neg", "n"),
+        more=("unlabelled",),
+    ),
+    Command(
+        "report",
+        "one HTML file on what to expect in the field, to send and to print",
+        own={
+            "confidence": _LEVEL,
+            "per": "count alerts among this number of events (default: a million)",
+            "output": _FILE,
+        },
+        without=tuple(set(TARGET_WORDS) - {"recall", "precision", "alerts", "per"}),
+        run=write_report,
+        output="report.html",
+    ),
+    Command(
+        "demo",
+        "a report on two classifiers of handwritten digits, made here and now",
+        own={"output": _FILE},
+        run=write_demo,
+        output="demo.html",
+    ),
+]
+"""All commands, in the order of help."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -71,393 +208,71 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (
-        *(_add_curve, _add_summary, _add_points, _add_decision_curve),
-        *(_add_compare, _add_ranking, _add_crossings, _add_leaders),
-        *(_add_sample_size, _add_resolution, _add_sampling_plan),
-        *(_add_estimate, _add_reweight, _add_counts),
-        *(_add_report, _add_demo),
-    ):
-        add(commands)
+    for command in COMMANDS:
+        _add_command(commands, command)
     return parser
 
 
-def _add_curve(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "curve",
-        FilePrc.curve,
-        "precision at every threshold and prevalence",
-        [
-            *o.TABLE_OPTIONS,
-            o.WITHIN,
-            o.ETA,
-            o.METRICS,
-            o.CONFIDENCE,
-            o.INTERVAL,
-            o.BAND,
-            o.THRESHOLDS,
-            o.DROP_INTERMEDIATE,
-            o.SMOOTH,
-            o.LONG,
-            o.CLUSTER,
-        ],
-        columns=("threshold", "value"),
-        metrics_of=[PointMetric],
-    )
-
-
-def _add_summary(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "summary",
-        FilePrc.summary,
-        "average precision and areas, at each prevalence",
-        [
-            *o.TABLE_OPTIONS,
-            o.WITHIN,
-            o.ETA,
-            o.METRICS,
-            o.CONFIDENCE,
-            o.METHOD,
-            *o.BOOTSTRAP_OPTIONS,
-            o.SMOOTH,
-            o.COARSE,
-        ],
-        columns=("value", "reliable"),
-        metrics_of=[CurveMetric],
-    )
-
-
-def _add_points(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "points",
-        FilePrc.operating_points,
-        "the threshold that meets a target",
-        [
-            *o.TABLE_OPTIONS,
-            o.WITHIN,
-            o.ETA,
-            o.THRESHOLD,
-            o.RECALL,
-            o.FPR,
-            o.PRECISION,
-            o.NPV,
-            o.FDR,
-            o.LIFT,
-            o.PREDICTED_POSITIVE_RATE,
-            o.ALERTS,
-            o.MAXIMIZE,
-            o.GUARANTEE,
-            o.START,
-            o.TOGETHER,
-            o.PER,
-            o.METRICS,
-            o.CONFIDENCE,
-            o.INTERVAL,
-            o.TARGET_BAND,
-            o.CORRECTION,
-            *o.BOOTSTRAP_OPTIONS,
-            o.LONG,
-        ],
-        columns=("threshold", "precision", "value", "recall", "alerts", "true_alerts", "missed"),
-        metrics_of=[PointMetric],
-    )
-
-
-def _add_decision_curve(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "decision-curve",
-        FilePrc.decision_curve,
-        "net benefit at each risk at which users act",
-        [*o.INPUT_OPTIONS, o.MISSING, o.WITHIN, o.ETA, o.ETA_TRAIN, o.PROBABILITIES, o.CONFIDENCE],
-        columns=("threshold_probability", "net_benefit", "treat_all"),
-    )
-
-
-def _add_compare(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "compare",
-        FilePrc.compare,
-        "differences between models, with intervals and p-values",
-        [
-            *o.TABLE_OPTIONS,
-            o.MODEL.describe("the column that names the models"),
-            o.ID,
-            o.NO_PAIRED,
-            o.ETA,
-            o.METRICS,
-            *_ONE_TARGET,
-            *_ONE_TARGET_AT_ETA,
-            o.LEVEL,
-            o.WORST,
-            o.ADJUST,
-            o.METHOD,
-            *o.BOOTSTRAP_OPTIONS,
-        ],
-        columns=("difference", "p_value", "p_adjusted", "resolved", "reliable"),
-        metrics_of=[CurveMetric, PointMetric],
-    )
-
-
-def _add_ranking(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "ranking",
-        FilePrc.ranking,
-        "the order of models at each prevalence, and how sure the lead is",
-        [
-            *o.TABLE_OPTIONS,
-            o.THE_MODEL,
-            o.ID,
-            o.ETA,
-            o.METRIC,
-            *_ONE_TARGET,
-            *_ONE_TARGET_AT_ETA,
-            o.CONFIDENCE,
-            o.METHOD,
-            *o.BOOTSTRAP_OPTIONS,
-            o.COARSE,
-        ],
-        columns=("rank", "value", "behind", "may_be_best", "resolved", "reliable"),
-        metrics_of=[CurveMetric, PointMetric],
-    )
-
-
-def _add_crossings(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "crossings",
-        FilePrc.crossings,
-        "the prevalences at which two models trade places",
-        [*o.TABLE_OPTIONS, o.THE_MODEL, o.METRIC, o.ETA_RANGE, *_ONE_TARGET],
-        columns=("eta", "value"),
-        metrics_of=[CurveMetric, PointMetric],
-    )
-
-
-def _add_leaders(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "leaders",
-        FilePrc.leaders,
-        "the best model in each range of prevalences",
-        [*o.TABLE_OPTIONS, o.THE_MODEL, o.METRIC, o.ETA_RANGE, *_ONE_TARGET],
-        columns=("eta_low", "eta_high", "model"),
-        metrics_of=[CurveMetric, PointMetric],
-    )
-
-
-def _add_sample_size(commands: Any) -> None:
-    targets = [o.THRESHOLD, o.RECALL, o.FPR]
-    eta = o.ETA.describe("as in the other commands; without it, all prevalences at once")
-    _add_table_command(
-        commands,
-        "sample-size",
-        FilePrc.sample_size,
-        "how large a test set must be to know precision at a threshold",
-        [*o.TABLE_OPTIONS, eta, *targets, o.DELTA, o.RELATIVE, o.ASSURANCE, o.LEVEL, o.RATE_METHOD],
-        columns=("n_pos_needed", "n_neg_needed", "threshold"),
-    )
-
-
-def _add_resolution(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "resolution",
-        FilePrc.resolution,
-        "from which prevalence up this table knows precision at a threshold",
-        [*o.TABLE_OPTIONS, o.THRESHOLD, o.RECALL, o.FPR, o.DELTA, o.LEVEL, o.RATE_METHOD],
-        columns=("eta", "threshold", "recall", "fpr"),
-    )
-
-
-def _add_sampling_plan(commands: Any) -> None:
-    about = "the threshold at which precision is asked for"
-    threshold = o.THRESHOLD.describe(about, is_list=False, parse=parse_number_word)
-    label = o.LABEL.describe("empty where a row has no label yet (default: label)")
-    _add_table_command(
-        commands,
-        "sampling-plan",
-        FilePrc.sampling_plan,
-        "which rows to label next, to know precision at a threshold",
-        [o.SCORE, label, o.POS_LABEL, o.MISSING, threshold.require(), o.BUDGET, o.STRATA],
-        columns=("stratum", "n_next", "n", "n_labelled", "positive_share", "weight"),
-    )
-
-
-def _add_estimate(commands: Any) -> None:
-    label = o.LABEL.describe("the label in --reference (default: label)", find_need=None)
-    table = [o.BY, o.SCORE.describe("the column of scores, or of posteriors (default: score)")]
-    _add_table_command(
-        commands,
-        "estimate",
-        FilePrc.estimate_prevalence,
-        "the prevalence of rows without labels",
-        [
-            *table,
-            o.ROW_COUNTS,
-            o.ESTIMATE_METHOD,
-            o.ETA_TRAIN,
-            o.REFERENCE,
-            o.REFERENCE_COUNTS,
-            label,
-            o.POS_LABEL,
-            o.CONFIDENCE,
-            o.TOLERANCE,
-            o.MAX_ITERATIONS,
-            o.MISSING,
-        ],
-        columns=("eta", "n", "shift_p_value", "converged"),
-    )
-
-
-def _add_reweight(commands: Any) -> None:
-    scores = o.SCORE.describe(
-        "columns of scores that the weights are for, of which no value may be missing (default: none)",
-        parse=split_words,
-        is_list=True,
-        find_need=None,
-    )
-    label = o.LABEL.describe("the label, which it needs: weights go by part and class (default: label)")
-    eta = o.ETA.describe("a file with a row per part: the columns of --within, eta and share")
-    _add_table_command(
-        commands,
-        "reweight",
-        FilePrc.reweight,
-        "weights that give each part of a field its prevalence and its share",
-        [
-            *(o.BY, o.MODEL, scores, label, o.POS_LABEL, o.WEIGHT, o.MISSING),
-            *(o.WITHIN.describe("the columns that tell the parts apart").require(), eta.require()),
-            *(o.SHARE, o.NAME),
-        ],
-        columns=("weight",),
-    )
-
-
-def _add_counts(commands: Any) -> None:
-    _add_table_command(
-        commands,
-        "counts",
-        FilePrc.counts,
-        "positives and negatives at each score, which add up over days",
-        [*o.INPUT_OPTIONS, o.UNLABELLED, o.MISSING],
-        columns=("score", "n_pos", "n_neg", "n"),
-    )
-
-
-def _add_report(commands: Any) -> None:
-    _add_command(
-        commands,
-        "report",
-        "one HTML file on what to expect in the field, to send and to print",
-        [
-            *o.INPUT_OPTIONS,
-            *(o.RATES, o.SIZES, o.CELLS),
-            o.MISSING,
-            o.WITHIN,
-            o.ETA,
-            o.LEVEL,
-            o.RECALL.describe("target: find at least this share of the positives"),
-            o.PRECISION.describe("target: at least this share of the alerts is right at --eta"),
-            o.ALERTS.describe("target: at most these alerts among events, such as 500/2000000"),
-            o.PER.describe("count alerts among this number of events (default: a million)"),
-            o.GUARANTEE.describe(
-                "a level such as 0.95: promise true values, in this share of test sets"
-            ),
-            o.ID,
-            o.TITLE,
-            o.DATE,
-            o.NOTES,
-            o.REPORT_OUTPUT,
-        ],
-        epilog=_FILES_HELP,
-        run=write_report,
-        output="report.html",
-        ask=FilePrc.report,
-    )
-
-
-def _add_demo(commands: Any) -> None:
-    about = "a report on two classifiers of handwritten digits, made here and now"
-    _add_command(
-        commands,
-        "demo",
-        about,
-        [o.REPORT_OUTPUT],
-        epilog="It needs scikit-learn.",
-        run=write_demo,
-        output="demo.html",
-    )
-
-
-_ONE_TARGET = [
-    o.THRESHOLD.take_one("for a point metric: at this threshold, or at that of each model in a file"),
-    o.RECALL.take_one("for a point metric: at the highest threshold with at least this recall"),
-    o.FPR.take_one("for a point metric: at the lowest threshold with at most this rate"),
-]
-"""The targets of a point metric, at any prevalence."""
-_ONE_TARGET_AT_ETA = [
-    option.take_one(option.help.replace("target: the", "for a point metric: at the"))
-    for option in (o.PRECISION, o.NPV, o.FDR, o.LIFT, o.PREDICTED_POSITIVE_RATE, o.ALERTS)
-] + [o.PER]
-"""The targets of a point metric that depend on prevalence."""
-
-
-def _add_table_command(
-    commands: Any,
-    name: str,
-    ask: Callable[..., pl.LazyFrame | pl.DataFrame],
-    about: str,
-    options: Sequence[o.Option],
-    *,
-    columns: Sequence[str],
-    metrics_of: Sequence[type[PointMetric | CurveMetric]] = (),
-) -> None:
-    """Add a command that makes a table by the method `ask`; terminals show these `columns` first."""
-    parser = _add_command(
-        commands,
-        name,
-        about,
-        [*options, o.OUTPUT],
-        epilog="\n".join([_FILES_HELP, *map(describe_metrics, metrics_of)]),
-        run=write_table,
-        ask=ask,
-    )
-    parser.set_defaults(columns=columns)
-
-
-def _add_command(
-    commands: Any,
-    name: str,
-    about: str,
-    options: Sequence[o.Option],
-    *,
-    epilog: str,
-    run: Callable[[argparse.Namespace], None],
-    ask: Callable[..., Any] | None = None,
-    output: str | None = None,
-) -> argparse.ArgumentParser:
-    """Add a command with these options; of two with one name, the later one counts."""
+def _add_command(commands: Any, command: Command) -> None:
+    """Add a command with an option for each argument of its method."""
+    parameters, options = list_parameters(command.method), list_options(command)
     parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=epilog,
+        name_command(command.method),
+        help=command.about,
+        description=f"{command.about[0].upper()}{command.about[1:]}.",
+        epilog=_write_epilog(options, parameters),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    by_flag = {option.flag: option for option in options}
-    if ask is not None:
+    if parameters:
         about_input = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
         parser.add_argument("input", metavar="INPUT", help=about_input)
-    for option in by_flag.values():
-        option.add_to(parser)
-    parser.set_defaults(run=run, ask=ask, parser=parser, options=by_flag, output=output)
-    return parser
+    takes_one = command.method in COMPARES_MODELS and command.run is write_table
+    groups = {
+        "targets": parser.add_argument_group(
+            "targets", "one of these, for a point metric" if takes_one else None
+        ),
+        "the table": parser.add_argument_group("the table"),
+    }
+    for name, option in options.items():
+        default = parameters[name].default if name in parameters else None
+        group = groups.get(_GROUPS.get(name, ""), parser)
+        add_option(group, name, option, command.output if name == "output" else default)
+    parser.set_defaults(
+        parser=parser, command=command, options=options, run=command.run, output=command.output
+    )
+
+
+def list_parameters(method: str) -> Parameters:
+    """Return the arguments of a method; none for `demo`, which asks none."""
+    found = getattr(FilePrc, method, None)
+    return {} if found is None else inspect.signature(found).parameters
+
+
+def list_options(command: Command) -> dict[str, Option]:
+    """Return the options of a command: for arguments of the method, and for words that it reads."""
+    unused = {*TABLE_WORDS} - USES.get(command.method, set())
+    left_out = {"self", "path", *unused, *command.without}
+    arguments = list_parameters(command.method)
+    names = [name for name in arguments if name in OPTIONS and name not in left_out]
+    if "eta" in names:  # --parts makes it a field; a report has another argument of this name
+        names.insert(names.index("eta") + 1, "parts")
+    own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
+    found = {name: own.get(name, OPTIONS[name]) for name in [*names, *command.more, "output"]}
+    return {
+        name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
+        for name, option in found.items()
+    }
+
+
+def _write_epilog(options: Mapping[str, Option], parameters: Parameters) -> str:
+    """Return what stands below the options: on files, on intervals, and the metrics that it takes."""
+    if not parameters:
+        return "It needs scikit-learn."
+    asked = [str(parameters[name].annotation) for name in ("metrics", "metric") if name in options]
+    kinds = [kind for kind in (CurveMetric, PointMetric) if any(kind.__name__ in text for text in asked)]
+    words = [_CONFIDENCE_HELP] if options.get("confidence") == OPTIONS["confidence"] else []
+    return "\n".join([_FILES_HELP, *words, *map(describe_metrics, kinds)])
 
 
 def describe_metrics(kind: type[PointMetric | CurveMetric]) -> str:

@@ -14,7 +14,7 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -22,8 +22,7 @@ import polars as pl
 from polars_prcurve.cli.commands import build_parser
 from polars_prcurve.cli.messages import name_options, translate_message
 from polars_prcurve.cli.notes import PROGRAM, print_note
-from polars_prcurve.cli.option_values import find_file
-from polars_prcurve.cli.read_command import FILE_OPTIONS, list_words
+from polars_prcurve.cli.read_command import list_inputs
 from polars_prcurve.cli.stop_signals import catch_stop_signals
 from polars_prcurve.cli.table_files import name_bad_files
 from polars_prcurve.errors import PrcError
@@ -44,7 +43,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
     args = argparse.Namespace()
     try:
         build_parser().parse_args(argv, args)
-        with name_bad_files(_list_inputs(args)), warnings.catch_warnings():
+        with name_bad_files(list_inputs(args)), warnings.catch_warnings():
             warnings.showwarning = _print_warning
             args.run(args)
         sys.stdout.flush()
@@ -54,23 +53,10 @@ def _run_command(argv: Sequence[str] | None) -> int:
     except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # Polars prints the plan of the query below the first line.
         message = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
-        given = vars(args)
-        if given.get("scores"):  # the table was made long, with a column that the files do not have
-            message = message.replace("score column 'score' ", "a column of --scores ")
-        message = translate_message(message, name_options(given.get("parser"), given))
+        message = translate_message(message, name_options(getattr(args, "parser", None)))
         print(f"{PROGRAM}: error: {PrcError(message)}", file=sys.stderr)  # short and visible
         return 2
     return 0
-
-
-def _list_inputs(args: argparse.Namespace) -> Iterator[str]:
-    """Yield the files that a command reads, when it has failed."""
-    given = vars(args)
-    if given.get("input"):
-        yield args.input
-    for name in FILE_OPTIONS:
-        if path := find_file(list_words(given.get(name))):
-            yield path
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:

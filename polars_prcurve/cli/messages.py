@@ -5,6 +5,8 @@ Messages of the library are text in which code has a fixed form, so that it can 
     'a', "b"                  a value or a name, which stays as it is, whatever it holds
     eta=, missing="drop"      an argument, which becomes an option: --eta, --missing drop
     eta=None                  the own prevalence: --eta own
+    eta=field(...)            a field of several parts: --eta FILE --parts COLUMN
+    method="bootstrap"        a word of --confidence: method=bootstrap
     metrics.f_beta(2)         a metric: f_beta(2)
     .prc.curve(thresholds=9)  a method, which becomes a command: curve --thresholds 9
     such as pl.col("x")       an expression, which a command line has not: left out
@@ -18,46 +20,68 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from polars_prcurve.argument_names import suggest_arguments
+from polars_prcurve.binding.words import USES
 from polars_prcurve.errors import PrcError, suggest_names
 
-_METHODS = {
-    "operating_points": "points",
-    "sample_size": "sample-size",
-    "decision_curve": "decision-curve",
-    "estimate_prevalence": "estimate",
-    "sampling_plan": "sampling-plan",
-}
+_METHODS = {"operating_points": "points", "estimate_prevalence": "estimate"}
 """Methods whose commands have another name."""
-_ALIASES = {"per": "alerts"}
-"""Arguments without an option of the same name, and the name of the option that sets them."""
-_PHRASES = {"None": "own", " to a frame method": "", " frame": " file", "as a frame": "as a file"}
+_PHRASES = {
+    "None": "own",
+    " to a frame method": "",
+    " frame": " file",
+    "as a frame": "as a file",
+    "field()": "--parts",
+    "field(...)": "FILE --parts COLUMN",
+    "field(frame, parts=...)": "FILE --parts COLUMN",
+    "label=None": "--unlabelled",
+}
+_WORDS_OF_CONFIDENCE = ("method", "rate", "simultaneous", "resamples", "seed")
+_QUOTES = "'\""
+_OLD_OPTIONS = {
+    "within": "a field of several parts is --eta field.csv --parts country",
+    "interval": "write --confidence 95%,rate=jeffreys",
+    "band": "write --confidence 95%,method=rectangle or --confidence 95%,simultaneous",
+    "method": "write --confidence 95%,method=bootstrap, or rate=jeffreys there; estimates are by "
+    "--eta-train or by --reference",
+    "resamples": "write --confidence 95%,method=bootstrap,resamples=200",
+    "seed": "write --confidence 95%,method=bootstrap,seed=1",
+    "drop_intermediate": "write --thresholds corners",
+    "scores": "models of a wide table are --score forest,logistic",
+    "share": "the column of --eta with the shares is called share",
+    "reference_counts": "write --reference test.csv counts=n_pos,n_neg",
+    "tolerance": "leave it out; the estimate moves by less than 1e-12 at the end",
+    "max_iterations": "leave it out; the column converged tells whether 10 000 were enough",
+}
+"""Options that commands took once, and how the same is said now."""
 
 _QUOTED = r"""(?<![\w'])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\""""
-_VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|None|True|False)"
+_VALUE = rf"(?:{_QUOTED}|-?\d[\w.+-]*|\w+\([^()]*\)|\[(?:{_QUOTED}|,\ )+\]|None|True|False)"
 _CODE = re.compile(
     rf"""
     (?P<quoted> {_QUOTED})
     | (?P<expression> ,?\ (?:such\ as|e\.g\.)\ (?:\w+=|1\ -\ )?pl\.(?:{_QUOTED}|[^;'"])*)
     | (?:\b(?:df|pl))?\.prc\.(?P<method> \w+)(?:\((?P<arguments> (?:{_QUOTED}|[^()'"]|\([^()]*\))*)\))?
     | (?P<metric> \bmetrics\.(?=\w))
+    | \b(?P<called> \w+)\(\)
     | (?<![\w.-])(?P<name> \w+)=(?P<value> {_VALUE})?(?P<frame>\ frame\b)?
-    | (?P<word> \boperating_points\b|\bNone\b|\ to\ a\ frame\ method\b|\bas\ a\ frame\b)
+    | \boperating_points\b | \bNone\b | \ to\ a\ frame\ method\b | \bas\ a\ frame\b
+    | \bfield\([^()]*\)
     """,
     re.X,
 )
 
 
-def name_options(parser: argparse.ArgumentParser | None, given: Mapping[str, object]) -> dict[str, str]:
-    """Return the option of each argument of the library, for a command and the options given to it."""
+def name_command(method: str) -> str:
+    """Return the command that asks a method."""
+    return _METHODS.get(method, method.replace("_", "-"))
+
+
+def name_options(parser: argparse.ArgumentParser | None) -> dict[str, str]:
+    """Return the option of each argument of the library, for a command."""
     if parser is None:
         return {}
-    options = {
-        action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings
-    }
-    options |= {a: options[name] for a, name in _ALIASES.items() if a not in options and name in options}
-    if given.get("model") and not given.get("by"):
-        options["by"] = options.get("model", "--by")  # tables take the model as a group
-    return options
+    options = {a.dest: a.option_strings[-1] for a in parser._actions if a.option_strings}
+    return {**options, "level": options["confidence"]} if "confidence" in options else options
 
 
 def translate_message(message: str, options: Mapping[str, str]) -> str:
@@ -66,35 +90,41 @@ def translate_message(message: str, options: Mapping[str, str]) -> str:
     def translate(found: re.Match[str]) -> str:
         if found["quoted"]:
             return found[0]
+        if found[0] in _PHRASES:
+            return _PHRASES[found[0]]
         if found["method"]:
             code = found["arguments"] or ""
             named: dict[str, str] = {
                 name: f"--{name.replace('_', '-')}" for name in re.findall(r"(\w+)=", code)
             }
             arguments = translate_message(code, {**named, **options}).replace(", --", " --")
-            return f"the command {_METHODS.get(found['method'], found['method'])} {arguments}".rstrip()
+            return f"the command {name_command(found['method'])} {arguments}".rstrip()
+        if found["called"]:
+            return name_command(found["called"]) if found["called"] in USES else found[0]
         if found["name"]:
             return _name_argument(found, options)
-        if found["word"]:
-            return _METHODS.get(found["word"], _PHRASES.get(found["word"], ""))
-        return ""  # an expression, or the module of a metric
+        return _METHODS.get(found[0], "")  # nothing for an expression, or for the module of a metric
 
     return _CODE.sub(translate, message)
 
 
 def _name_argument(found: re.Match[str], options: Mapping[str, str]) -> str:
     """Return an argument, and its value, as an option; one without an option as it is."""
-    if found["name"] not in options:
-        return found[0]
-    value = found["value"] or ""
+    name, value = found["name"], found["value"] or ""
+    if name not in options:
+        if name not in _WORDS_OF_CONFIDENCE:
+            return found[0]
+        return name if value == "True" else f"{name}={value.strip(_QUOTES)}"
     if value in ("True", "False"):  # of a switch, whose option says which
         value = ""
+    if value.startswith("["):
+        value = ",".join(word.strip(_QUOTES) for word in value[1:-1].split(", "))
     plain = re.fullmatch(r"[\"'](\w+)[\"']", value)
     if plain and value.startswith('"'):
         value = plain[1]
     value = _PHRASES.get(value, value)
     frame = " file" if found["frame"] else ""
-    return options[found["name"]] + (f" {value}" if value else "") + frame
+    return options[name] + (f" {value}" if value else "") + frame
 
 
 def _strip_dashes(option: str) -> str:
@@ -139,10 +169,13 @@ class RaisingParser(argparse.ArgumentParser):
         return split
 
     def _suggest_options(self, name: str) -> str:
-        """Return a hint at the option that is meant: what others call so, or one spelt alike."""
+        """Return a hint at the option that is meant: its new spelling, or the likeliest name."""
+        argument = _strip_dashes(name).lower()
+        if argument in _OLD_OPTIONS:
+            return _OLD_OPTIONS[argument]
         options = (option for option in self._option_string_actions if option.startswith("--"))
         known = {_strip_dashes(option): option for option in options}
-        return suggest_arguments(_strip_dashes(name).lower(), known, weight="--weight", written=name)
+        return suggest_arguments(argument, known, weight="--weight", written=name)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

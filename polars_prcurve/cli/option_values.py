@@ -1,8 +1,9 @@
-"""From words of the command line to values that methods take: one function for each kind of value."""
+"""Kinds of values that options take: what help calls each, and how words of a command line become it."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
@@ -11,18 +12,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.cli import table_files
-from polars_prcurve.cli.table_files import TableFile
-from polars_prcurve.errors import PrcError
+from polars_prcurve.cli.table_files import TableFile, find_format
+from polars_prcurve.confidence.certainty import Intervals, intervals
+from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.prevalence.eta_values import read_fraction, read_share_text
-
-
-class Budget(NamedTuple):
-    """A number of alerts among a number of events."""
-
-    alerts: Fraction
-    events: Fraction
 
 
 def split_words(words: Sequence[str]) -> list[str]:
@@ -30,42 +24,58 @@ def split_words(words: Sequence[str]) -> list[str]:
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 
-def parse_shares(words: Sequence[str]) -> list[float]:
-    return [_parse_number(word, "a share such as 0.9") for word in split_words(words)]
+class Kind(NamedTuple):
+    """A kind of value."""
+
+    metavar: str | tuple[str, ...]
+    """A word that stands for the value; a tuple for that number of values; empty for a switch."""
+    expects: str = ""
+    """What the option takes, as an error says it."""
+    read_word: Callable[[str], Any] = str
+    """Return the value of a word; a `ValueError` or an `ArithmeticError` is for a word that is none."""
+    several: bool = False
+    split: Callable[[Sequence[str]], list[str]] = list
+    """Return the words of single values."""
+    numbers: tuple[str, ...] = ()
+    """Columns of numbers in a file that may stand in place of values; none for no such file."""
+    column: str = ""
+    """The argument that names a column, whose dtype tells how to read the words."""
+    choices: tuple[str, ...] = ()
+
+    def read(self, flag: str, words: Any) -> Any:
+        """Return what the words of an option say: a value, a list of several, or a file."""
+        if not self.metavar:
+            return words
+        given = [words] if isinstance(words, str) else words
+        if self.numbers and len(given) == 1 and find_format(given[0]):
+            return TableFile(given[0], self.numbers)
+        values, word = [], " ".join(given)
+        try:
+            for word in self.split(given):
+                values.append(self.read_word(word))
+        except PrcError:
+            raise
+        except (ValueError, ArithmeticError):
+            raise PrcError(f"{flag} takes {self.expects}; got {word!r}") from None
+        return values[0] if len(values) == 1 and values != [None] else values
 
 
-def _parse_number(word: str, expected: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise PrcError(f"expected {expected}; got {word!r}") from None
+# Numbers -----------------------------------------------------------------------------------------
 
 
-def find_file(words: Sequence[str]) -> str | None:
-    """Return the one file that an option names in place of values, or None if it names none."""
-    return words[0] if len(words) == 1 and table_files.find_format(words[0]) else None
+def read_share(word: str) -> float:
+    """Return the number that a word says; 60% is 0.6."""
+    return float(read_fraction(word[:-1]) / 100) if word.endswith("%") else float(read_fraction(word))
 
 
-def parse_etas(words: Sequence[str]) -> list[float | None] | TableFile:
-    """Return prevalences, None for the own one, or the table in a file."""
-    if path := find_file(words):
-        return TableFile(path, ("eta", "k", "n"))
-    return [_parse_eta(word) for word in _split_etas(words)]
-
-
-def _parse_eta(word: str) -> float | None:
+def read_eta(word: str) -> float | None:
+    """Return the prevalence that a word says, or None for each group's own."""
     if word == "own":
         return None
-    try:
-        return read_share_text(word)
-    except ValueError:
-        raise PrcError(
-            "expected --eta as shares such as 0.001, 1/1000 or, in quotes, '1 in 1000', ratios such as "
-            f"1:999, own, or one file; got {word!r}"
-        ) from None
+    return read_share(word) if word.endswith("%") else read_share_text(word)
 
 
-def _split_etas(words: Sequence[str]) -> list[str]:
+def split_etas(words: Sequence[str]) -> list[str]:
     """Return the words split at commas, except at those between thousands, as in `1 in 1,000`."""
     return [part.strip() for word in words for part in _ETA.findall(word) if part.strip()]
 
@@ -73,72 +83,115 @@ def _split_etas(words: Sequence[str]) -> list[str]:
 _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
 
 
-def parse_thresholds(words: Sequence[str]) -> list[str] | TableFile:
-    """Return thresholds as they are written, or the table in a file."""
-    if path := find_file(words):
-        return TableFile(path, ("eta", "threshold"))
-    if any(map(table_files.find_format, numbers := split_words(words))):
-        raise PrcError(f"expected numbers, or one file; got {' '.join(words)}")
-    return numbers
+def read_budget(word: str) -> tuple[Fraction, Fraction]:
+    """Return the two numbers of `ALERTS/EVENTS`."""
+    alerts, events = map(read_fraction, word.split("/"))
+    if not 0 <= alerts <= events or events == 0:
+        raise ValueError
+    return alerts, events
 
 
-def parse_number_word(words: Sequence[str]) -> list[str]:
-    """Return the words of a threshold that is one number; raise for a file."""
-    if path := find_file(words):
-        raise PrcError(f"this command takes one number as --threshold, and no file; got {path!r}")
-    return split_words(words)
-
-
-def parse_range(words: Sequence[str]) -> tuple[float | None, ...]:
-    """Return the ends of a range of prevalences, each written as an eta."""
-    return tuple(map(_parse_eta, words))
-
-
-def parse_sizes(words: Sequence[str]) -> list[str | int]:
-    """Return two numbers of examples, or the names of two columns."""
-    return [int(word) if word.isdecimal() else word for word in words]
-
-
-def parse_budgets(words: Sequence[str]) -> list[Budget]:
-    """Return each `ALERTS/EVENTS` as its two numbers; raise unless all are among the same events."""
-    try:
-        budgets = [
-            Budget(read_fraction(n), read_fraction(of))
-            for n, of in (word.split("/") for word in split_words(words))
-        ]
-        if not all(0 <= budget.alerts <= budget.events and budget.events > 0 for budget in budgets):
+def read_confidence(word: str) -> float | Intervals:
+    """Return a level, or what `intervals()` makes of words after it: `95%,method=bootstrap,seed=1`."""
+    parts = split_words([word]) or [""]
+    known = {name: p.default for name, p in inspect.signature(intervals).parameters.items()}
+    given: dict[str, Any] = {}
+    if parts[0].partition("=")[0] not in known:
+        given["level"] = level = read_share(parts.pop(0))
+        if not parts:
+            return level
+    for part in parts:
+        name, has_value, value = part.partition("=")
+        if name not in known:
+            raise PrcError(f"--confidence has no word {name!r}; {suggest_names(name, known)}")
+        if bool(has_value) == isinstance(known[name], bool):
             raise ValueError
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise PrcError(
-            f"--alerts takes ALERTS/EVENTS, such as 500/2000000; got {' '.join(words)}"
-        ) from None
-    if len({budget.events for budget in budgets}) > 1:
-        raise PrcError(
-            "--alerts must be among the same number of events; run the command once for each number"
-        )
-    return budgets
+        given[name] = True if not has_value else value if isinstance(known[name], str) else int(value)
+    return intervals(**given)
 
 
-def count_alerts(budgets: Sequence[Budget], per: float | None) -> tuple[list[float], float]:
-    """Return the budgets among `per` events, or among their own number, and that number."""
-    events = budgets[0].events if per is None else Fraction(per)
-    return [float(budget.alerts * events / budget.events) for budget in budgets], float(events)
+# Other values ------------------------------------------------------------------------------------
 
 
-def parse_metrics(words: Sequence[str]) -> list[str]:
+def read_row_choice(word: str) -> int | str:
+    """Return a number of steps of recall, or `corners`."""
+    return word if word == "corners" else int(word)
+
+
+def read_size(word: str) -> int | str:
+    """Return a number of examples, or the name of a column."""
+    return int(word) if word.isdecimal() else word
+
+
+def split_metrics(words: Sequence[str]) -> list[str]:
     """Return metrics as tables name them: `f1`, `f_beta(2)`, `best(f1)`."""
-    text = ",".join(word.strip(" ,") for word in words)
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = ast.parse(",".join(word.strip(" ,") for word in words), mode="eval").body
     except SyntaxError:
-        raise PrcError(f"expected metrics, such as f1, f_beta(2) or best(f1); got {text}") from None
+        raise ValueError from None
     return [ast.unparse(node) for node in (tree.elts if isinstance(tree, ast.Tuple) else [tree])]
 
 
-# Values of a column, whose dtype tells how they are read -----------------------------------------
+def refuse_file(word: str) -> str:
+    """Return the word of a number, which the dtype of a column tells how to read."""
+    if find_format(word):
+        raise ValueError
+    return word
 
-ColumnValue = Callable[[str, str, pl.DataType], Any]
-"""A function of an option, a text and the dtype of a column."""
+
+def read_reference(word: str) -> TableFile | tuple[str, Any]:
+    """Return the file of a reference, or from `counts=n_pos,n_neg` what its columns hold."""
+    name, has_value, columns = word.partition("=")
+    if has_value and name in _WORDS_OF_REFERENCE:
+        return name, COLUMNS.read(f"--reference {name}=", columns)
+    return TableFile(word)
+
+
+_WORDS_OF_REFERENCE = ("score", "label", "counts")
+
+
+# Kinds -------------------------------------------------------------------------------------------
+
+
+SWITCH = Kind("")
+COLUMN = Kind("COLUMN")
+COLUMNS = Kind("COLUMN", several=True, split=split_words)
+SIZES = Kind(("N_POS", "N_NEG"), read_word=read_size)
+TEXT = Kind("TEXT")
+WHOLE = Kind("N", "a whole number", int)
+NUMBER = Kind("N", "a number", read_share)
+SHARE = Kind("SHARE", "a share, such as 0.9 or 90%", read_share)
+SHARES = Kind("SHARE", "shares, such as 0.9 or 90%", read_share, True, split_words)
+FACTORS = Kind("FACTOR", "factors, such as 5", read_share, True, split_words)
+ETAS = Kind(
+    "SHARE",
+    "shares such as 0.001, 0.1%, 1/1000 or, in quotes, '1 in 1000', ratios such as 1:999, own, or one "
+    "file",
+    read_eta,
+    True,
+    split_etas,
+    numbers=("eta", "k", "n"),
+)
+ETA_RANGE = Kind(("LOW", "HIGH"), "two prevalences, such as 0.001 or 1/1000", read_eta)
+BUDGETS = Kind("ALERTS/EVENTS", "ALERTS/EVENTS, such as 500/2000000", read_budget, True, split_words)
+CONFIDENCE = Kind(
+    "LEVEL",
+    "a level such as 0.95 or 95%, and after commas words such as method=bootstrap",
+    read_confidence,
+)
+METRICS = Kind("METRIC", "metrics, such as f1, f_beta(2) or best(f1)", str, True, split_metrics)
+METRIC = METRICS._replace(several=False)
+ROW_CHOICE = Kind("N", "a number of steps of recall, or corners", read_row_choice)
+THRESHOLDS = Kind(
+    "SCORE", "numbers, or one file", refuse_file, True, split_words, ("eta", "threshold"), "score"
+)
+THRESHOLD = THRESHOLDS._replace(several=False)
+SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score")
+VALUE = Kind("VALUE", column="label")
+REFERENCE = Kind("FILE", "a file", read_reference, True)
+
+
+# Values of a column, whose dtype tells how they are read -----------------------------------------
 
 
 def parse_threshold(option: str, text: str, dtype: pl.DataType) -> Any:
@@ -162,18 +215,13 @@ def parse_threshold_column(option: str, column: pl.Series, dtype: pl.DataType) -
     if all(number is None or number == score for number, score in zip(exact, scores, strict=True)):
         return scores.alias(column.name)
     # Numbers that are no scores keep all their digits.
-    decimals = [Decimal(n) for n in numbers if n is not None]
-    finite = [n for n in decimals if n.is_finite()]
+    decimals = [None if n is None else Decimal(n) for n in numbers]
+    finite = [n for n in decimals if n is not None and n.is_finite()]
     places = max((-int(n.as_tuple().exponent) for n in finite), default=0)
     places, whole = max(0, places), max((n.adjusted() + 1 for n in finite), default=0)
-    if len(finite) < len(decimals) or places + whole > _DIGITS:
+    if len(finite) + decimals.count(None) < len(decimals) or places + whole > _DIGITS:
         raise PrcError(f"{option} takes numbers of up to {_DIGITS} digits from a file")
-    known = iter(decimals)
-    return pl.Series(
-        column.name,
-        [n if n is None else next(known) for n in numbers],
-        dtype=pl.Decimal(_DIGITS, places),
-    )
+    return pl.Series(column.name, decimals, dtype=pl.Decimal(_DIGITS, places))
 
 
 _DIGITS = 38

@@ -6,96 +6,82 @@ import argparse
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve.binding.words import COMPARES_MODELS
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.file_methods import FilePrc
-from polars_prcurve.cli.messages import name_options
-from polars_prcurve.cli.notes import print_note
-from polars_prcurve.cli.option_values import Budget, count_alerts, parse_threshold_column
-from polars_prcurve.cli.options import TARGETS, Option
+from polars_prcurve.cli.option_values import (
+    REFERENCE,
+    parse_threshold,
+    parse_threshold_column,
+    parse_value,
+)
+from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
-from polars_prcurve.column_names import EXAMPLE, MODEL, SCORE
-from polars_prcurve.errors import PrcError, list_names, suggest_names
-from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
+from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.namespace import prc
+from polars_prcurve.prevalence.field_values import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
-_NUMBERS = ("score", "scores", "label", "weight", "counts", "rates", "sizes", "cells")
+_NUMBERS = ("score", "label", "weight", "counts", "rates", "sizes", "cells")
 """Options that name columns of numbers; a label is none with --pos-label."""
-FILE_OPTIONS = ("eta", "reference", "threshold", "start")
-"""Options that may name a file of a table."""
 
 
 class AskedMethod(NamedTuple):
     """A table in files, and the arguments of the method that a command asks."""
 
-    table: pl.LazyFrame
+    table: FilePrc
+    method: str
     arguments: dict[str, Any]
+    groups: list[str]
+    """The group columns of the result, each once, without the models that are compared."""
     level: float | None
     """The level of intervals, or None if there are none."""
-    is_wide: bool = False
-    """Whether the table was made from one with a column of scores per model."""
-    is_unlabelled: bool = False
-    is_weighing: bool = False
-    """Whether the method makes weights, for which a table needs no scores."""
 
 
 def read_command(args: argparse.Namespace) -> AskedMethod:
     """Return the table and the arguments of a command; raise for what needs no query to be told."""
     options: dict[str, Option] = args.options
-    words = {o.name: vars(args)[o.name] for o in options.values() if vars(args)[o.name] is not None}
-    parameters = inspect.signature(args.ask).parameters
-    defaults = {name: p.default for name, p in parameters.items() if p.default not in (p.empty, None)}
-    _check_effects(args, {**defaults, **words}, words)
     given = {
-        name: option.read_value(words[name])
-        for option in options.values()
-        if (name := option.name) in words and name != "output"
+        name: option.kind.read(name_flag(name), words)
+        for name, option in options.items()
+        if name != "output" and (words := vars(args)[name]) is not None
     }
     table = _scan_table(args.input, given)
-    table = _make_long(table, given, parameters)
-    schema = table.collect_schema()
-    if (model := given.get("model")) and model not in schema:  # else it would be called --by
-        raise PrcError(
-            f"--model names the column {model!r}, which is not in the table; "
-            f"{suggest_names(model, schema)}"
-        )
-    if "by" in parameters:
-        _read_groups(given, takes_model="model" in parameters)
-    level = given.get("confidence", defaults.get("confidence"))
+    method = args.command.method
+    parameters = inspect.signature(getattr(FilePrc, method)).parameters
+    default = parameters["confidence"].default if "confidence" in parameters else None
+    sure = given.get("confidence", default)
+    level = sure.level if isinstance(sure, Intervals) else sure
+    groups = _list_groups(given, method)
     _read_budgets(given)
-    _read_frames(options, given, schema, level)
-    _read_column_values(options, given, schema)
+    _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
     if given.pop("unlabelled", False):
+        if "label" in given:
+            raise PrcError("--unlabelled counts rows; leave out --label")
         given["label"] = None
-    # Not yet, in part: a missing label is no reason to drop a row then.
-    is_unlabelled = bool({"reference", "budget"} & set(parameters))
-    is_unlabelled |= "label" in given and given["label"] is None
-    is_wide = "scores" in words and "scores" not in given
-    return AskedMethod(table, given, level, is_wide, is_unlabelled, args.ask is FilePrc.reweight)
-
-
-def _check_effects(args: argparse.Namespace, given: Mapping[str, Any], words: Mapping[str, Any]) -> None:
-    """Raise if an option is given that has no effect beside the others."""
-    flags = name_options(args.parser, {})
-    for option in args.options.values():
-        if option.name in words and option.find_need and (needed := option.find_need(given)):
-            raise PrcError(f"{flags[option.name]} needs {needed}")
+    return AskedMethod(FilePrc(table), method, given, groups, level)
 
 
 def check_output_path(args: argparse.Namespace) -> None:
     """Raise if the output would be written over one of the inputs."""
-    given = vars(args)
-    inputs = [args.input, *(word for name in FILE_OPTIONS for word in list_words(given.get(name)))]
-    if args.output and os.path.realpath(args.output) in table_files.find_files(inputs):
+    if args.output and os.path.realpath(args.output) in table_files.find_files(list_inputs(args)):
         raise PrcError(f"--output {args.output!r} is also an input; choose another file")
 
 
-def list_words(words: Any) -> list[str]:
-    """Return the words of an option in a list, whether it takes one, several or was not given."""
-    return [words] if isinstance(words, str) else words or []
+def list_inputs(args: argparse.Namespace) -> list[str]:
+    """Return the files and patterns that a command reads."""
+    found = [args.input] if "input" in args else []
+    for name, option in args.options.items():
+        if (option.kind.numbers or option.kind is REFERENCE) and (words := vars(args)[name]):
+            first = words if isinstance(words, str) else words[0]
+            found += [first] if table_files.find_format(first) else []
+    return found
 
 
 def _scan_table(path: str, given: Mapping[str, Any]) -> pl.LazyFrame:
@@ -103,84 +89,71 @@ def _scan_table(path: str, given: Mapping[str, Any]) -> pl.LazyFrame:
     named = {"score": "score", "label": "label", **given}
     if "pos_label" in given:
         del named["label"]
-    numbers: list[str] = []
-    for name in _NUMBERS:
-        columns = named.get(name) or []
-        numbers += [columns] if isinstance(columns, str) else map(str, columns)
-    return table_files.scan_files(path, numbers)
+    listed = [_list_values(named[name]) for name in _NUMBERS if name in named]
+    return table_files.scan_files(path, [str(column) for columns in listed for column in columns])
 
 
-def _make_long(
-    table: pl.LazyFrame, given: dict[str, Any], parameters: Mapping[str, inspect.Parameter]
-) -> pl.LazyFrame:
-    """Return a table with a row per example and model, if --scores names a column for each model.
-
-    The columns `model` and `score` are new. Models of one table scored the same examples, so that a
-    method that compares models is told so.
-    """
-    scores, is_paired = given.get("scores"), "paired" not in given
-    if scores is None or ("scores" in parameters and is_paired):
-        return table
-    listed = [value if isinstance(value, list) else [value] for value in given.values()]
-    used = {name for names in listed for name in names if isinstance(name, str)}
-    schema = table.collect_schema()
-    taken = [n for n in ("model", "score") if n in schema and n not in scores and n not in used]
-    long = FilePrc(table.drop(taken)).unpivot_scores(given.pop("scores"), row=EXAMPLE)
-    given["model"] = "model"
-    if "id" in parameters and "counts" not in given and is_paired:
-        # A ranking has no use for it without intervals, and at a target none of pairs in clusters.
-        takes_target = not (TARGETS & given.keys() and "cluster" in given)
-        has_pairs = "confidence" in given and takes_target
-        given |= {"id": EXAMPLE} if has_pairs or "metric" not in parameters else {}
-    return long
+def _list_groups(given: Mapping[str, Any], method: str) -> list[str]:
+    """Return the group columns of the result, each once, without the models that are compared."""
+    groups = _list_values(given.get("by"))
+    if method not in COMPARES_MODELS:
+        groups += ["model"] if isinstance(given.get("score"), list) else _list_values(given.get("model"))
+    return list(dict.fromkeys(groups))
 
 
-def _read_groups(given: dict[str, Any], *, takes_model: bool) -> None:
-    """Name each group column once in `by`; the model is the last one, unless the method takes it."""
-    model = given.get("model")
-    groups = dict.fromkeys(given.get("by", []))
-    if model is not None and takes_model:
-        groups.pop(model, None)
-    elif model is not None:
-        groups[given.pop("model")] = None
-    given["by"] = list(groups)
+def _list_values(value: Any) -> list[Any]:
+    """Return the values of an option in a list, whether it took one, several or was not given."""
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
 def _read_budgets(given: dict[str, Any]) -> None:
     """Replace budgets of alerts by numbers of alerts, and the events that they are among."""
-    if "alerts" in given:
-        budgets = given["alerts"]
-        is_single = isinstance(budgets, Budget)
-        alerts, given["per"] = count_alerts([budgets] if is_single else budgets, given.get("per"))
-        given["alerts"] = alerts[0] if is_single else alerts
+    if budgets := _list_values(given.get("alerts")):
+        if len({of for _, of in budgets}) > 1:
+            raise PrcError(
+                "--alerts must be among the same number of events; run the command once for each number"
+            )
+        events = Fraction(given.get("per", budgets[0][1]))
+        given |= {"alerts": [float(n * events / of) for n, of in budgets], "per": float(events)}
 
 
-def _read_frames(
-    options: Mapping[str, Option], given: dict[str, Any], schema: pl.Schema, level: float | None
+# Further files, and values of columns ------------------------------------------------------------
+
+
+def _read_files(
+    options: Mapping[str, Option],
+    given: dict[str, Any],
+    groups: Sequence[str],
+    schema: pl.Schema,
+    level: float | None,
 ) -> None:
-    """Replace further files by their tables, fitted to the input."""
-    names = [*given.get("by", []), *given.get("within", []), *filter(None, [given.get("model")])]
-    groups = {name: schema[name] for name in names if name in schema}
-    if "scores" in given and "model" not in groups:
-        groups["model"] = pl.String()  # the names of score columns that are compared
-    for option in options.values():
-        file = given.get(option.name)
-        if not isinstance(file, TableFile):
-            continue
-        if option.parse_by_dtype is not None:
-            dtype = _find_dtype(option, given, schema)
-            given[option.name] = _read_thresholds(option, file, groups, dtype)
-        else:
-            frame = _scan_groups(file, groups)
-            known = frame.collect_schema()
-            if option.name == "eta" and "eta" not in known and {"k", "n"} <= set(known):
-                if "confidence" not in {o.name for o in options.values()}:
-                    raise PrcError(
-                        "a weight cannot carry the error of k positives among n examples: pass this "
-                        "file with --within to the command curve, points or summary, or one with eta"
-                    )
-                frame = eta_from_sample(frame, confidence=0.95 if level is None else level)
-            given[option.name] = frame
+    """Replace further files by their tables, fitted to the input, and texts by values of columns."""
+    named = [*groups, *_list_values(given.get("parts"))]
+    dtypes_of: dict[str, pl.DataType] = {name: schema[name] for name in named if name in schema}
+    if isinstance(given.get("score"), list):
+        dtypes_of["model"] = pl.String()  # the names of score columns
+    dtypes = {"score": schema, "label": schema}
+    if "reference" in given:
+        file, *words = _list_values(given["reference"])
+        if [isinstance(value, TableFile) for value in (file, *words)] != [True, *[False] * len(words)]:
+            raise PrcError("--reference takes one file, and then what its columns hold")
+        frame = _scan_groups(file, dtypes_of)
+        dtypes["label"] = frame.collect_schema()  # the table has no labels
+        given["reference"] = prc(frame, **dict(words))
+    for name, option in options.items():
+        if name in given and option.kind.column:
+            column = (_list_values(given.get(option.kind.column)) or [option.kind.column])[0]
+            dtype = dtypes[option.kind.column].get(column)
+            given[name] = _read_column_values(name_flag(name), given[name], dtypes_of, dtype)
+    parts, file = given.pop("parts", None), given.get("eta")
+    if isinstance(file, TableFile):
+        frame = _scan_groups(file, dtypes_of)
+        known = frame.collect_schema()
+        if parts is None and "eta" not in known and {"k", "n"} <= set(known):
+            frame = eta_from_sample(frame, confidence=0.95 if level is None else level)
+        given["eta"] = frame if parts is None else field(frame, parts)
+    elif parts is not None:
+        raise PrcError("--parts is for --eta as a file, with a row per part, its eta and its share")
 
 
 def _scan_groups(
@@ -198,79 +171,23 @@ def _scan_groups(
     )
 
 
-def _read_thresholds(
-    option: Option, file: TableFile, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
-) -> pl.DataFrame:
-    """Return the thresholds of each group; in a text file a number is the score that is printed so."""
-    frame = _scan_groups(file, groups, ["threshold"]).collect()
-    if "threshold" not in frame.columns:
-        raise PrcError(
-            f"{option.flag} takes a file with a column 'threshold'; {file.path!r} has the columns "
-            f"{list_names(frame.columns)}"
-        )
-    if dtype is None or not file.is_text:
-        return frame
-    return frame.with_columns(parse_threshold_column(option.flag, frame["threshold"], dtype))
-
-
-def _find_dtype(option: Option, given: Mapping[str, Any], schema: pl.Schema) -> pl.DataType | None:
-    """Return the dtype of the column whose values an option holds, or None if there is none."""
-    if option.column == "label" and isinstance(given.get("reference"), pl.LazyFrame):
-        schema = given["reference"].collect_schema()  # the table has no labels
-    if option.column == "score" and "scores" in given:
-        scores = pl.LazyFrame(schema={n: schema[n] for n in given["scores"] if n in schema})
-        return scores.unpivot().collect_schema().get("value")
-    return schema.get(given.get(option.column, option.column))
-
-
-def _read_column_values(options: Mapping[str, Option], given: dict[str, Any], schema: pl.Schema) -> None:
-    """Read values of columns, such as thresholds, as the dtype of the column tells."""
-    for option in options.values():
-        words = given.get(option.name)
-        if option.parse_by_dtype is None or words is None or isinstance(words, pl.DataFrame):
-            continue
-        dtype = _find_dtype(option, given, schema)
-        if dtype is not None:
-            values = [option.parse_by_dtype(option.flag, word, dtype) for word in list_words(words)]
-            given[option.name] = values if option.is_list else values[0]
-
-
-# Rows left out -----------------------------------------------------------------------------------
-
-
-def report_dropped_rows(asked: AskedMethod) -> None:
-    """Print how many rows are left out because a value is missing, if that was asked for."""
-    given = asked.arguments
-    if given.get("missing") != "drop":
-        return
-    dropped = _count_dropped_examples(asked) if "scores" in given else _count_dropped_rows(asked)
-    if dropped.n:
-        print_note(dropped.sentence)
-    if (reference := given.get("reference")) is not None:
-        names = reference.collect_schema()
-        columns: dict[str, Any] = {n: given[n] for n in ("score", "label", "pos_label") if n in given}
-        columns |= {
-            "by": [n for n in given["by"] if n in names],
-            "counts": given.get("reference_counts"),
-        }
-        if (dropped := count_dropped_rows(reference, **columns)).n:
-            print_note(f"in --reference, {dropped.sentence}")
-
-
-def _count_dropped_rows(asked: AskedMethod) -> DroppedRows:
-    dropped = count_dropped_rows(
-        asked.table,
-        unlabelled=asked.is_unlabelled,
-        weighing=asked.is_weighing,
-        **asked.arguments,
-    )
-    return dropped._replace(what="pairs of row and model") if asked.is_wide else dropped
-
-
-def _count_dropped_examples(asked: AskedMethod) -> DroppedRows:
-    """Return how many rows of a wide table are left out for all models."""
-    scores = asked.arguments["scores"]
-    long = FilePrc(asked.table).unpivot_scores(scores, name=MODEL, score=SCORE, row=EXAMPLE)
-    columns = {**asked.arguments, "score": SCORE, "model": MODEL, "id": EXAMPLE}
-    dropped = count_dropped_rows(long, **columns)
-    return DroppedRows(dropped.n // len(scores), dropped.total // len(scores))
+def _read_column_values(
+    flag: str, given: Any, groups: Mapping[str, pl.DataType], dtype: pl.DataType | None
+) -> Any:
+    """Return thresholds, or a label, as values of their column; without one as they are."""
+    if isinstance(given, TableFile):
+        frame = _scan_groups(given, groups, ["threshold"]).collect()
+        if "threshold" not in frame.columns:
+            raise PrcError(
+                f"{flag} takes a file with a column 'threshold'; {given.path!r} has the columns "
+                f"{list_names(frame.columns)}"
+            )
+        if dtype is None or not given.is_text:
+            return frame
+        # In a text file a number is the score that is printed so.
+        return frame.with_columns(parse_threshold_column(flag, frame["threshold"], dtype))
+    if dtype is None:
+        return given
+    read = parse_value if flag == "--pos-label" else parse_threshold
+    found = [read(flag, word, dtype) for word in _list_values(given)]
+    return found if isinstance(given, list) else found[0]

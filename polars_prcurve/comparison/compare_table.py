@@ -16,16 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    COPY,
-    ETA_LOW,
-    GROUP,
-    N_NEG_LEAST,
-    N_NEG_LOCAL,
-    N_POS_LEAST,
-    ODDS,
-    PAIR,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
@@ -47,11 +38,11 @@ from polars_prcurve.comparison.verdicts import (
     add_limits,
     has_cautious_value,
 )
-from polars_prcurve.curves.rows_per_metric import long_columns
+from polars_prcurve.confidence.bands import combine_distances, measure_distances
+from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
-from polars_prcurve.intervals.bands import combine_distances, measure_distances
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -186,8 +177,8 @@ def build_compare_table(comparison: Comparison) -> pl.LazyFrame:
         pairs = join_cluster_sizes(pairs, cells)
         pairs = join_negatives_at_once(pairs, cells, [BASE_GROUP, ETA_NUMBER])
         of_flags = _compute_values_of_flags(comparison, curves, pairs)
-        curves = curves.read_from_pairs(N_NEG_LOCAL)
-        values = _compute_values(comparison, sweep, curves, pairs).join(of_flags, on=PAIR, how="left")
+        curves = curves.read_from_pairs(c.N_NEG_LOCAL)
+        values = _compute_values(comparison, sweep, curves, pairs).join(of_flags, on=c.PAIR, how="left")
     else:
         values = _compute_values(comparison, sweep, curves, pairs)
     values = _add_values_at_eta_ends(comparison, curves, pairs, values)
@@ -261,7 +252,7 @@ def _carry_eta_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl.L
         farthest = pl.max_horizontal(measure_distances(middle, at_ends)) * (1 / z)
         both = pl.when(error.is_not_null()).then(combine_distances([error, farthest]))
         changed[f"{name}_standard_error"] = (
-            pl.when(pl.col(ETA_LOW).is_null()).then(error).otherwise(both)
+            pl.when(pl.col(c.ETA_LOW).is_null()).then(error).otherwise(both)
         )
     return differences.with_columns(**changed)
 
@@ -279,7 +270,7 @@ def _compute_values_of_flags(
         if has_cautious_value(metric)
     }
     etas_per_group = comparison.grid.etas_per_group
-    return curves.compute_values(pairs, plain, etas_per_group=etas_per_group).select(PAIR, *plain)
+    return curves.compute_values(pairs, plain, etas_per_group=etas_per_group).select(c.PAIR, *plain)
 
 
 def _subtract_apart(comparison: Comparison, sweep: SweepTables, values: pl.LazyFrame) -> pl.LazyFrame:
@@ -332,7 +323,7 @@ def _subtract_paired(
         for name, metric in comparison.metrics_by_column.items()
     )
     reliable = [f"{name}_reliable" for name in comparison.metrics_by_column]
-    sizes = [*CLASS_SIZE_COLUMNS.values(), N_POS_LEAST, N_NEG_LEAST]  # the same in both models
+    sizes = [*CLASS_SIZE_COLUMNS.values(), c.N_POS_LEAST, c.N_NEG_LEAST]  # the same in both models
     sizes += CLUSTER_COLUMNS if comparison.adds_up_clusters else ()
     names = [*measured, *comparison.names_at_eta_ends]
     differences = _join_values(comparison, values, names, reliable, of_group=sizes)
@@ -385,7 +376,7 @@ def _join_values(
     Columns of either model, among them `also`, are called by `side_name`. Those `of_group` are the same
     in both models.
     """
-    carried = ["eta", ODDS, *comparison.grid.carried, *of_group]
+    carried = ["eta", c.ODDS, *comparison.grid.carried, *of_group]
     joined = join_models(values, comparison.table.group_columns, [*names, *also], carried)
     flags = [name for name in also if name.endswith("_reliable")]
     return joined.with_columns(
@@ -418,8 +409,8 @@ def _take_larger_errors(comparison: Comparison, differences: pl.LazyFrame) -> pl
 def _to_rows(comparison: Comparison, differences: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row per group, prevalence, metric and model pair, with the columns of the result."""
     named = comparison.metrics_by_column
-    long = differences.join(pl.LazyFrame({COPY: range(len(named))}), how="cross")
-    long = long.sort(BASE_GROUP, ETA_NUMBER, COPY, *(side_name(GROUP, side) for side in SIDES))
+    long = differences.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross")
+    long = long.sort(BASE_GROUP, ETA_NUMBER, c.COPY, *(side_name(c.GROUP, side) for side in SIDES))
     eta, _, *others = (*list_compare_columns(comparison.adjust), P_VALUE)
     kinds = {
         kind: [pl.col(f"{name}_{kind}") for name in named]

@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_pair
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.column_names import GROUP, HAS_ETA_ROW, PAIR
 from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.comparison.roots import (
     Roots,
@@ -200,35 +200,35 @@ def collect_model_scores(
     sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):
         curves = collect_curves(table, [metric])
-        models = table.collect(curves.groups, "", n_etas=1)
-        numbers = models[GROUP]
+        numbers = table.collect(curves.groups, "", n_etas=1)
         [name] = named = number_metrics([metric])
 
         def score_curves(models: Indices, places: Floats) -> Floats:
             order = np.lexsort((places, models))  # the order of pairs, as they come back
-            etas = pl.DataFrame({GROUP: numbers.gather(models[order]), "eta": from_logit(places[order])})
-            grid = EtaTable(etas.lazy(), {GROUP: pl.UInt32()})
-            pairs = curves.build_pairs(grid).filter(pl.col(HAS_ETA_ROW).is_not_null())
-            query = curves.compute_values(pairs, named).select(PAIR, name).sort(PAIR)
+            columns = {c.GROUP: numbers[c.GROUP].gather(models[order]), "eta": from_logit(places[order])}
+            etas = pl.DataFrame(columns)
+            grid = EtaTable(etas.lazy(), {c.GROUP: pl.UInt32()})
+            pairs = curves.build_pairs(grid).filter(pl.col(c.HAS_ETA_ROW).is_not_null())
+            query = curves.compute_values(pairs, named).select(c.PAIR, name).sort(c.PAIR)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
             scores = np.empty(len(order))
             scores[order] = values[name].fill_null(math.nan).to_numpy() * sign
             return scores
 
-        index = ModelIndex(models.select(*table.by))
+        index = ModelIndex(numbers.select(*table.by))
         return ModelScores(index, score_curves, sign, low, high, term_size)
     operating_points = table.collect(build_eta_free_points(table, targets, []), "", n_etas=1)
     rates = operating_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
     def score_points(models: Indices, places: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            scores: Floats = (
-                metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places)) * sign
-            )
-            return scores
+            at = metric.from_rates(rates[models, 0], rates[models, 1], from_logit(places))
+            return cast("Floats", at * sign)
 
-    points = [(recall, fpr) for recall, fpr in rates.tolist()]
-    index = ModelIndex(operating_points.select(*table.by))
+    index, points = (
+        ModelIndex(operating_points.select(*table.by)),
+        [tuple(rate) for rate in rates.tolist()],
+    )
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
 
 

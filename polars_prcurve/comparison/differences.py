@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
@@ -25,9 +25,9 @@ from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
 _NUMBER, _ROW, _DISTANCE, _FARTHEST = (
-    f"{RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
+    f"{c.RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
 )
-_LEADS = f"{RESERVED}leads"
+_LEADS = f"{c.RESERVED}leads"
 
 
 class DifferenceOptions(NamedTuple):

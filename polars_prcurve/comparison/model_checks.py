@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import CLUSTER, EXAMPLE, GROUP, NEG, PAIR, POS, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.score_table import ScoreTable, is_clustered
@@ -14,9 +14,9 @@ from polars_prcurve.sweep.checks_at_end import check_at_end, check_first, late_c
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-_MODEL_COUNT = f"{RESERVED}models"
-_N_ROWS, _N_MODELS = f"{RESERVED}rows", f"{RESERVED}own_models"  # of one example
-_UNMATCHED, _UNEQUAL = f"{RESERVED}unmatched", f"{RESERVED}unequal"
+_MODEL_COUNT = f"{c.RESERVED}models"
+_N_ROWS, _N_MODELS = f"{c.RESERVED}rows", f"{c.RESERVED}own_models"  # of one example
+_UNMATCHED, _UNEQUAL = f"{c.RESERVED}unmatched", f"{c.RESERVED}unequal"
 
 
 def check_models(
@@ -38,18 +38,18 @@ def check_models(
         checks.append(two_models_check())
     if not count_examples:
         check_first(table, pairs, *checks)
-        return check_at_end(table, values.sort(PAIR), *checks)
+        return check_at_end(table, values.sort(c.PAIR), *checks)
     counts = _count_unmatched(table, sweep)
     if table.is_in_memory:  # the examples are counted once, and not again at the end
         check_first(table, pairs.join(counts, how="cross"), *checks, *_matching_checks())
-        return check_at_end(table, values.sort(PAIR), *checks)
-    counted = values.join(counts, how="cross").sort(PAIR)
+        return check_at_end(table, values.sort(c.PAIR), *checks)
+    counted = values.join(counts, how="cross").sort(c.PAIR)
     return check_at_end(table, counted, *checks, *_matching_checks())
 
 
 def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
-    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(GROUP).n_unique()
+    groups, models = pl.col(BASE_GROUP).n_unique(), pl.col(c.GROUP).n_unique()
     text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
     return Check((models > 0) & (models == groups), compose_sentence(text))
 
@@ -67,15 +67,15 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     An example is unequal if its label, weight or cluster differs between models.
     """
     by, groups = table.group_columns, keep_counted_groups(table, sweep.groups)
-    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (POS, NEG)]
+    differs = [(pl.col(side).min() != pl.col(side).max()) for side in (c.POS, c.NEG)]
     if is_clustered(table):
-        differs.append(pl.col(CLUSTER).n_unique() > 1)
+        differs.append(pl.col(c.CLUSTER).n_unique() > 1)
     examples = (
         build_numbered_rows(table, groups)
-        .group_by(*by, EXAMPLE)
+        .group_by(*by, c.EXAMPLE)
         .agg(
             pl.len().alias(_N_ROWS),
-            pl.col(GROUP).n_unique().alias(_N_MODELS),
+            pl.col(c.GROUP).n_unique().alias(_N_MODELS),
             pl.any_horizontal(*differs).alias(_UNEQUAL),
         )
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polars_prcurve.column_names import MODEL
+from polars_prcurve import column_names as c
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ class ModelIndex:
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""
-        keys = [pl.col(name) for name in self.frame.columns if name != MODEL]
+        keys = [pl.col(name) for name in self.frame.columns if name != c.MODEL]
         is_first = pl.int_range(pl.len()) == 0
         changes = [key.ne_missing(key.shift(1)) for key in keys]
         starts_group = pl.any_horizontal(is_first, *changes) if keys else is_first
@@ -46,9 +46,9 @@ class ModelIndex:
 
     def build_table(self, rows: Indices, **columns: Any) -> pl.DataFrame:
         """Return a table with the `by` columns of these models, and the given columns."""
-        by = self.frame.drop(MODEL)[rows]
+        by = self.frame.drop(c.MODEL)[rows]
         return by.with_columns(**columns) if by.width else pl.DataFrame(columns)
 
     def model_names(self, rows: Indices) -> pl.Series:
         """Return the names of models from their numbers."""
-        return self.frame[MODEL].gather(rows)
+        return self.frame[c.MODEL].gather(rows)

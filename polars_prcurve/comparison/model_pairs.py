@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, MODEL, PAIR, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.group_numbers import join_groups
 
-ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence in its group
-BASE_GROUP = f"{RESERVED}base"  # a number that models of one `by` group share
+ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
+BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
 SIDES = ("a", "b")
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without MODEL."""
-    least = pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    least = pl.col(c.GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
     return pairs.with_columns(
-        (pl.col(PAIR) - pl.col(PAIR).min().over(GROUP)).alias(ETA_NUMBER), least.alias(BASE_GROUP)
+        (pl.col(c.PAIR) - pl.col(c.PAIR).min().over(c.GROUP)).alias(ETA_NUMBER), least.alias(BASE_GROUP)
     )
 
 
 def side_name(name: str, side: str) -> str:
     """Return the name of a column of model a or b in a row of both."""
-    return f"{RESERVED}{side}_{name}"
+    return f"{c.RESERVED}{side}_{name}"
 
 
 def read_side(side: str, name: str) -> pl.Expr:
@@ -34,7 +34,7 @@ def read_side(side: str, name: str) -> pl.Expr:
 
 def is_ordered_pair() -> pl.Expr:
     """Return whether model a comes before model b: each pair once, and no model with itself."""
-    return read_side("a", GROUP) < read_side("b", GROUP)
+    return read_side("a", c.GROUP) < read_side("b", c.GROUP)
 
 
 def join_models(
@@ -45,7 +45,7 @@ def join_models(
     The columns `names`, MODEL, GROUP and PAIR of either model are called by `side_name`; of those that
     are `carried`, and BASE_GROUP, there is one.
     """
-    own = [MODEL, GROUP, PAIR, *names]
+    own = [c.MODEL, c.GROUP, c.PAIR, *names]
     a, b = (
         values.select(*by, ETA_NUMBER, *others, *(pl.col(n).alias(side_name(n, side)) for n in own))
         for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
@@ -58,7 +58,7 @@ def name_models(*, wide: bool) -> list[pl.Expr]:
 
     Those of a `wide` table are names of score columns, which are an Enum to keep their order.
     """
-    models = [read_side(side, MODEL).alias(f"model_{side}") for side in SIDES]
+    models = [read_side(side, c.MODEL).alias(f"model_{side}") for side in SIDES]
     return [model.cast(pl.String) for model in models] if wide else models
 
 

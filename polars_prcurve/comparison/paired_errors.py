@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import CLUSTER, COPY, EXAMPLE, GROUP, NEG, PAIR, PLACE, POS, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -29,7 +29,7 @@ from polars_prcurve.comparison.model_pairs import (
     read_side,
     side_name,
 )
-from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
@@ -46,14 +46,14 @@ from polars_prcurve.uncertainty.influence import (
     build_influences,
 )
 
-_ROW_NUMBER = f"{RESERVED}row"
+_ROW_NUMBER = f"{c.RESERVED}row"
 _KINDS = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
-_INFLUENCE = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
-_AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
-_SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
-_FIRST, _LAST = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
-_IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
+_INFLUENCE = f"{c.RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_AMOUNT = f"{c.RESERVED}amount"  # what an example counts, or the examples of a cell
+_SHARE = f"{c.RESERVED}share"  # of the examples of a class that a cell holds
+_FIRST, _LAST = f"{c.RESERVED}first", f"{c.RESERVED}last"  # model of a group
+_IS_POS = f"{c.RESERVED}is_pos"  # whether a cell holds positives
 
 
 # From influences ------------------------------------------------------------------------------
@@ -66,27 +66,27 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     is in the cell; of weights, of their squares. Where rows come in clusters a cell is of one cluster,
     and of weights it is their share.
     """
-    by, of_cluster = table.group_columns, [CLUSTER] if is_clustered(table) else []
-    amount = pl.col(POS) + pl.col(NEG)  # an example is of one class
+    by, of_cluster = table.group_columns, [c.CLUSTER] if is_clustered(table) else []
+    amount = pl.col(c.POS) + pl.col(c.NEG)  # an example is of one class
     if table.has_squares and not of_cluster:
         amount = square_integer(amount, scaled=table.float_sums)
-    kind = pl.when(pl.col(POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    kind = pl.when(pl.col(c.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
-        amount.alias(_AMOUNT), (pl.col(PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
+        amount.alias(_AMOUNT), (pl.col(c.PLACE) * len(_KINDS) + kind).alias(_INFLUENCE)
     )
-    example = {**by, EXAMPLE: rows.collect_schema()[EXAMPLE]}
+    example = {**by, c.EXAMPLE: rows.collect_schema()[c.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
-    ends = {_FIRST: pl.col(GROUP).min(), _LAST: pl.col(GROUP).max()}
+    ends = {_FIRST: pl.col(c.GROUP).min(), _LAST: pl.col(c.GROUP).max()}
     rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
     sides = (("a", (_AMOUNT, *of_cluster), _LAST), ("b", (), _FIRST))
     a, b = (
-        rows.filter(pl.col(GROUP) != pl.col(end)).select(
-            *example, *of_example, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, _INFLUENCE))
+        rows.filter(pl.col(c.GROUP) != pl.col(end)).select(
+            *example, *of_example, *(pl.col(n).alias(side_name(n, side)) for n in (c.GROUP, _INFLUENCE))
         )
         for side, of_example, end in sides
     )
     both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
-    models, numbers = ([side_name(n, side) for side in SIDES] for n in (GROUP, _INFLUENCE))
+    models, numbers = ([side_name(n, side) for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
     is_pos = read_side("a", _INFLUENCE) % len(_KINDS) == 0
     total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
@@ -116,12 +116,12 @@ def add_pair_variances(
     """
     sums = {"of_clusters": "pos"} if clustered else {"pos": "pos", "neg": "neg"}
     add_up = _add_up_clusters if clustered else _add_up_examples
-    group_b = side_name(GROUP, "b")
+    group_b = side_name(c.GROUP, "b")
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
         key, names = influences.key, influences.all_names
-        step = [ETA_NUMBER] if key == PAIR else []
+        step = [ETA_NUMBER] if key == c.PAIR else []
         sizes = _find_common_sizes(influences, [*by, *step], clustered=clustered)
         joined = _join_influences(cells, _list_influences(influences, sizes), key, step, names)
         key_a = side_name(key, "a")
@@ -164,11 +164,11 @@ def _list_influences(influences: InfluenceTable, sizes: pl.LazyFrame) -> pl.Lazy
     }
     frame = influences.frame.drop(set(sizes.collect_schema()) - {influences.key})
     frame = frame.join(sizes, on=influences.key)
-    return frame.join(pl.LazyFrame({COPY: range(len(_KINDS))}), how="cross").select(
-        *dict.fromkeys((GROUP, influences.key)),
-        *((ETA_NUMBER,) if influences.key == PAIR else ()),
-        (pl.col(PLACE) * len(_KINDS) + pl.col(COPY)).alias(_INFLUENCE),
-        *(pick_by_number(COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
+    return frame.join(pl.LazyFrame({c.COPY: range(len(_KINDS))}), how="cross").select(
+        *dict.fromkeys((c.GROUP, influences.key)),
+        *((ETA_NUMBER,) if influences.key == c.PAIR else ()),
+        (pl.col(c.PLACE) * len(_KINDS) + pl.col(c.COPY)).alias(_INFLUENCE),
+        *(pick_by_number(c.COPY, values, pl.lit(None)).alias(n) for n, values in listed.items()),
     )
 
 
@@ -178,8 +178,8 @@ def _join_influences(
     """Return the cells with the influences of both models."""
     # Model a brings a row for some prevalences; model b is joined at the same ones.
     for side, own, shared in (("a", [key, *names], []), ("b", names, step)):
-        on = [side_name(name, side) for name in (GROUP, _INFLUENCE)]
-        columns = dict.fromkeys((GROUP, _INFLUENCE, *own))
+        on = [side_name(name, side) for name in (c.GROUP, _INFLUENCE)]
+        columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
         named = listed.select(*step, *(pl.col(name).alias(side_name(name, side)) for name in columns))
         cells = cells.join(named, on=[*on, *shared])
     return cells
@@ -221,15 +221,15 @@ def add_bootstrap_errors(
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
     collected = bootstrap.collect_query(values)
     groups = (
-        collected.select(GROUP, BASE_GROUP)
+        collected.select(c.GROUP, BASE_GROUP)
         .unique()
-        .sort(GROUP)
+        .sort(c.GROUP)
         .partition_by(BASE_GROUP, maintain_order=True)
     )
-    samples = list(bootstrap.build_samples(sweep, [part[GROUP].to_list() for part in groups]))
+    samples = list(bootstrap.build_samples(sweep, [part[c.GROUP].to_list() for part in groups]))
     blocks = bootstrap.compute_blocks(samples, collected)
     errors = bootstrap.estimate_errors(map(_subtract_models, blocks))
-    on = [side_name(PAIR, side) for side in SIDES]
+    on = [side_name(c.PAIR, side) for side in SIDES]
     differences = differences.join(errors, on=on, how="left")
     size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
     sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
@@ -240,11 +240,14 @@ def add_bootstrap_errors(
 
 def _subtract_models(block: SampleBlock) -> tuple[dict[str, pl.Series], ReplicateValues]:
     """Return both PAIR numbers of each model pair in the block, and the differences of all values."""
-    rows = block.pairs.select(BASE_GROUP, ETA_NUMBER, GROUP, PAIR).with_row_index(_ROW_NUMBER)
+    rows = block.pairs.select(BASE_GROUP, ETA_NUMBER, c.GROUP, c.PAIR).with_row_index(_ROW_NUMBER)
     model_pairs = rows.join(rows, on=[BASE_GROUP, ETA_NUMBER], suffix="_b").filter(
-        pl.col(GROUP) < pl.col(f"{GROUP}_b")
+        pl.col(c.GROUP) < pl.col(f"{c.GROUP}_b")
     )
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
-    keys = {side_name(PAIR, "a"): model_pairs[PAIR], side_name(PAIR, "b"): model_pairs[f"{PAIR}_b"]}
+    keys = {
+        side_name(c.PAIR, "a"): model_pairs[c.PAIR],
+        side_name(c.PAIR, "b"): model_pairs[f"{c.PAIR}_b"],
+    }
     values, replicates, sizes = block.values
     return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])

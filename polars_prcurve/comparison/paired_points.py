@@ -24,26 +24,26 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.column_names import EXAMPLE, GROUP, LABEL, MODEL, NEG, POS, RESERVED, SCORE
 from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, side_name
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
-from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 
-STEP = f"{RESERVED}eta_step"
+STEP = f"{c.RESERVED}eta_step"
 """The number of a prevalence among the rows of a model."""
-AMOUNTS = {"pos": POS, "neg": NEG}
+AMOUNTS = {"pos": c.POS, "neg": c.NEG}
 """The column of what a row adds to a class, by class."""
 _SQUARES = {name: f"{amount}_squared" for name, amount in AMOUNTS.items()}
-_LEVEL, _IS_MARK = f"{RESERVED}level", f"{RESERVED}is_mark"
-_SIDE_GROUPS = [side_name(GROUP, side) for side in SIDES]
+_LEVEL, _IS_MARK = f"{c.RESERVED}level", f"{c.RESERVED}is_mark"
+_SIDE_GROUPS = [side_name(c.GROUP, side) for side in SIDES]
 _SIDE_LEVELS = [side_name(_LEVEL, side) for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
-_WEIGHTS = {name: f"{RESERVED}weight_{name}" for name in AMOUNTS}
-_IS_SUM, _ERROR = f"{RESERVED}is_sum", f"{RESERVED}error_of_sum"
+_WEIGHTS = {name: f"{c.RESERVED}weight_{name}" for name in AMOUNTS}
+_IS_SUM, _ERROR = f"{c.RESERVED}is_sum", f"{c.RESERVED}error_of_sum"
 _LEAST_PRODUCT = 25
 """Of the discordant examples of either kind in a class. From it on, intervals held the truth in at least
 93 % of the samples that are marked, wherever these are 5 % of all (docs/is-it-better.md)."""
@@ -64,7 +64,7 @@ def count_discordant(
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
     rows, thresholds = _number_levels(table, points, by)
-    example, step = {**by, EXAMPLE: table.rows.collect_schema()[EXAMPLE]}, {**by, STEP: pl.Int64()}
+    example, step = {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]}, {**by, STEP: pl.Int64()}
     cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     sums = [pl.col(amount).sum() for amount in AMOUNTS.values()]
     scaled = table.float_sums
@@ -89,7 +89,7 @@ def count_discordant(
         # What a weight of 1 counts as.
         unit = pl.when(square > 0).then(flagged_by["n"] / square).otherwise(1.0)
         counts |= {
-            f"{RESERVED}{name}_{kind}": of.cast(pl.Float64) * unit for kind, of in flagged_by.items()
+            f"{c.RESERVED}{name}_{kind}": of.cast(pl.Float64) * unit for kind, of in flagged_by.items()
         }
     return both.group_by(*_SIDE_GROUPS, STEP).agg(**counts)
 
@@ -100,12 +100,12 @@ def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
     The models of a table have the same weights, and so the same scale.
     """
     if table.labelled:
-        members = (pl.col(LABEL), ~pl.col(LABEL))
+        members = (pl.col(c.LABEL), ~pl.col(c.LABEL))
         return [of.cast(pl.Int128).alias(a) for of, a in zip(members, AMOUNTS.values(), strict=True)]
     amounts = [pl.col(amount) for amount in AMOUNTS.values()]
     if not table.float_sums:
         return [amount.cast(pl.Int128) for amount in amounts]
-    largest = [amount.max().over(GROUP) for amount in amounts]
+    largest = [amount.max().over(c.GROUP) for amount in amounts]
     exponents = map(exact_sums.weight_exponent, largest)
     return [exact_sums.to_integer(of, by) for of, by in zip(amounts, exponents, strict=True)]
 
@@ -118,21 +118,21 @@ def _number_levels(
     An example is flagged if its level is at least that of the threshold. Where nothing is flagged the
     level is beyond all examples, and where no threshold was found it is null.
     """
-    of_model: dict[str, pl.DataType] = {**by, MODEL: table.by[MODEL]}
-    thresholds = points.select(*of_model, GROUP, STEP, "tp", pl.col("threshold").alias(SCORE))
-    groups = thresholds.select(*of_model, GROUP).unique()
-    columns = [LABEL] if table.labelled else list(AMOUNTS.values())
-    rows = join_groups(table.rows.select(*of_model, EXAMPLE, SCORE, *columns), groups, of_model)
-    rows = rows.select(pl.exclude(MODEL, *columns), *_count_amounts(table))
-    marks = thresholds.select(GROUP, SCORE).drop_nulls().unique().sort(GROUP, SCORE)
+    of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
+    thresholds = points.select(*of_model, c.GROUP, STEP, "tp", pl.col("threshold").alias(c.SCORE))
+    groups = thresholds.select(*of_model, c.GROUP).unique()
+    columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
+    rows = join_groups(table.rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
+    rows = rows.select(pl.exclude(c.MODEL, *columns), *_count_amounts(table))
+    marks = thresholds.select(c.GROUP, c.SCORE).drop_nulls().unique().sort(c.GROUP, c.SCORE)
     levels = marks.with_row_index(_LEVEL, offset=1)
     marked = marks.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
-    ordered = pl.concat([rows, marked], how="diagonal").sort(GROUP, SCORE, _IS_MARK, nulls_last=True)
+    ordered = pl.concat([rows, marked], how="diagonal").sort(c.GROUP, c.SCORE, _IS_MARK, nulls_last=True)
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
-    thresholds = thresholds.join(levels, on=[GROUP, SCORE], how="left")
-    thresholds = thresholds.select(*by, GROUP, STEP, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
+    thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
+    thresholds = thresholds.select(*by, c.GROUP, STEP, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
     return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK), thresholds
 
 
@@ -141,7 +141,7 @@ def _join_sides(
 ) -> pl.LazyFrame:
     """Return one row per pair of models and value of `keys`, with GROUP and _LEVEL of either side."""
     a, b = (
-        table.select(*keys, *others, *(pl.col(n).alias(side_name(n, side)) for n in (GROUP, _LEVEL)))
+        table.select(*keys, *others, *(pl.col(n).alias(side_name(n, side)) for n in (c.GROUP, _LEVEL)))
         for side, others in zip(SIDES, (shared, []), strict=True)
     )
     return join_groups(a, b, keys).filter(is_ordered_pair())
@@ -223,4 +223,4 @@ def _has_enough_discordant() -> pl.Expr:
 
 def read_discordant(name: str, kind: str) -> pl.Expr:
     """Return how many examples of a class model "a" or "b" alone flags, or "both" do; of all by "n"."""
-    return pl.col(f"{RESERVED}{name}_{kind}")
+    return pl.col(f"{c.RESERVED}{name}_{kind}")

@@ -11,7 +11,7 @@ distances are stretched by the ratio of normal quantiles.
 
 Of models that share their examples both values err together: see `shared_errors`; and `paired_points`
 for metrics that are weighted sums of both rates, which have a standard error at given thresholds. Where
-the sample finds the thresholds, they move with its errors: see `curves.moving_thresholds`.
+the sample finds the thresholds, they move with its errors: see `curves.moving_band`.
 
 Sources: Zou and Donner 2008; Holm 1979 for several pairs.
 """
@@ -23,7 +23,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, MODEL, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.compare_table import Examples
 from polars_prcurve.comparison.model_checks import check_matching, two_models_check
 from polars_prcurve.comparison.model_pairs import (
@@ -42,12 +42,7 @@ from polars_prcurve.comparison.paired_points import (
 )
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
 from polars_prcurve.comparison.verdicts import P_VALUE, Adjust, Level, is_resolved
-from polars_prcurve.curves.operating_points import build_points_table
-from polars_prcurve.curves.targets import Target
-from polars_prcurve.errors import PrcError
-from polars_prcurve.group_numbers import join_groups
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
-from polars_prcurve.intervals.bands import (
+from polars_prcurve.confidence.bands import (
     MOVES,
     NO_WEIGHTED_CLUSTERS,
     BandOptions,
@@ -55,17 +50,22 @@ from polars_prcurve.intervals.bands import (
     combine_distances,
     find_corners,
 )
-from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.operating_points import build_points_table
+from polars_prcurve.curves.targets import Target
+from polars_prcurve.errors import PrcError
+from polars_prcurve.group_numbers import join_groups
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 
-_PLACE = f"{RESERVED}step"
+_PLACE = f"{c.RESERVED}step"
 """The number of a prevalence and a metric among the rows of a model."""
-_METRIC = f"{RESERVED}metric_number"
-_BELOW, _ABOVE = f"{RESERVED}below", f"{RESERVED}above"
+_METRIC = f"{c.RESERVED}metric_number"
+_BELOW, _ABOVE = f"{c.RESERVED}below", f"{c.RESERVED}above"
 
 
 class PointComparison(NamedTuple):
@@ -184,10 +184,10 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
         long=True,
     )
     n_metrics = len(comparison.metrics)
-    rows = points.with_row_index(GROUP).with_columns(
-        number_within([*by, MODEL]).alias(_PLACE),
-        pl.col(GROUP).min().over(*by, MODEL),
-        (pl.col(GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
+    rows = points.with_row_index(c.GROUP).with_columns(
+        number_within([*by, c.MODEL]).alias(_PLACE),
+        pl.col(c.GROUP).min().over(*by, c.MODEL),
+        (pl.col(c.GROUP).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
     rows = rows.with_columns(
         (pl.col(_PLACE) // n_metrics).alias(STEP), (pl.col(_PLACE) % n_metrics).alias(_METRIC)
@@ -204,7 +204,7 @@ def _number_points(comparison: PointComparison) -> pl.LazyFrame:
 def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return one row per group, prevalence, metric and pair of models, with the point of each model."""
     by = comparison.table.group_columns
-    own = [MODEL, GROUP, "value", "low", "high", "reliable"]
+    own = [c.MODEL, c.GROUP, "value", "low", "high", "reliable"]
     own += MOVES.values() if comparison.moving else ()
     of_both = [BASE_GROUP, STEP, _METRIC, *comparison.grid.carried, "metric"]
     a, b = (
@@ -213,7 +213,7 @@ def _join_points(comparison: PointComparison, rows: pl.LazyFrame) -> pl.LazyFram
     )
     keys = {**by, _PLACE: pl.Int64(), "eta": pl.Float64()}
     pairs = join_groups(a, b, keys).filter(is_ordered_pair())
-    return pairs.sort(BASE_GROUP, _PLACE, *(side_name(GROUP, side) for side in SIDES))
+    return pairs.sort(BASE_GROUP, _PLACE, *(side_name(c.GROUP, side) for side in SIDES))
 
 
 def _join_discordant(
@@ -222,7 +222,7 @@ def _join_discordant(
     """Add the numbers of examples that one model alone flags to pairs of models."""
     table = cast("ScoreTable", comparison.table)
     counts = count_discordant(table, rows.filter(pl.col(_METRIC) == 0), table.group_columns)
-    on = [*(side_name(GROUP, side) for side in SIDES), STEP]
+    on = [*(side_name(c.GROUP, side) for side in SIDES), STEP]
     return pairs.join(counts, on=on, how="left", maintain_order="left")
 
 

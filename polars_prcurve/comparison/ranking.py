@@ -22,7 +22,7 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import (
@@ -43,12 +43,12 @@ from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
-_ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence among equal ones of a model
-_LEADER = f"{RESERVED}leader"
-_A_LEADS = f"{RESERVED}a_leads"
-_IS_BEATEN = f"{RESERVED}beaten"
-_IS_FOLLOWER = f"{RESERVED}other"
-_ROW_NUMBER = f"{RESERVED}row"
+_ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence among equal ones of a model
+_LEADER = f"{c.RESERVED}leader"
+_A_LEADS = f"{c.RESERVED}a_leads"
+_IS_BEATEN = f"{c.RESERVED}beaten"
+_IS_FOLLOWER = f"{c.RESERVED}other"
+_ROW_NUMBER = f"{c.RESERVED}row"
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "may_be_best")
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
 
@@ -119,7 +119,7 @@ def _build_differences(
 ) -> pl.LazyFrame:
     """Return the differences of all pairs of models, as in a comparison, with P_VALUE."""
     metric, targets = ranking_metric
-    shared: Examples = "by id" if EXAMPLE in table.columns else "apart"
+    shared: Examples = "by id" if c.EXAMPLE in table.columns else "apart"
     if isinstance(metric, CurveMetric):
         examples = cast("ScoreTable", table)  # points with confidence= were refused
         comparison = Comparison(
@@ -145,12 +145,16 @@ def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyF
     `values` is sorted by group, MODEL and prevalence. The sign is 1 if a greater value is better,
     otherwise -1.
     """
-    values = values.with_columns(number_within([*table.group_columns, MODEL, "eta"]).alias(_ETA_NUMBER))
+    values = values.with_columns(
+        number_within([*table.group_columns, c.MODEL, "eta"]).alias(_ETA_NUMBER)
+    )
     keys = _ranking_keys(table)
     rank = pl.col("value").rank("min", descending=sign > 0).over(keys)
     values = values.with_columns(rank.cast(pl.Int64).alias("rank"))
     last = [*[False] * len(table.group_columns), True, False, True, False]
-    return values.sort(*keys, "rank", MODEL, nulls_last=last).with_columns(pl.col(MODEL).alias("model"))
+    return values.sort(*keys, "rank", c.MODEL, nulls_last=last).with_columns(
+        pl.col(c.MODEL).alias("model")
+    )
 
 
 def _add_limits(table: InputTable, ranks: pl.LazyFrame, sign: float) -> pl.LazyFrame:
@@ -180,8 +184,13 @@ def _add_lead(
 ) -> pl.LazyFrame:
     """Add how far each model is behind the leader, from `differences` of all model pairs."""
     keys = _ranking_keys(table)
-    on = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64(), MODEL: table.by[MODEL]}
-    leader, value = (pl.col(name).first().over(keys) for name in (MODEL, "value"))
+    on = {
+        **table.group_columns,
+        "eta": pl.Float64(),
+        _ETA_NUMBER: pl.Int64(),
+        c.MODEL: table.by[c.MODEL],
+    }
+    leader, value = (pl.col(name).first().over(keys) for name in (c.MODEL, "value"))
     behind = value - pl.col("value") if sign > 0 else pl.col("value") - value
     ranks = ranks.with_columns(leader.alias(_LEADER), behind=behind)
     ranks = ranks.with_row_index(_ROW_NUMBER)
@@ -191,7 +200,7 @@ def _add_lead(
     surely = adjust_p_values(pl.col(P_VALUE), keys) < 1 - confidence
     both_ways = _list_both_ways(differences.with_columns(surely.alias(_IS_BEATEN)), keys, sign)
     own = ranks.drop("low", "high", "resolved", "reliable", strict=False)
-    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[MODEL]}, how="left").sort(_ROW_NUMBER)
+    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
     is_beaten = pl.col(_IS_BEATEN).fill_null(False)
     not_beaten = pl.when(pl.col("value").is_not_null()).then(~is_beaten)
     return _share_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
@@ -212,12 +221,12 @@ def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> 
         "resolved",
         "reliable",
         pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_LEADER),
-        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(MODEL),
+        pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
         pl.col(_IS_BEATEN) & leader_is_better,
         low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
         high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
     )
-    return both_ways.with_columns(pl.col(_IS_BEATEN).any().over(*keys, MODEL))
+    return both_ways.with_columns(pl.col(_IS_BEATEN).any().over(*keys, c.MODEL))
 
 
 def _share_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:

@@ -23,16 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    FPR_BEFORE,
-    FPR_OR_ZERO,
-    GROUP,
-    MODEL,
-    N_NEG,
-    N_POS,
-    RECALL_BEFORE,
-    RESERVED,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_index import ModelIndex
 from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.segment_sums import collect_curves
@@ -51,7 +42,7 @@ DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")
 _ROUNDING = 1e-12
 """Gaps up to this are rounding, of rates and of interpolation between them."""
-_MODEL_NUMBER, _GROUP_NUMBER = f"{RESERVED}model_number", f"{RESERVED}group_number"
+_MODEL_NUMBER, _GROUP_NUMBER = f"{c.RESERVED}model_number", f"{c.RESERVED}group_number"
 
 
 class _RotatedRoc(NamedTuple):
@@ -97,7 +88,7 @@ def build_dominance_table(table: InputTable) -> pl.DataFrame:
             upper, lower = (a, b) if (gaps >= 0).all() else (b, a)
             below[upper].append(lower)
             above[lower].append(upper)
-    dtype = pl.List(models.frame.schema[MODEL])
+    dtype = pl.List(models.frame.schema[c.MODEL])
     dominates, dominated_by = (
         pl.Series([models.model_names(np.array(one, dtype=np.intp)) for one in others], dtype=dtype)
         for others in (below, above)
@@ -122,20 +113,20 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
     segments = collect_curves(table, [CURVE_METRICS["roc_auc"]])
     groups = table.collect(segments.groups, "", n_etas=1)
     models = ModelIndex(groups.select(*table.by))
-    has_both = pl.all_horizontal(has_class(table, N_POS), has_class(table, N_NEG))
+    has_both = pl.all_horizontal(has_class(table, c.N_POS), has_class(table, c.N_NEG))
     has_curve = groups.select(has_both).to_series()
     has_curve = pl.Series(np.broadcast_to(has_curve.to_numpy(), len(groups)))
     numbered = (
-        groups.select(GROUP)
+        groups.select(c.GROUP)
         .with_row_index(_MODEL_NUMBER)
         .with_columns(pl.Series(_GROUP_NUMBER, models.group_numbers()))
     )
     # Segments of ROC AUC are those with a rise. The curve is flat in between, so their ends are all its
     # corners.
     rises = table.collect(segments.segments[False], "", n_etas=1)
-    rises = rises.join(numbered.filter(has_curve), on=GROUP)
-    starts = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall=RECALL_BEFORE, fpr=FPR_BEFORE)
-    ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=FPR_OR_ZERO)
+    rises = rises.join(numbered.filter(has_curve), on=c.GROUP)
+    starts = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall=c.RECALL_BEFORE, fpr=c.FPR_BEFORE)
+    ends = rises.select(_MODEL_NUMBER, _GROUP_NUMBER, recall="recall", fpr=c.FPR_OR_ZERO)
     points = pl.concat([starts, ends]).unique()
     curves = [_RotatedRoc(np.empty(0), np.empty(0))] * len(groups)
     for [model], own in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
@@ -148,14 +139,14 @@ def _collect_rocs(table: InputTable) -> tuple[ModelIndex, list[_RotatedRoc], pl.
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
     own_points = points.select(
-        pl.col(_GROUP_NUMBER).alias(GROUP), "recall", pl.col("fpr").alias(FPR_OR_ZERO)
+        pl.col(_GROUP_NUMBER).alias(c.GROUP), "recall", pl.col("fpr").alias(c.FPR_OR_ZERO)
     )
-    ends = own_points.select(pl.col(GROUP).unique(), recall=pl.lit(1.0)).with_columns(
-        pl.lit(1.0).alias(FPR_OR_ZERO)
+    ends = own_points.select(pl.col(c.GROUP).unique(), recall=pl.lit(1.0)).with_columns(
+        pl.lit(1.0).alias(c.FPR_OR_ZERO)
     )
     corners = find_upper_hull(pl.concat([own_points, ends])).filter(_is_bend())
     touching = points.join(
-        corners, left_on=[_GROUP_NUMBER, "recall", "fpr"], right_on=[GROUP, "recall", "fpr"]
+        corners, left_on=[_GROUP_NUMBER, "recall", "fpr"], right_on=[c.GROUP, "recall", "fpr"]
     )
     numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
@@ -170,9 +161,9 @@ def _is_bend() -> pl.Expr:
     that times the sum of all steps; the bound is twice as much.
     """
     rise, run = (
-        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(GROUP) for name in ("recall", "fpr")
+        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(c.GROUP) for name in ("recall", "fpr")
     )
-    rise_after, run_after = (step.shift(-1).over(GROUP) for step in (rise, run))
+    rise_after, run_after = (step.shift(-1).over(c.GROUP) for step in (rise, run))
     rounding = 2.0**-52 * (rise + run + rise_after + run_after)
     return rise * run_after - rise_after * run > rounding
 

@@ -24,19 +24,21 @@ from itertools import product
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
 from polars_prcurve.comparison.paired_points import AMOUNTS, is_weighted_sum, read_discordant
-from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve.confidence.bands import MOVES, scale_bounds, to_unbounded
+from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.intervals.bands import MOVES, scale_bounds, to_unbounded
 from polars_prcurve.metrics.point_metric import PointMetric
 
-CORRELATION = f"{RESERVED}correlation"
+CORRELATION = f"{c.RESERVED}correlation"
 """The correlation of the values of both models at a target."""
-_AGREEMENT = {name: f"{RESERVED}agreement_{name}" for name in AMOUNTS}
+_AGREEMENT = {name: f"{c.RESERVED}agreement_{name}" for name in AMOUNTS}
 """The correlation, among examples of a class, of being flagged by either model."""
-_RATES = {name: [f"{RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS}
+_RATES = {
+    name: [f"{c.RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS
+}
 """The rate of a class, half an example added, and the ends of an interval of one error around it."""
 _MOVES = dict(zip(AMOUNTS, MOVES.values(), strict=True))
 """How far the rate of a class moves the value of a model."""

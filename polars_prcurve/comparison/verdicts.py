@@ -18,10 +18,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import (
     add_normal_quantile,
@@ -31,11 +31,11 @@ from polars_prcurve.normal_distribution import (
 )
 
 Adjust: TypeAlias = Literal["holm"] | None
-P_VALUE = f"{RESERVED}p_value"
+P_VALUE = f"{c.RESERVED}p_value"
 """The p-value of a difference by which models are ruled out, which is cautious; see `add_flags`."""
-LEAST_SIZE = f"{RESERVED}least_size"
+LEAST_SIZE = f"{c.RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
-_QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
+_QUANTILE = f"{c.RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _FEW = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
 to 13 % of test sets, with five in 0.7 %, and with ten or more in at most 0.3 %."""

@@ -16,28 +16,8 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_whole_number
-from polars_prcurve.column_names import (
-    BINORMAL_AUC,
-    BINORMAL_SHIFT,
-    BINORMAL_SLOPE,
-    CUM_NEG,
-    CUM_NEG_ABOVE,
-    CUM_POS,
-    CUM_POS_ABOVE,
-    FPR_OR_ZERO,
-    FPR_RECALL_RATIO,
-    GROUP,
-    MU_NEG,
-    MU_POS,
-    N_NEG_EFFECTIVE,
-    N_POS_EFFECTIVE,
-    RESERVED,
-    RISE,
-    SCORE,
-    SIGMA_NEG,
-    SIGMA_POS,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
@@ -55,13 +35,12 @@ BINORMAL_COLUMNS = (
 )
 Smooth: TypeAlias = Literal["binormal"] | None
 
-_MOMENT_COLUMNS = (MU_POS, SIGMA_POS, MU_NEG, SIGMA_NEG)
+_MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
 _CLASSES = ("pos", "neg")
-_CUM_COLUMNS = {"pos": (CUM_POS, CUM_POS_ABOVE), "neg": (CUM_NEG, CUM_NEG_ABOVE)}
 
 
 def read_smooth(
-    smooth: object, metrics: Sequence[CurveMetric] = (), *, confidence: float | None, rates: object
+    smooth: object, metrics: Sequence[CurveMetric] = (), *, confidence: object, rates: object
 ) -> list[CurveMetric]:
     """Check smooth= and return the metrics, as they are or as metrics of a fitted model."""
     if smooth is None:
@@ -81,8 +60,8 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
     groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
-    frame = groups.join(fit_binormal(table, sweep, ddof=ddof), on=GROUP, how="left")
-    frame = check_at_end(table, frame.sort(GROUP))
+    frame = groups.join(fit_binormal(table, sweep, ddof=ddof), on=c.GROUP, how="left")
+    frame = check_at_end(table, frame.sort(c.GROUP))
     fit = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
     frame = frame.with_columns(*class_counts(table), roc_auc=_binormal_auc(), **fit)
     return frame.select(*table.by, *BINORMAL_COLUMNS)
@@ -90,119 +69,103 @@ def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:
 
 # The fit --------------------------------------------------------------------------------------
 
-_HALF_SCORE = f"{RESERVED}half"
+_HALF_SCORE = f"{c.RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
 
 
-def _class_column(what: str, kind: str) -> pl.Expr:
+def _column(what: str, kind: str) -> pl.Expr:
     """Return a column of the class `kind`, "pos" or "neg"."""
-    return pl.col(_class_column_name(what, kind))
+    return pl.col(_name(what, kind))
 
 
-def _class_column_name(what: str, kind: str) -> str:
-    return f"{RESERVED}{what}_{kind}"
+def _name(what: str, kind: str) -> str:
+    return f"{c.RESERVED}{what}_{kind}"
 
 
 def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
     """Return the means and standard deviations of both classes, one row per GROUP.
 
     Both are null for a class that fits no normal distribution, such as one with a single distinct score.
-    Variances are divided by n - ddof.
+    Variances are divided by n - ddof, and are null unless n > ddof.
 
     Scores are measured from the lowest score of their class, in units of the range of the class: places
     from 0 to 1. So neither squares overflow nor does a large common offset cost digits.
     """
+    amounts = {"pos": (c.CUM_POS, c.CUM_POS_ABOVE), "neg": (c.CUM_NEG, c.CUM_NEG_ABOVE)}
     rows = sweep.rows.select(
-        GROUP,
-        (pl.col(SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE),
+        c.GROUP,
+        (pl.col(c.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE),
         *(
-            (pl.col(cum) - pl.col(cum_above)).alias(_class_column_name("amount", kind))
-            for kind, (cum, cum_above) in _CUM_COLUMNS.items()
+            (pl.col(cum) - pl.col(above)).alias(_name("amount", k))
+            for k, (cum, above) in amounts.items()
         ),
     ).cache()  # without it, each of the uses below would sort again
-    ends = rows.group_by(GROUP).agg(total for kind in _CLASSES for total in _total_and_ends(kind))
-    rows = rows.join(ends, on=GROUP).with_columns(e for kind in _CLASSES for e in _share_and_place(kind))
-    means = rows.group_by(GROUP).agg(
-        _average("mean", kind, _class_column("place", kind)) for kind in _CLASSES
+    ends = rows.group_by(c.GROUP).agg(total for kind in _CLASSES for total in _total_and_ends(kind))
+    rows = rows.join(ends, on=c.GROUP).with_columns(
+        e for kind in _CLASSES for e in _share_and_place(kind)
+    )
+    means = rows.group_by(c.GROUP).agg(
+        _average("mean", kind, _column("place", kind)) for kind in _CLASSES
     )
     # A second pass over the rows: mean squares less the squared mean would cancel.
-    rows = rows.join(means, on=GROUP).with_columns(
-        (_class_column("place", kind) - _class_column("mean", kind)).alias(
-            _class_column_name("off", kind)
-        )
-        for kind in _CLASSES
+    rows = rows.join(means, on=c.GROUP).with_columns(
+        (_column("place", kind) - _column("mean", kind)).alias(_name("off", kind)) for kind in _CLASSES
     )
-    spreads = rows.group_by(GROUP).agg(
-        _average("spread", kind, _class_column("off", kind) ** 2) for kind in _CLASSES
+    spreads = rows.group_by(c.GROUP).agg(
+        _average("spread", kind, _column("off", kind) ** 2) for kind in _CLASSES
     )
-    moments = ends.join(means, on=GROUP).join(spreads, on=GROUP)
+    moments = ends.join(means, on=c.GROUP).join(spreads, on=c.GROUP)
     if ddof:
-        moments = moments.join(_build_ddof_factors(table, sweep.groups, ddof), on=GROUP)
-    return moments.select(GROUP, *(e for kind in _CLASSES for e in _mu_and_sigma(kind, ddof)))
+        # Weights count as their effective size.
+        of_weights = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
+        sizes = of_weights if table.has_squares else class_counts(table)
+        numbers = zip(_CLASSES, (size.cast(pl.Float64) for size in sizes), strict=True)
+        factors = {_name("factor", k): pl.when(n > ddof).then(n / (n - ddof)) for k, n in numbers}
+        moments = moments.join(sweep.groups.select(c.GROUP, **factors), on=c.GROUP)
+    return moments.select(c.GROUP, *(e for kind in _CLASSES for e in _mu_and_sigma(kind, ddof)))
 
 
 def _average(name: str, kind: str, value: pl.Expr) -> pl.Expr:
     """Return the mean of a value over a class, as the column `name` of that class."""
-    shares = to_whole_shares(_class_column("share", kind) * value)
-    return sum_shares(shares).alias(_class_column_name(name, kind))
+    shares = to_whole_shares(_column("share", kind) * value)
+    return sum_shares(shares).alias(_name(name, kind))
 
 
 def _total_and_ends(kind: str) -> list[pl.Expr]:
     """Return the total of a class and half of its lowest and highest score, to aggregate per group."""
-    amount = _class_column("amount", kind)
+    amount = _column("amount", kind)
     half = pl.when(amount > 0).then(pl.col(_HALF_SCORE))
     return [
-        amount.sum().alias(_class_column_name("total", kind)),
-        half.min().alias(_class_column_name("low", kind)),
-        half.max().alias(_class_column_name("high", kind)),
+        amount.sum().alias(_name("total", kind)),
+        half.min().alias(_name("low", kind)),
+        half.max().alias(_name("high", kind)),
     ]
 
 
 def _share_and_place(kind: str) -> list[pl.Expr]:
     """Return the share of a class that a score has, and its place between the ends, from 0 to 1."""
-    amount = _class_column("amount", kind)
+    amount = _column("amount", kind)
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
     # as one number, and would multiply by its reciprocal.
-    share = amount.cast(pl.Float64) / (_class_column("total", kind) - amount + amount).cast(pl.Float64)
-    below, above = (
-        pl.col(_HALF_SCORE) - _class_column("low", kind),
-        _class_column("high", kind) - pl.col(_HALF_SCORE),
-    )
+    share = amount.cast(pl.Float64) / (_column("total", kind) - amount + amount).cast(pl.Float64)
+    half = pl.col(_HALF_SCORE)
+    below, above = half - _column("low", kind), _column("high", kind) - half
     place = pl.when(amount > 0).then(below / (below + above))
-    return [
-        share.alias(_class_column_name("share", kind)),
-        place.alias(_class_column_name("place", kind)),
-    ]
-
-
-def _build_ddof_factors(table: ScoreTable, groups: pl.LazyFrame, ddof: int) -> pl.LazyFrame:
-    """Return `n / (n - ddof)` of each class, null unless n > ddof.
-
-    With weights, n is the effective size.
-    """
-    sizes = class_counts(table)
-    if table.has_squares:
-        sizes = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
-    numbers = {kind: size.cast(pl.Float64) for kind, size in zip(_CLASSES, sizes, strict=True)}
-    factors = {
-        _class_column_name("factor", kind): pl.when(n > ddof).then(n / (n - ddof))
-        for kind, n in numbers.items()
-    }
-    return groups.select(GROUP, **factors)
+    return [share.alias(_name("share", kind)), place.alias(_name("place", kind))]
 
 
 def _mu_and_sigma(kind: str, ddof: int) -> tuple[pl.Expr, pl.Expr]:
     """Return mean and standard deviation of a class, from places back to scores; null without a fit."""
-    low, high, spread = (_class_column(what, kind) for what in ("low", "high", "spread"))
+    low, high, spread = (_column(what, kind) for what in ("low", "high", "spread"))
     if ddof:
-        spread = spread * _class_column("factor", kind)
+        spread = spread * _column("factor", kind)
     # The ends are half scores.
-    mu = (low + (high - low) * _class_column("mean", kind)) * 2
+    mu = (low + (high - low) * _column("mean", kind)) * 2
     sigma = (high - low) * spread.sqrt() * 2
     fits = (low < high) & (spread > 0) & mu.is_finite() & sigma.is_finite()
     return (
-        pl.when(fits).then(mu).alias(MU_POS if kind == "pos" else MU_NEG),
-        pl.when(fits).then(sigma).alias(SIGMA_POS if kind == "pos" else SIGMA_NEG),
+        pl.when(fits).then(mu).alias(c.MU_POS if kind == "pos" else c.MU_NEG),
+        pl.when(fits).then(sigma).alias(c.SIGMA_POS if kind == "pos" else c.SIGMA_NEG),
     )
 
 
@@ -212,9 +175,9 @@ def _binormal_auc() -> pl.Expr:
     Null without a fit of both classes.
     """
     # Divide by the larger sigma first: the squares themselves could overflow.
-    large = pl.max_horizontal(SIGMA_POS, SIGMA_NEG)
-    small = pl.min_horizontal(SIGMA_POS, SIGMA_NEG)
-    apart = (pl.col(MU_POS) - pl.col(MU_NEG)) / large / (1 + (small / large) ** 2).sqrt()
+    large = pl.max_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
+    small = pl.min_horizontal(c.SIGMA_POS, c.SIGMA_NEG)
+    apart = (pl.col(c.MU_POS) - pl.col(c.MU_NEG)) / large / (1 + (small / large) ** 2).sqrt()
     return pl.when(pl.all_horizontal(pl.col(_MOMENT_COLUMNS).is_not_null())).then(normal_cdf(apart))
 
 
@@ -228,12 +191,12 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
     """
     fit = fit_binormal(table, build_sweep(table))
     threshold = pl.col("threshold").cast(pl.Float64)
-    sigmas = pl.col(SIGMA_POS), pl.col(SIGMA_NEG)
-    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(CUM_POS)) for sigma in sigmas)
-    return frame.join(fit, on=GROUP, how="left", maintain_order="left").with_columns(
+    sigmas = pl.col(c.SIGMA_POS), pl.col(c.SIGMA_NEG)
+    sigma_pos, sigma_neg = (repeat_in_rows(sigma, pl.col(c.CUM_POS)) for sigma in sigmas)
+    return frame.join(fit, on=c.GROUP, how="left", maintain_order="left").with_columns(
         *(pl.lit(None, dtype=table.count_dtype).alias(name) for name in ("tp", "fp", "fn", "tn")),
-        normal_cdf((pl.col(MU_POS) - threshold) / sigma_pos).alias("recall"),
-        normal_cdf((pl.col(MU_NEG) - threshold) / sigma_neg).alias("fpr"),
+        normal_cdf((pl.col(c.MU_POS) - threshold) / sigma_pos).alias("recall"),
+        normal_cdf((pl.col(c.MU_NEG) - threshold) / sigma_neg).alias("fpr"),
     )
 
 
@@ -250,13 +213,13 @@ def replace_by_binormal_rates(frame: pl.LazyFrame, table: ScoreTable) -> pl.Lazy
 # The poles of precision are at about d = 0.08 or more, so only rounding errors are left, for any r and
 # at prevalences down to 1e-9.
 
-_NODE_NUMBER = f"{RESERVED}step"
-_SINH = f"{RESERVED}sinh"
-_NODE_SCALE = f"{RESERVED}scale"
-_NEG_CENTRE = f"{RESERVED}start"  # c, the z of the mean of the negatives
-_NODE_CENTRE = f"{RESERVED}near"  # c, brought into the range where positives are
-_Z = f"{RESERVED}z"
-_NODE_FPR = f"{RESERVED}x"
+_NODE_NUMBER = f"{c.RESERVED}step"
+_SINH = f"{c.RESERVED}sinh"
+_NODE_SCALE = f"{c.RESERVED}scale"
+_NEG_CENTRE = f"{c.RESERVED}start"  # c, the z of the mean of the negatives
+_NODE_CENTRE = f"{c.RESERVED}near"  # c, brought into the range where positives are
+_Z = f"{c.RESERVED}z"
+_NODE_FPR = f"{c.RESERVED}x"
 _STEPS_PER_UNIT = 128
 _MAX_Z = 11.0  # fewer than 1e-27 of all positives are further out
 _MAX_CENTRE, _MIN_SCALE = 9.0, 2.0**-46
@@ -272,7 +235,7 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     last = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
     steps = pl.LazyFrame({_NODE_NUMBER: range(-last, last + 1)}).with_columns(u.sinh().alias(_SINH))
-    s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(BINORMAL_SLOPE)
+    s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(c.BINORMAL_SLOPE)
     # The centre is c if s is small, and 0, the mean of the positives, if s is 1.
     z = centre * (1 - s * s) + s * pl.col(_SINH)
     frame = _build_shapes(fit).join(steps, how="cross").with_columns(z.alias(_Z))
@@ -283,10 +246,10 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     frame = frame.with_columns(
         normal_cdf(-pl.col(_Z)).alias("recall"),
         normal_cdf(-x).alias(_NODE_FPR),
-        (u.cosh() * s * density).alias(RISE),
+        (u.cosh() * s * density).alias(c.RISE),
         *(
             pl.when(pl.col(_NODE_NUMBER) == 0).then(name).alias(name)
-            for name in (BINORMAL_AUC, BINORMAL_SLOPE, BINORMAL_SHIFT)
+            for name in (c.BINORMAL_AUC, c.BINORMAL_SLOPE, c.BINORMAL_SHIFT)
         ),
     )
     fpr = pl.col(_NODE_FPR)
@@ -294,27 +257,27 @@ def build_nodes(fit: pl.LazyFrame) -> pl.LazyFrame:
     # fpr of 0 would leave it undefined.
     ratio = fpr.clip(lower_bound=5e-324) / pl.col("recall")
     return frame.select(
-        *(GROUP, "recall", RISE, BINORMAL_AUC, BINORMAL_SLOPE, BINORMAL_SHIFT),
+        *(c.GROUP, "recall", c.RISE, c.BINORMAL_AUC, c.BINORMAL_SLOPE, c.BINORMAL_SHIFT),
         # Means over prevalences divide by fpr, which may overflow; where fpr is 0, they take the limit.
-        pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(FPR_OR_ZERO),
-        ratio.alias(FPR_RECALL_RATIO),
+        pl.when(fpr > _LEAST_FPR).then(fpr).otherwise(0.0).alias(c.FPR_OR_ZERO),
+        ratio.alias(c.FPR_RECALL_RATIO),
     )
 
 
 def _build_shapes(fit: pl.LazyFrame) -> pl.LazyFrame:
     """Return area, slope, shift, and centre and scale of the nodes, for each group that has a model."""
     most = 1e300  # an infinite ratio would make 0 * inf at the nodes
-    apart = pl.col(MU_POS) - pl.col(MU_NEG)
-    slope = (pl.col(SIGMA_POS) / pl.col(SIGMA_NEG)).clip(1 / most, most)
+    apart = pl.col(c.MU_POS) - pl.col(c.MU_NEG)
+    slope = (pl.col(c.SIGMA_POS) / pl.col(c.SIGMA_NEG)).clip(1 / most, most)
     shapes = fit.drop_nulls(_MOMENT_COLUMNS).select(
-        GROUP,
-        _binormal_auc().alias(BINORMAL_AUC),
-        slope.alias(BINORMAL_SLOPE),
-        (apart / pl.col(SIGMA_NEG)).clip(-most, most).alias(BINORMAL_SHIFT),
-        (-apart / pl.col(SIGMA_POS)).clip(-most, most).alias(_NEG_CENTRE),
+        c.GROUP,
+        _binormal_auc().alias(c.BINORMAL_AUC),
+        slope.alias(c.BINORMAL_SLOPE),
+        (apart / pl.col(c.SIGMA_NEG)).clip(-most, most).alias(c.BINORMAL_SHIFT),
+        (-apart / pl.col(c.SIGMA_POS)).clip(-most, most).alias(_NEG_CENTRE),
     )
     return shapes.with_columns(
-        (1 / pl.col(BINORMAL_SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
+        (1 / pl.col(c.BINORMAL_SLOPE)).clip(_MIN_SCALE, 1.0).alias(_NODE_SCALE),
         pl.col(_NEG_CENTRE).clip(-_MAX_CENTRE, _MAX_CENTRE).alias(_NODE_CENTRE),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import FPR_OR_ZERO, GROUP
+from polars_prcurve import column_names as c
 from polars_prcurve.metrics.curve_arrays import find_vertices
 
 
@@ -17,10 +17,10 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
 
     A group without negatives has fpr 0, and one without positives has no points.
     """
-    points = points.select(GROUP, "recall", pl.col(FPR_OR_ZERO).alias("fpr")).filter(
+    points = points.select(c.GROUP, "recall", pl.col(c.FPR_OR_ZERO).alias("fpr")).filter(
         pl.col("recall") > 0
     )
-    origin = points.select(pl.col(GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
-    points = pl.concat([origin, points]).unique().sort(GROUP, "fpr", "recall")
-    vertices = find_vertices(*(points[name].to_numpy() for name in (GROUP, "recall", "fpr")))
+    origin = points.select(pl.col(c.GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
+    points = pl.concat([origin, points]).unique().sort(c.GROUP, "fpr", "recall")
+    vertices = find_vertices(*(points[name].to_numpy() for name in (c.GROUP, "recall", "fpr")))
     return points[vertices].filter(pl.col("recall") > 0)

@@ -7,26 +7,18 @@ Other tables, such as operating points, add metrics to their rows here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.column_names import (
-    FIELD_COLUMNS,
-    NEG_FACTOR,
-    POS_FACTOR,
-    RESERVED,
-    SWEEP_COLUMNS,
-    WEIGHT_UNIT,
-)
+from polars_prcurve.confidence.bands import BandOptions, add_bands
+from polars_prcurve.curves.bands_in_field import add_field_bands
 from polars_prcurve.curves.binormal import replace_by_binormal_rates
-from polars_prcurve.curves.field_bands import add_field_bands
-from polars_prcurve.curves.rows_per_metric import long_columns
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
-from polars_prcurve.intervals.bands import BandOptions, add_bands
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -42,8 +34,8 @@ def list_curve_columns(
     in_field: bool = False,
 ) -> tuple[str, ...]:
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
-    last = FIELD_COLUMNS if in_field else ()
-    columns = ("eta", *SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
+    last = c.FIELD_COLUMNS if in_field else ()
+    columns = ("eta", *c.SWEEP_COLUMNS, *list_metric_columns(metrics, long=long, bands=bands), *last)
     check_metric_names(columns, [] if long else metrics)
     return columns
 
@@ -58,7 +50,7 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
             raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
-        if named.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
+        if named.count(metric.name) > 1 or (metric.name in c.SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
                 f"a metric is called {metric.name!r}, as another column of the result is; "
                 "rename the metric with .alias(...)"
@@ -74,7 +66,7 @@ def list_metric_columns(
         return ["metric", "value", *kinds]
     ends = ["", *(f"_{kind}" for kind in kinds)]
     names = (f"{metric.name}{end}" for metric in metrics for end in ends)
-    return [name for name in names if name not in SWEEP_COLUMNS]
+    return [name for name in names if name not in c.SWEEP_COLUMNS]
 
 
 def build_curve_table(
@@ -82,7 +74,6 @@ def build_curve_table(
     grid: EtaTable,
     metrics: Sequence[PointMetric],
     *,
-    drop_intermediate: bool = False,
     thresholds: Thresholds = None,
     bands: BandOptions | None = None,
     smooth: bool = False,
@@ -102,7 +93,6 @@ def build_curve_table(
     frame = build_eta_sweep(
         grid,
         table,
-        drop_intermediate=drop_intermediate,
         thresholds=thresholds,
         effective=bands is not None,
         clusters=bands is not None and bands.clustered,
@@ -131,7 +121,7 @@ def add_metrics(
     names = [metric.name for metric in metrics]
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
-        metrics = [metric.alias(f"{RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
+        metrics = [metric.alias(f"{c.RESERVED}metric_{i}") for i, metric in enumerate(metrics)]
     values = metric_values(metrics, table if from_counts else None)
     if bands is None:
         return frame.with_columns(long_columns({"value": values}, names) if long else values)
@@ -160,8 +150,8 @@ def metric_values(
     cells = [column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
     if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
-        cells = [cell * column(WEIGHT_UNIT) for cell in cells]
-    factors = column(POS_FACTOR), column(NEG_FACTOR)
+        cells = [cell * column(c.WEIGHT_UNIT) for cell in cells]
+    factors = column(c.POS_FACTOR), column(c.NEG_FACTOR)
     return [metric.from_counts(cells, factors, (recall, fpr), eta) for metric in metrics]
 
 
@@ -171,3 +161,27 @@ def build_metric_rows(table: InputTable | None, column: Callable[[str], pl.Expr]
     Without a table of scores, point metrics are computed from recall and fpr.
     """
     return Rows(column, column("eta"), lambda metric: metric_values([metric], table, column)[0])
+
+
+# Long tables, of a row per metric: each row comes repeated, numbered in COPY -------------------
+
+
+def long_columns(columns: Mapping[str, Sequence[pl.Expr]], names: Sequence[str]) -> list[pl.Expr]:
+    """Columns of a long table: copy i of a row gets the name and values of metric i.
+
+    `columns` holds the values of each metric, in the order of `names`, for each column beside `metric`.
+    """
+    if len(names) == 1:  # there may be no COPY to pick by
+        only = {column: values[0] for column, values in columns.items()}
+        return [pl.lit(names[0]).alias("metric"), *(value.alias(name) for name, value in only.items())]
+    metric = pick_by_number(c.COPY, map(pl.lit, names), pl.lit(None, dtype=pl.String))
+    picked = {name: pick_by_number(c.COPY, values, pl.lit(None)) for name, values in columns.items()}
+    return [metric.alias("metric"), *(value.alias(name) for name, value in picked.items())]
+
+
+def pick_by_number(number_column: str, values: Iterable[pl.Expr | None], otherwise: pl.Expr) -> pl.Expr:
+    """Return value i where `number_column` is i, or `otherwise` where value i is None or missing."""
+    for number, value in enumerate(values):
+        if value is not None:
+            otherwise = pl.when(pl.col(number_column) == number).then(value).otherwise(otherwise)
+    return otherwise

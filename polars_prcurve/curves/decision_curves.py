@@ -21,14 +21,14 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
-from polars_prcurve.column_names import FIELD_COLUMNS, GROUP, NEG_FACTOR, RESERVED, SWEEP_COLUMNS
+from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.curves.curve_table import add_metrics
-from polars_prcurve.curves.field_table import build_field_grid
+from polars_prcurve.curves.eta_or_field import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.metrics.point_metrics import build_net_benefit
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
@@ -37,15 +37,15 @@ from polars_prcurve.sweep.sweep_table import build_eta_sweep
 
 PROBABILITIES = tuple(percent / 100 for percent in range(1, 100))
 _RARE, _N_RISKS = 0.05, 60
-_ETA_NUMBER = f"{RESERVED}eta_number"
+_ETA_NUMBER = f"{c.RESERVED}eta_number"
 _PROBABILITY = "threshold_probability"
 _ENDS = ("net_benefit_low", "net_benefit_high")
 
 
 def list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
-    shown = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
-    return (*shown, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
+    shown = ("eta", _PROBABILITY, *c.SWEEP_COLUMNS, "net_benefit", "treat_all")
+    return (*shown, *(_ENDS if bands else ()), *(c.FIELD_COLUMNS if in_field else ()))
 
 
 def build_decision_table(
@@ -72,7 +72,7 @@ def build_decision_table(
     # one prevalence that is asked for twice, as a number and as the own one.
     frame = frame.join(
         requests.lazy(), on=[_ETA_NUMBER, "threshold"], how="inner", nulls_equal=True
-    ).sort(GROUP, "eta", NEG_FACTOR, _PROBABILITY)
+    ).sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
     frame = add_metrics(frame, [metric], table, bands, long=False)

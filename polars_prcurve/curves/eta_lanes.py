@@ -21,11 +21,11 @@ from typing import TypeVar
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, NEG_FACTOR, ODDS, PAIR, POS_FACTOR, RESERVED
+from polars_prcurve import column_names as c
 
 Lane = TypeVar("Lane")
 
-_PAIR_COLUMNS = ("eta", ODDS, POS_FACTOR, NEG_FACTOR)
+_PAIR_COLUMNS = ("eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
 _MAX_LANES = 4  # with more, rows no longer fit the processor's cache, and the join slows down
 
 
@@ -77,16 +77,16 @@ class EtaLanes:
         The last row of a group may have unused lanes. They hold pairs of the next group, and `unpack`
         drops them.
         """
-        first_in_row = pl.col(PAIR) % self.etas_per_group % self.width == 0
+        first_in_row = pl.col(c.PAIR) % self.etas_per_group % self.width == 0
         columns = [
             pl.col(name).shift(-lane).alias(_name_in_lane(name, lane)) if lane else pl.col(name)
             for lane in range(self.width)
             for name in (*_PAIR_COLUMNS, *self.of_pair)
         ]
-        return pairs.select(GROUP, PAIR, *also, *columns).filter(first_in_row)
+        return pairs.select(c.GROUP, c.PAIR, *also, *columns).filter(first_in_row)
 
     def unpack(
-        self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = PAIR, also: Sequence[str] = ()
+        self, totals: pl.LazyFrame, names: Sequence[str], *, pair: str = c.PAIR, also: Sequence[str] = ()
     ) -> pl.LazyFrame:
         """Return one row per pair, with the columns `names` and `also`, which all lanes of a row share.
 
@@ -116,4 +116,4 @@ def choose_lanes(etas_per_group: int | None, of_pair: Sequence[str] = ()) -> Eta
 
 def _name_in_lane(name: str, lane: int) -> str:
     """Return the name of a column in a lane; an ending such as `_pos` may be put behind either name."""
-    return f"{RESERVED}{lane}_{name}" if lane else name
+    return f"{c.RESERVED}{lane}_{name}" if lane else name

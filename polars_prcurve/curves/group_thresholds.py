@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, MODEL, PAIR, RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
@@ -28,11 +28,11 @@ from polars_prcurve.inputs.threshold_values import (
 )
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
-THRESHOLD_ROW = f"{RESERVED}threshold_row"
+THRESHOLD_ROW = f"{c.RESERVED}threshold_row"
 """The number of a row of the frame: the order of the thresholds of a group; null for other targets."""
-GIVEN_THRESHOLD = f"{RESERVED}given_threshold"
+GIVEN_THRESHOLD = f"{c.RESERVED}given_threshold"
 """The threshold as given, as a Float64."""
-LEAST_SCORE = f"{RESERVED}least_score"
+LEAST_SCORE = f"{c.RESERVED}least_score"
 """The least score that reaches the threshold; null if there is none, or no threshold."""
 
 
@@ -59,14 +59,14 @@ class GroupThresholds:
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
-        one_per = PAIR if "eta" in self.keys else GROUP
+        one_per = c.PAIR if "eta" in self.keys else c.GROUP
         keys = {shown: pl.col(name) for name, shown in self.shown_names.items()}
         n_groups = pl.col(one_per).filter(missing).n_unique()
         droppable = "'eta', which makes them thresholds at any prevalence" if "eta" in self.keys else ""
         return missing_row_check(self.argument, keys, missing, n_groups, droppable)
 
 
-_SAME = f"{RESERVED}same"
+_SAME = f"{c.RESERVED}same"
 
 
 def read_group_thresholds(
@@ -93,7 +93,8 @@ def read_group_thresholds(
         raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {dict(schema)}")
     _refuse_parts(table, schema, argument)
     by = {
-        shown: schema.get(shown, pl.Null()) if _names_score_columns(table, name) else table.by[name]
+        # Names of score columns may be any text in the frame.
+        shown: schema.get(shown, pl.Null()) if name == c.MODEL == table.model_name else table.by[name]
         for name, shown in _name_keys(table).items()
     }
     shown_keys = read_group_keys(argument, schema, by)
@@ -104,7 +105,7 @@ def read_group_thresholds(
     if at_eta and "eta" in schema:
         keys, names = {**keys, "eta": pl.Float64()}, {**names, "eta": "eta"}
     # A row of a score column that is not compared is one of a group that the table lacks.
-    renamed = [pl.col(shown).cast(keys[n], strict=n != MODEL).alias(n) for n, shown in names.items()]
+    renamed = [pl.col(shown).cast(keys[n], strict=n != c.MODEL).alias(n) for n, shown in names.items()]
     frame = _add_least_scores(given, table.score_dtype, argument).select(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
@@ -120,8 +121,8 @@ def _refuse_parts(table: ScoreTable, schema: Iterable[str], argument: str) -> No
     within = table.within if table.parts is None else table.parts.table.within
     if named := [name for name in schema if name in within]:
         raise PrcError(
-            f"within= puts all parts behind one threshold, and the {argument}= frame has a column "
-            f"{named[0]!r}, with thresholds of each part: pass by= in place of within= for a result of "
+            f"a field has one threshold for all its parts, and the {argument}= frame has a column "
+            f"{named[0]!r}, with thresholds of each part: pass by= in place of field() for a result of "
             "each part, or one threshold; for the field with a threshold per part, subtract each part's "
             f"from its scores, and pass {argument}=0"
         )
@@ -134,14 +135,9 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 def _name_keys(table: InputTable) -> dict[str, str]:
     """Return what users call the group columns; names of score columns go by `model`."""
     shown = table.model_name
-    if shown == MODEL and "model" not in table.by:
+    if shown == c.MODEL and "model" not in table.by:
         shown = "model"
-    return {name: shown if name == MODEL else name for name in table.by}
-
-
-def _names_score_columns(table: InputTable, name: str) -> bool:
-    """Return whether a group column holds names of score columns, which frames may have as any text."""
-    return name == MODEL == table.model_name
+    return {name: shown if name == c.MODEL else name for name in table.by}
 
 
 def _add_least_scores(

@@ -15,27 +15,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number, take_frame
-from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW, RESERVED, SCORE
-from polars_prcurve.curves.field_guarantees import (
+from polars_prcurve.confidence.binomial_tails import (
+    Alpha,
+    AlphaColumns,
+    count_passing,
+    is_tail_at_most,
+    log_alpha,
+)
+from polars_prcurve.confidence.rates import compute_beta_limits
+from polars_prcurve.curves.group_thresholds import (
+    LEAST_SCORE,
+    GroupThresholds,
+    read_group_thresholds,
+)
+from polars_prcurve.curves.guarantees_in_field import (
     FIELD_ALERTS_HIGH,
     FIELD_FPR_HIGH,
     FIELD_RECALL_LOW,
     NPV_RUN,
     PRECISION_RUN,
 )
-from polars_prcurve.curves.group_thresholds import (
-    LEAST_SCORE,
-    GroupThresholds,
-    read_group_thresholds,
-)
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     Extreme,
+    Needed,
     Promise,
     RowTest,
     Search,
@@ -47,31 +56,23 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_most
-from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.intervals.binomial_tails import (
-    Alpha,
-    AlphaColumns,
-    count_passing,
-    is_tail_at_most,
-    log_alpha,
-)
-from polars_prcurve.intervals.rates import compute_beta_limits
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.normal_distribution import add_normal_quantile
 from polars_prcurve.query_checks import Check, compose_sentence
 
-RECALL_HIGH = f"{RESERVED}recall_high"
+RECALL_HIGH = f"{c.RESERVED}recall_high"
 """The one-sided upper limit of recall at a row, by Clopper and Pearson."""
-FPR_HIGH = f"{RESERVED}fpr_high"
+FPR_HIGH = f"{c.RESERVED}fpr_high"
 START = "start"
 """The name of the extreme that is the number of the row at which a run starts."""
 END = "end"
 """The name of the extreme that is the score at the other end of a stretch."""
-_ALPHA, _ALPHA_QUANTILE = f"{RESERVED}alpha", f"{RESERVED}alpha_quantile"
+_ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
 """What an interval of eta leaves of the probability of error, and its normal quantile."""
 _LOW_END, _HIGH_END = 0, 1
-_ETA_ENDS = f"{RESERVED}promised_eta_low", f"{RESERVED}promised_eta_high"
+_ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
 """The interval of eta; eta itself, where it is exact."""
 PROMISE_COLUMNS = (*_ETA_ENDS, _ALPHA, _ALPHA_QUANTILE)
 """The columns of a pair that tests read where prevalences are estimates."""
@@ -81,12 +82,9 @@ _ROOM_AT_START = math.log(2)
 """How far below its target the limit of the best labels is where the run of a field starts; a quarter of
 the farthest that it gets, if that is less."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
-
-Cells: TypeAlias = tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]
-"""True positives, false positives, false negatives and true negatives, as floats."""
-
-Ratio: TypeAlias = Callable[[float, pl.Expr], pl.Expr]
-"""A function from a target and eta to the fpr per recall at which the target is just met."""
+_NO_WEIGHTS = (
+    "guarantee= needs whole counts, not weights; pass counts=, or eta=field(...) for a field of parts"
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class Guarantee:
     n_shared: int = 1
     """The number of targets that are promised together, and share the probability of error."""
     in_field: bool = False
-    """Whether the table is a field of several parts; then rows have `field_guarantees`."""
+    """Whether the table is a field of several parts; then rows have its limits."""
 
     @property
     def alpha(self) -> float:
@@ -118,6 +116,14 @@ class Guarantee:
     def choose_eta(self, eta: pl.Expr, end: int) -> pl.Expr:
         """Return an end of the interval of eta, or eta where all prevalences are exact."""
         return pl.col(_ETA_ENDS[end]) if self.uncertain_eta else eta
+
+    def promise(self, targets: Sequence[Target]) -> list[Target]:
+        """Return the targets with a search for thresholds that meet them in truth."""
+        promised = []
+        for number, target in enumerate(targets):
+            search, promise = _PROMISES[target.criterion](target, self, number)
+            promised.append(replace(target, search=search, promise=promise))
+        return promised
 
 
 def promise_targets(
@@ -137,7 +143,7 @@ def promise_targets(
     """
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
-    table = _check_table(table)
+    table = _require_tests(table)
     starts, value, n_shared = None, None, len(targets) if together else 1
     start = take_frame(start)
     if isinstance(start, pl.DataFrame | pl.LazyFrame):
@@ -147,9 +153,7 @@ def promise_targets(
         numbers = read_threshold_list("start", [start], table.score_dtype)
         value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
     in_field = table.parts is not None
-    return _promise_all(
-        targets, Guarantee(level, value, starts, uncertain_eta, n_shared, in_field=in_field)
-    )
+    return Guarantee(level, value, starts, uncertain_eta, n_shared, in_field).promise(targets)
 
 
 def promise_targets_of_expression(
@@ -169,18 +173,22 @@ def promise_targets_of_expression(
     if start is not None:
         number = read_number("start=", start, "a score", lambda score: not math.isnan(score))
         value = pl.lit(number)
-    return _promise_all(targets, Guarantee(level, value))
+    return Guarantee(level, value).promise(targets)
 
 
-def _check_table(table: InputTable) -> ScoreTable:
+def _require_tests(table: InputTable) -> ScoreTable:
     """Return the table; raise if it does not hold independent examples, all of which are known."""
     if not isinstance(table, ScoreTable):
         raise PrcError(
-            "guarantee= needs every distinct score, which rates= and cells= have not; leave it out"
+            "guarantee= needs every distinct score; rates= and cells= hold only some thresholds; leave "
+            "guarantee= out"
         )
-    if table.parts is not None:
-        _check_field(table.parts)
-    elif table.has_squares:
+    if table.parts is not None and table.parts.uncertain_eta:
+        raise PrcError(
+            "guarantee= takes the eta of each part of a field as exact: choose the threshold without "
+            "eta_low and eta_high, and then pass it as threshold= with them, for its interval"
+        )
+    if table.has_squares:
         raise PrcError(_NO_WEIGHTS)
     return table.require_example_counts("guarantee=")
 
@@ -189,31 +197,9 @@ def refuse_clusters(guarantee: object, cluster: object) -> None:
     """Raise if a promise is asked for of rows in clusters."""
     if guarantee is not None and cluster is not None:
         raise PrcError(
-            "guarantee= tests independent examples, and rows of a cluster are none; leave out cluster=, "
-            "and make each cluster an example, such as by the highest score of a patient"
+            "guarantee= needs independent examples, and rows of one cluster are not independent; leave "
+            "out cluster=, and make each cluster an example, such as by the highest score of a patient"
         )
-
-
-_NO_WEIGHTS = "guarantee= tests counts, and weights are none: use within=, or counts"
-
-
-def _check_field(parts: FieldParts) -> None:
-    """Raise for a field whose prevalences are estimates."""
-    if parts.uncertain_eta:
-        raise PrcError(
-            "guarantee= with within= takes the eta of each part as exact: choose the threshold without "
-            "eta_low and eta_high, and then pass it as threshold= with them, for its interval"
-        )
-
-
-def _promise_all(targets: Sequence[Target], guarantee: Guarantee) -> list[Target]:
-    promised = []
-    promises = _FIELD_PROMISES if guarantee.in_field else _PROMISES
-    for number, target in enumerate(targets):
-        search, promise = promises[target.criterion](target, guarantee, number)
-        promise = promise._replace(starts=guarantee.starts, in_field=guarantee.in_field)
-        promised.append(replace(target, search=search, promise=promise))
-    return promised
 
 
 def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float | None:
@@ -223,12 +209,6 @@ def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float 
             raise PrcError("start= is where the tests of guarantee= start; pass guarantee=, too")
         return None
     level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
-    _check_targets(targets, start)
-    return level
-
-
-def _check_targets(targets: Sequence[Target], start: Any) -> None:
-    """Raise for targets that cannot be promised."""
     for target in targets:
         if target.criterion == "threshold":
             raise PrcError(
@@ -246,6 +226,7 @@ def _check_targets(targets: Sequence[Target], start: Any) -> None:
             "start= is where the tests of precision=, npv=, fdr= and lift= start; other targets have "
             "no start, so leave it out"
         )
+    return level
 
 
 def list_extremes(target: Target, rows: Rows) -> dict[str, Extreme]:
@@ -262,8 +243,8 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
     tests get the rest of `alpha`.
     """
-    spent = ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
-    ends = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
+    spent = ((1 - pl.col(c.ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    ends = zip(_ETA_ENDS, (c.ETA_LOW, c.ETA_HIGH), strict=True)
     room = alpha - spent
     pairs = pairs.with_columns(
         *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
@@ -277,7 +258,7 @@ def eta_level_checks(level: float, alpha: float) -> list[Check]:
 
     A test errs with `alpha` at most, over rows with the columns of an eta= frame.
     """
-    given, interval = pl.col(ETA_LOW).is_not_null(), pl.col(ETA_CONFIDENCE)
+    given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
     unknown = (given & interval.is_null()).any()
     ask = "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
     needed = f"{1 - 2 * alpha:.12g}"
@@ -334,72 +315,42 @@ def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Ex
 # Precision, and what is precision in other words ----------------------------------------------
 
 
-def _build_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
-    """Return the run of precision, fdr or lift: from its start down."""
-    build_tests = _build_field_tests if guarantee.in_field else _build_tests
-    run = build_tests(target, guarantee, number, _cells)
-
-    def end(rows: Rows) -> Extreme:
-        if guarantee.start is not None:
-            return Extreme(guarantee.start)
-        return Extreme(pl.when(run.has_started(rows)).then(rows.column(SCORE)))
-
-    search = _search_down(run) if guarantee.start is None else _search_down_from(guarantee.start, run)
-    return search, Promise(
-        guarantee.level,
-        guarantee.alpha,
-        end,
-        True,
-        run_start=START,
-        n_neg_needed=run.count_needed,
-    )
-
-
-def _build_npv_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
-    """Return the run of npv: from its start up.
+class _Run(NamedTuple):
+    """The tests of a run, from its start on: down for precision, and up for npv.
 
     Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
     """
 
-    def swap_cells(rows: Rows) -> Cells:
-        tp, fp, fn, tn = _cells(rows)
-        return tn, fn, fp, tp
-
-    build_tests = _build_field_tests if guarantee.in_field else _build_tests
-    run = build_tests(target, guarantee, number, swap_cells)
-
-    def has_started(rows: Rows) -> pl.Expr:
-        if guarantee.start is None:
-            return run.has_started(rows)
-        score: pl.Expr = rows.column(SCORE)
-        return score >= guarantee.start
-
-    def end(rows: Rows) -> Extreme:
-        if guarantee.start is not None:
-            return Extreme(guarantee.start)
-        return Extreme(pl.when(has_started(rows)).then(rows.column(SCORE)), False)
-
-    search = _search_up(run, has_started)
-    return search, Promise(
-        guarantee.level, guarantee.alpha, end, False, run_start=START, n_pos_needed=run.count_needed
-    )
-
-
-class _Tests(NamedTuple):
-    """The tests of a run, which its first steps have made."""
-
     steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
+    """Columns that the tests read, each step from those before it."""
     has_started: RowTest
     passes: RowTest
-    count_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
+    count_needed: Needed | None = None
 
 
-def _build_field_tests(
-    target: Target, guarantee: Guarantee, _number: int, read_cells: Callable[[Rows], Cells]
-) -> _Tests:
-    """Return the tests of a target in a field of several parts, which read the limits of its rows."""
+def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
+    """Return the search along a run of precision, fdr, lift or npv, and its promise."""
+    start, goes_up = guarantee.start, target.takes_first
+    run = (_build_field_run if guarantee.in_field else _build_run)(target, guarantee, number)
+    if start is not None and goes_up:
+        run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
+
+    def end(rows: Rows) -> Extreme:
+        if start is not None:
+            return Extreme(start)
+        return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
+
+    if start is None or goes_up:
+        search = _search_run(run, goes_up=goes_up)
+    else:
+        search = _search_from_score(start, run)
+    return search, _build_promise(target, guarantee, end, run.count_needed)._replace(run_start=START)
+
+
+def _build_field_run(target: Target, guarantee: Guarantee, _number: int) -> _Run:
+    """Return the run of a target in a field of several parts, which reads the limits of its rows."""
     ratio = _bind_ratio(target, guarantee)
-    run = NPV_RUN if target.criterion == "npv" else PRECISION_RUN
+    run = NPV_RUN if target.takes_first else PRECISION_RUN
 
     def has_started(rows: Rows) -> pl.Expr:
         most = ratio(rows.eta).log()
@@ -408,98 +359,85 @@ def _build_field_tests(
         return started
 
     def passes(rows: Rows) -> pl.Expr:
-        right, most = read_cells(rows)[0], ratio(rows.eta)
+        right, most = _read_cells(rows, target)[0], ratio(rows.eta)
         kept: pl.Expr = rows.column(run.limit) <= most.log()
         return (right > 0) & ((most == math.inf) | kept)
 
-    return _Tests((), has_started, passes)
+    return _Run((), has_started, passes)
 
 
-def _build_tests(
-    target: Target, guarantee: Guarantee, number: int, read_cells: Callable[[Rows], Cells]
-) -> _Tests:
-    """Return the tests of a target: of the cells tp, fp, fn and tn of each row, or of those swapped.
+def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
+    """Return the run of a target, whose tests are of the cells of each row.
 
     What is used more than once is a column, because expressions in lists share no common parts.
     """
     ratio, alpha = _bind_ratio(target, guarantee), guarantee.alpha_at_eta
     odds, most, passing, started, passed = (
-        f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+        f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = read_cells(rows)
+        tp, fp, fn, tn = _read_cells(rows, target)
         return {odds: ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, _, _ = read_cells(rows)
+        tp, fp, _, _ = _read_cells(rows, target)
         return {passed: (tp > 0) & is_tail_at_most(alpha, fp, tp + fp, rows.column(odds))}
 
     def add_most(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = read_cells(rows)
+        tp, fp, fn, tn = _read_cells(rows, target)
         return {most: count_alerts_at_start(tp + fn, fp + tn, rows.column(odds), alpha)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
         return {passing: count_passing(rows.column(most), rows.column(odds), alpha)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, _, _ = read_cells(rows)
+        tp, fp, _, _ = _read_cells(rows, target)
         fewer = is_tail_at_most(alpha, rows.column(passing), tp + fp, rows.column(odds))
         has_fewest = (rows.column(odds) < math.inf) & fewer
         return {started: (tp + fp >= rows.column(most)) | has_fewest}
 
-    return _Tests(
+    def count_needed(n: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        # n (alpha**(-1/n) - 1) / ratio, for n examples of the class that is sought
+        half: pl.Expr = -log_alpha(alpha) / n / 2
+        needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio(eta)
+        return needed.ceil().fill_nan(math.inf)
+
+    return _Run(
         (add_odds, add_test, *((add_most, add_passing, add_start) if guarantee.start is None else ())),
         lambda rows: rows.column(started),
         lambda rows: rows.column(passed),
-        lambda n, eta: _count_needed(n, ratio(eta), alpha),
+        count_needed,
     )
 
 
-def _search_down(run: _Tests) -> Search:
-    """Return the search for the last row before a test fails, among the rows of the run."""
+def _search_run(run: _Run, *, goes_up: bool) -> Search:
+    """Return the search for the last row of the run before a test fails, down from its start or up."""
+    step = -1 if goes_up else 1
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
         runs = run.has_started(rows)
         return {
-            START: number_where(runs, rows, greatest=False),
-            "failure": number_where(runs & ~run.passes(rows), rows, greatest=False),
-            "last": Extreme(rows.column(ROW_NUMBER)),
+            START: number_where(runs, rows, greatest=goes_up),
+            "failure": number_where(runs & ~run.passes(rows), rows, greatest=goes_up),
+            "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
         }
 
     def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + 1) - 1
-        return pl.when(row >= found(START)).then(row)
+        row = found("failure").fill_null(found("last") + step) - step
+        return pl.when(row <= found(START) if goes_up else row >= found(START)).then(row)
 
     return Search(find_ends, read_row, run.steps)
 
 
-def _search_up(run: _Tests, has_started: RowTest) -> Search:
-    """Return the search for the first row after a test fails, among the rows of the run."""
-
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs = has_started(rows)
-        return {
-            START: number_where(runs, rows, greatest=True),
-            "failure": number_where(runs & ~run.passes(rows), rows, greatest=True),
-            "first": Extreme(rows.column(ROW_NUMBER), False),
-        }
-
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-        row = found("failure").fill_null(found("first") - 1) + 1
-        return pl.when(row <= found(START)).then(row)
-
-    return Search(find_ends, read_row, run.steps)
-
-
-def _search_down_from(start: pl.Expr, run: _Tests) -> Search:
+def _search_from_score(start: pl.Expr, run: _Run) -> Search:
     """Return the search for the last row before a test fails, from a given score down.
 
     The counts at this score are those of the lowest row that is not below it.
     """
 
     def find_ends(rows: Rows) -> dict[str, Extreme]:
-        below, number = rows.column(SCORE) < start, rows.column(ROW_NUMBER)
+        below, number = rows.column(c.SCORE) < start, rows.column(ROW_NUMBER)
         # The start row and, in the low bit, whether it passes.
         head = number * 2 + run.passes(rows).cast(pl.Int64)
         return {
@@ -515,10 +453,11 @@ def _search_down_from(start: pl.Expr, run: _Tests) -> Search:
     return Search(find_ends, read_row, run.steps)
 
 
-def _cells(rows: Rows) -> Cells:
-    """Return tp, fp, fn and tn as floats."""
-    tp, fp, fn, tn = (rows.column(name).cast(pl.Float64) for name in ("tp", "fp", "fn", "tn"))
-    return tp, fp, fn, tn
+def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
+    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else ("tp", "fp", "fn", "tn")
+    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
+    return first, second, third, fourth
 
 
 def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
@@ -540,33 +479,19 @@ def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.
     return find_ratio
 
 
-# Fpr per recall, or fnr per tnr of npv, at which a target is just met; they are the Ratio of a target.
-
-
-def _ratio_of_precision(value: float, eta: pl.Expr) -> pl.Expr:
-    return (eta * (1 - value)) / ((1 - eta) * value)
-
-
-def _ratio_of_fdr(value: float, eta: pl.Expr) -> pl.Expr:
-    return (eta * value) / ((1 - eta) * (1 - value))
-
-
-def _ratio_of_lift(value: float, eta: pl.Expr) -> pl.Expr:
+def _find_lift_ratio(value: float, eta: pl.Expr) -> pl.Expr:
     # No precision exceeds 1, so a lift above 1 / eta is out of reach.
     out_of_reach = eta * value > 1
     return pl.when(out_of_reach).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
 
 
-def _ratio_of_npv(value: float, eta: pl.Expr) -> pl.Expr:
-    return ((1 - eta) * (1 - value)) / (eta * value)
-
-
-_RATIOS: dict[str, Ratio] = {
-    "precision": _ratio_of_precision,
-    "npv": _ratio_of_npv,
-    "fdr": _ratio_of_fdr,
-    "lift": _ratio_of_lift,
+_RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
+    "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
+    "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
+    "fdr": lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
+    "lift": _find_lift_ratio,
 }
+"""Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
 
 
 def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
@@ -583,67 +508,58 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
 
 
-def _count_needed(n: pl.Expr, ratio: pl.Expr, alpha: Alpha) -> pl.Expr:
-    """Return the number of the other class without which even perfect scores prove nothing.
-
-    It is `n (alpha**(-1/n) - 1) / ratio`, rounded up, for `n` examples of the class that is sought.
-    """
-    half: pl.Expr = -log_alpha(alpha) / n / 2
-    needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio
-    return needed.ceil().fill_nan(math.inf)
-
-
 # Rates ----------------------------------------------------------------------------------------
 
 
-def _promise_recall(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
-    """Return the search for the highest threshold whose recall is enough for sure."""
-    value = target.value
+def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+    """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
+    test, needed = _build_rate_test(target, guarantee)
+    choose = choose_first if target.takes_first else choose_last
+
+    def end(rows: Rows) -> Extreme:
+        return Extreme(rows.column(c.SCORE), not target.takes_first)
+
+    return choose(test), _build_promise(target, guarantee, end, needed)
+
+
+def _build_rate_test(target: Target, guarantee: Guarantee) -> tuple[RowTest, Needed | None]:
+    """Return the test of a rate, and the number of examples of its class without which none passes."""
+    value = target.value if target.rate is None else target.rate
     assert isinstance(value, float)
-    odds = math.inf if value == 0 else (1 - value) / value
+    if guarantee.in_field:
+        return _build_field_rate_test(target.criterion, value), None
+    if target.rate is not None:
+        return _build_alerts_test(value, guarantee), None
+    of_recall = target.criterion == "recall"
+    wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
+    odds = math.inf if right_share == 0 else wrong_share / right_share
 
     def passes(rows: Rows) -> pl.Expr:
-        tp, _, fn, _ = _cells(rows)
-        return is_tail_at_most(guarantee.alpha, fn, tp + fn, pl.lit(odds)) & (tp + fn > 0)
+        tp, fp, fn, tn = _read_cells(rows, target)
+        wrong, right = (fn, tp) if of_recall else (fp, tn)
+        return is_tail_at_most(guarantee.alpha, wrong, right + wrong, pl.lit(odds)) & (right + wrong > 0)
 
-    needed = _count_successes(value, guarantee.alpha)
-    return choose_first(passes), Promise(
-        guarantee.level, guarantee.alpha, _least_score, False, n_pos_needed=needed
-    )
-
-
-def _promise_fpr(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
-    """Return the search for the lowest threshold whose fpr is low enough for sure."""
-    value = target.value
-    assert isinstance(value, float)
-    odds = math.inf if value == 1 else value / (1 - value)
-
-    def passes(rows: Rows) -> pl.Expr:
-        _, fp, _, tn = _cells(rows)
-        return is_tail_at_most(guarantee.alpha, fp, fp + tn, pl.lit(odds)) & (fp + tn > 0)
-
-    needed = _count_successes(1 - value, guarantee.alpha)
-    promise = Promise(guarantee.level, guarantee.alpha, _greatest_score, True, n_neg_needed=needed)
-    return choose_last(passes), promise
+    # So many right ones in a row are as improbable as alpha where the rate is just missed.
+    needed = math.inf if right_share == 1 else 0.0
+    if 0 < right_share < 1:
+        needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
+    return passes, lambda _n, _eta: pl.lit(needed)
 
 
-def _count_successes(rate: float, alpha: float) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
-    """Return the number of successes in a row that a rate makes as improbable as alpha."""
-    if rate in (0, 1):
-        number = math.inf if rate == 1 else 0.0
-    else:
-        number = float(math.ceil(math.log(alpha) / math.log(rate)))
-    return lambda _n, _eta: pl.lit(number)
+def _build_field_rate_test(criterion: str, value: float) -> RowTest:
+    """Return the test of a rate of a field, whose limit is a column."""
+    if criterion == "recall":
+        return lambda rows: rows.column(FIELD_RECALL_LOW) >= value
+    limit = FIELD_FPR_HIGH if criterion == "fpr" else FIELD_ALERTS_HIGH
+    return lambda rows: is_at_most(rows.column(limit), value)
 
 
-def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
-    """Return the search for the lowest threshold whose alerts are within the budget for sure.
+def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
+    """Return the test whether alerts are within the budget for sure.
 
     The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
     quadrature (Zou and Donner 2008). It is monotone as the rate is.
     """
-    rate = target.rate
-    assert rate is not None
 
     def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
         pairs = (("recall", RECALL_HIGH, eta), ("fpr", FPR_HIGH, 1 - eta))
@@ -661,38 +577,24 @@ def _promise_alerts(target: Target, guarantee: Guarantee, _number: int) -> tuple
         etas = ends if guarantee.uncertain_eta else [rows.eta]
         return pl.all_horizontal(keeps_budget(rows, eta) for eta in etas)
 
-    return choose_last(passes), Promise(guarantee.level, guarantee.alpha, _greatest_score, True)
+    return passes
 
 
-def _greatest_score(rows: Rows) -> Extreme:
-    return Extreme(rows.column(SCORE))
+def _build_promise(
+    target: Target, guarantee: Guarantee, end: Callable[[Rows], Extreme], needed: Needed | None
+) -> Promise:
+    """Return the promise of a target; its stretch goes up unless the first row that passes is taken.
 
-
-def _least_score(rows: Rows) -> Extreme:
-    return Extreme(rows.column(SCORE), False)
-
-
-def _promise_field_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
-    """Return the search for the threshold at which the limit of a rate of a field meets the target."""
-    value = target.value if target.rate is None else target.rate
-    assert isinstance(value, float)
-    level, alpha = guarantee.level, guarantee.alpha
-    if target.criterion == "recall":
-        search = choose_first(lambda rows: rows.column(FIELD_RECALL_LOW) >= value)
-        return search, Promise(level, alpha, _least_score, False)
-    limit = FIELD_FPR_HIGH if target.criterion == "fpr" else FIELD_ALERTS_HIGH
-    search = choose_last(lambda rows: is_at_most(rows.column(limit), value))
-    return search, Promise(level, alpha, _greatest_score, True)
+    The examples that it takes, `needed`, are then positives.
+    """
+    promise = Promise(guarantee.level, guarantee.alpha, end, not target.takes_first, guarantee.starts)
+    promise = promise._replace(in_field=guarantee.in_field)
+    if target.takes_first:
+        return promise._replace(n_pos_needed=needed)
+    return promise._replace(n_neg_needed=needed)
 
 
 _PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
-    **dict.fromkeys(("precision", "fdr", "lift"), _build_run),
-    "npv": _build_npv_run,
-    "recall": _promise_recall,
-    "fpr": _promise_fpr,
-    **dict.fromkeys(("predicted_positive_rate", "alerts"), _promise_alerts),
-}
-_FIELD_PROMISES = {
-    **_PROMISES,
-    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_field_rate),
+    **dict.fromkeys(_RATIOS, _promise_run),
+    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_rate),
 }

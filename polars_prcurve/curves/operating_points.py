@@ -10,32 +10,23 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    COPY,
-    GROUP,
-    N_NEG,
-    N_NEG_EFFECTIVE,
-    N_POS,
-    N_POS_EFFECTIVE,
-    PAIR,
-    RATE_CORRELATION,
-    RESERVED,
-    SCORE,
-    SWEEP_COLUMNS,
-    WEIGHT_UNIT,
-)
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
+from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
+from polars_prcurve.confidence.precision_width import smallest_eta
+from polars_prcurve.confidence.rates import BETA_METHODS
 from polars_prcurve.curves.curve_table import (
     add_metrics,
     check_metric_names,
     list_metric_columns,
     metric_values,
+    pick_by_number,
 )
-from polars_prcurve.curves.field_guarantees import add_field_tests
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.curves.guarantees import (
     END,
@@ -45,44 +36,38 @@ from polars_prcurve.curves.guarantees import (
     eta_level_checks,
     guarantee_columns,
 )
-from polars_prcurve.curves.moving_thresholds import (
+from polars_prcurve.curves.guarantees_in_field import add_field_tests
+from polars_prcurve.curves.moving_band import (
+    COARSENESS,
     add_row_limits,
     build_moved_targets,
     reduce_moved_rates,
 )
-from polars_prcurve.curves.reliable_points import is_reliable
 from polars_prcurve.curves.row_search import (
     find_extremes,
     find_extremes_at_eta,
     name_extreme,
     read_extreme,
 )
-from polars_prcurve.curves.rows_per_metric import pick_by_number
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     TARGET_NUMBER,
-    Promise,
     Target,
     has_rates,
     read_events,
 )
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
-from polars_prcurve.intervals.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
-from polars_prcurve.intervals.needed_sizes import SizeOptions, add_needed_sizes
-from polars_prcurve.intervals.precision_width import smallest_eta
-from polars_prcurve.intervals.rates import BETA_METHODS
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
-from polars_prcurve.sweep.cluster_sizes import CLUSTER_COLUMNS, OF_GROUP, SIZES_UNREACHED
-from polars_prcurve.sweep.design_sizes import sizes_without_alerts
+from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-_REQUEST = f"{RESERVED}request"
-_END_ROW = f"{RESERVED}end_row"
+_REQUEST = f"{c.RESERVED}request"
+_END_ROW = f"{c.RESERVED}end_row"
 SAMPLE_SIZE_COLUMNS = (
     "criterion",
     "target",
@@ -95,8 +80,35 @@ SAMPLE_SIZE_COLUMNS = (
     "n_neg_needed",
 )
 RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
-_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
-_ROW_SIZES = {size: f"{size}_on_row" for size in (N_POS_EFFECTIVE, N_NEG_EFFECTIVE)}
+IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
+"""What an interval is of: what the threshold does, the model at its target, or the best value."""
+_SHOWN = (point.recall, point.fpr)
+"""The metrics that every row shows, and that have intervals without being named."""
+_ALERTS = {
+    "alerts": point.predicted_positive_rate,
+    "true_alerts": PointMetric(
+        "true_alerts",
+        lambda tp, fn, fp, tn: tp / (tp + fn + fp + tn),
+        range=(0.0, 1.0),
+        direction="maximize",
+        depends_on_eta=True,
+        source="eta*recall",
+    ),
+    "missed": PointMetric(
+        "missed",
+        lambda tp, fn, fp, tn: fn / (tp + fn + fp + tn),
+        range=(0.0, 1.0),
+        direction="minimize",
+        depends_on_eta=True,
+        source="eta*(1-recall)",
+    ),
+}
+"""The shares of all events whose numbers among `per` events are columns."""
+_FEW = 10
+"""Cells from which on intervals, and those of differences, covered 94 to 96 % (docs/uncertainty.md)."""
+_COARSE = 0.5
+"""COARSENESS up to which intervals of a threshold that moves covered 94 % or more."""
+_ROW_SIZES = {size: f"{size}_on_row" for size in (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)}
 
 
 def list_points_columns(
@@ -110,14 +122,73 @@ def list_points_columns(
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
         read_events(per)
-    alerts = () if per is None else _ALERT_COLUMNS
+    alerts = [] if per is None else list(_ALERTS)
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
-    threshold, *counts = SWEEP_COLUMNS
-    sweep = (threshold, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
-    flag = ("reliable",) if bands is not None and bands.flags_rows else ()
+    threshold, *counts = c.SWEEP_COLUMNS
+    kind: tuple[str, ...] = ()
+    flag: tuple[str, ...] = ()
+    if bands is not None and bands.flagged:
+        kind = ("interval_of",)
+    if bands is not None and bands.flagged and not long:
+        counts, alerts = (_list_with_ends(names, bands) for names in (counts, alerts))
+        metric_columns = [name for name in metric_columns if name not in counts]
+    if bands is not None and bands.flags_rows:
+        flag = ("reliable",)
+    sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
     check_metric_names(columns, [] if long else metrics)
     return columns
+
+
+def _list_with_ends(names: Iterable[str], bands: BandOptions) -> list[str]:
+    """Return columns, each metric of which has its interval behind."""
+    with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+    kinds = [kind for kind in bands.list_kinds() if kind in ("low", "high")]
+    ends = {name: [f"{name}_{kind}" for kind in kinds] for name in with_ends}
+    return [column for name in names for column in (name, *ends.get(name, ()))]
+
+
+def list_shown_metrics(
+    metrics: Sequence[PointMetric], bands: BandOptions | None, *, per: float | None, long: bool
+) -> list[PointMetric]:
+    """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
+    if bands is None or not bands.flagged or long:
+        return list(metrics)
+    shares = [] if per is None else [m.alias(f"{c.RESERVED}{name}") for name, m in _ALERTS.items()]
+    named = {metric.name for metric in metrics}
+    return [*metrics, *(metric for metric in _SHOWN if metric.name not in named), *shares]
+
+
+def find_interval_kinds(
+    targets: Sequence[Target], table: InputTable, grid: EtaTable, bands: BandOptions
+) -> list[IntervalKind]:
+    """Return for each target what its interval is of: its threshold, the model, or the best value.
+
+    The sample chose the threshold of a target, and would choose another one if it were drawn again: then
+    the interval is of what the model does at this target. Where that is not known, it is of the
+    threshold as it stands: in a field, of published points, at an eta that is an estimate, and of
+    simultaneous intervals, which hold wherever the threshold is.
+    """
+    is_known = isinstance(table, ScoreTable) and not is_field(table) and not grid.uncertain
+
+    def find_kind(target: Target) -> IntervalKind:
+        if target.maximized is not None and bands.corrected:
+            return "best"
+        is_sought = target.test is not None and target.least_score is None and target.promise is None
+        return "model" if is_known and is_sought and bands.band == "mover" else "threshold"
+
+    return [find_kind(target) for target in targets]
+
+
+def _choose_bands(
+    bands: BandOptions | None, targets: Sequence[Target], table: InputTable, grid: EtaTable
+) -> tuple[BandOptions | None, list[IntervalKind]]:
+    """Return the bands that fit the targets and prevalences, and the kinds of intervals to tell."""
+    if bands is None:
+        return None, []
+    kinds = find_interval_kinds(targets, table, grid, bands) if bands.flagged else []
+    bands = bands.let_some_move() if "model" in kinds else bands
+    return bands.mark_uncertain_eta() if grid.uncertain else bands, kinds
 
 
 def build_points_table(
@@ -137,59 +208,54 @@ def build_points_table(
     `optimism` has a row per pair and target that maximizes, for `bands` that are corrected.
     """
     table = table if bands is None else table.require_example_counts()
-    if bands is not None and grid.uncertain:
-        bands = bands.mark_uncertain_eta()
+    shown = list_shown_metrics(metrics, bands, per=per, long=long)
+    bands, kinds = _choose_bands(bands, targets, table, grid)
     promise = targets[0].promise
     clusters = bands is not None and bands.clustered
-    frame, groups, design = build_sweep(table, effective=bands is not None, clusters=clusters)
-    rows = _number_rows(frame, table, design=design, clusters=clusters)
-    if promise is not None:
-        rates = has_rates(targets) and not grid.uncertain
-        rows = _add_promised_rows(rows, groups, promise.alpha, table, rates=rates)
+    design = choose_design(table, effective=bands is not None, clustered=clusters)
+    frame, groups, _ = build_sweep(table, effective=bands is not None, clusters=clusters)
+    rows = _number_rows(frame, table, design)
+    if promise is not None and is_field(table):
+        rows = add_field_tests(rows, groups, promise.alpha, table)
+    elif promise is not None and has_rates(targets) and not grid.uncertain:
+        rows = add_upper_limits(rows, promise.alpha, table)
     if bands is not None and bands.moving:
-        rows = add_row_limits(rows, _size_classes(on_rows=design or clusters), bands)
+        rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
     rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
     pairs = build_points_pairs(groups, grid, table)
-    if promise is not None:
-        pairs = _add_promised_levels(pairs, promise, uncertain_eta=grid.uncertain)
+    if promise is not None and grid.uncertain:
+        pairs = add_promised_etas(pairs, promise.alpha)
+    if promise is not None and promise.starts is not None:
+        pairs = promise.starts.join_thresholds(pairs)
     has_many_etas = grid.etas_per_group != 1
     points = _find_points(pairs, rows, targets, table, has_many_etas=has_many_etas)
     if bands is not None and bands.moving:
         # Sizes that differ between rows may let a target be met and missed several times in a block.
-        searched = has_many_etas and not design
-        points = _add_moved_rates(
-            points, pairs, rows, targets, table=table, bands=bands, has_many_etas=searched
-        )
-    if per is not None:
-        points = points.with_columns(_alert_counts(float(per), table))
+        many = has_many_etas and not design.weighted
+        moved = [i for i in range(len(targets)) if not kinds or kinds[i] == "model"]
+        of: dict[str, Any] = {"table": table, "bands": bands, "has_many_etas": many}
+        points = _add_moved_rates(points, pairs, rows, targets, moved, **of)
+    points = _tell_kinds(points, kinds)
     if optimism is not None:
-        points = points.join(optimism, on=[PAIR, TARGET_NUMBER], how="left")
+        points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
     points = _order_points(points, targets, len(metrics) if long else None)
     points = check_at_end(table, points, *late_checks(table, grid), *_list_target_checks(targets, grid))
-    if design or clusters:
-        of_none = sizes_without_alerts(cast("ScoreTable", table)) if design else SIZES_UNREACHED
-        points = _set_row_sizes(points, rows, of_none, clusters=clusters)
+    points = _set_row_sizes(points, rows, design)
     if bands is not None and bands.flags_rows:
-        points = points.with_columns(is_reliable(bands, weighted=design).alias("reliable"))
-    points = add_metrics(points, metrics, table, bands, long=long)
-    points = points.with_columns(pl.col("eta").fill_nan(None))
-    eta, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
-    return points.select(*table.by, eta, *grid.carried, *others)
-
-
-def _add_promised_levels(pairs: pl.LazyFrame, promise: Promise, *, uncertain_eta: bool) -> pl.LazyFrame:
-    """Add to pairs the end of eta that a promise is tested at, and its start, if either is given."""
-    pairs = add_promised_etas(pairs, promise.alpha) if uncertain_eta else pairs
-    return pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
+        points = points.with_columns(_is_reliable(bands, table, design).alias("reliable"))
+    points = add_metrics(points, shown, table, bands, long=long)
+    points = points if per is None else _add_alerts(points, float(per), table, shown)
+    _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
 
 
 def _order_points(points: pl.LazyFrame, targets: Sequence[Target], n_copies: int | None) -> pl.LazyFrame:
     """Return the points in order; for a long table each one `n_copies` times, numbered in COPY."""
-    order = [PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if _frame_targets(targets) else [])]
+    order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if _frame_targets(targets) else [])]
     if n_copies is None:
         return points.sort(order)
-    copies = pl.LazyFrame({COPY: range(n_copies)})
-    return points.join(copies, how="cross").sort(*order, COPY)
+    copies = pl.LazyFrame({c.COPY: range(n_copies)})
+    return points.join(copies, how="cross").sort(*order, c.COPY)
 
 
 def _list_target_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
@@ -206,28 +272,25 @@ def _list_target_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
     return checks
 
 
-def _number_rows(
-    frame: pl.LazyFrame, table: InputTable, *, design: bool, clusters: bool
-) -> pl.LazyFrame:
+def _number_rows(frame: pl.LazyFrame, table: InputTable, design: Design) -> pl.LazyFrame:
     """Return the rows of the sweep with ROW_NUMBER, and with their effective sizes if they have any."""
     rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    score = [SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
-    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design or clusters else {}
-    also = CLUSTER_COLUMNS if clusters else ()
-    return rows.select(ROW_NUMBER, GROUP, WEIGHT_UNIT, *SWEEP_COLUMNS, *score, *also, **sizes)
+    score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
+    also = design.row_columns
+    return rows.select(ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *also, **sizes)
 
 
-def _set_row_sizes(
-    points: pl.LazyFrame, rows: pl.LazyFrame, of_none: Mapping[str, pl.Expr], *, clusters: bool
-) -> pl.LazyFrame:
+def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
     """Set the effective sizes of points to those on their rows, or to those above all scores."""
-    if clusters:
+    if of_group := design.group_columns:
         # A point above all scores has no row, and gets from any row of its group what is of the group.
-        of_group = rows.group_by(GROUP).agg(pl.col(OF_GROUP).first())
-        points = points.drop(OF_GROUP).join(of_group, on=GROUP, how="left", maintain_order="left")
-        points = points.with_columns(pl.col(RATE_CORRELATION).fill_null(0.0))
+        groups = rows.group_by(c.GROUP).agg(pl.col(of_group).first())
+        points = points.drop(of_group).join(groups, on=c.GROUP, how="left", maintain_order="left")
+        points = points.with_columns(pl.col(c.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
-        pl.coalesce(_ROW_SIZES[size], least).alias(size) for size, least in of_none.items()
+        pl.coalesce(_ROW_SIZES[size], least).alias(size)
+        for size, least in design.sizes_without_alerts().items()
     )
 
 
@@ -245,25 +308,37 @@ def _find_points(
     """
     requests = _build_requests(pairs, targets)
     chosen = _choose_rows(requests, pairs, rows, targets, table, has_many_etas=has_many_etas)
-    if targets[0].search.end_row is not None:
-        chosen = _add_end_scores(chosen, rows, targets[0].search.end_row)
-    points = chosen.join(rows.drop(GROUP, WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
-        *_target_columns(targets)
+    if (end_row := targets[0].search.end_row) is not None:
+        # Targets that are met together: END is the score at the other end of their stretch.
+        score = pl.col(c.SCORE).alias(name_extreme(0, END))
+        ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), score)
+        numbered = chosen.with_columns(end_row(read_extreme(0)).alias(_END_ROW))
+        chosen = numbered.join(ends, on=_END_ROW, how="left")
+    criteria = [pl.lit(target.criterion) for target in targets]
+    given = (target.value for target in targets)
+    values = (v if v is None or isinstance(v, pl.Expr) else pl.lit(float(v)) for v in given)
+    points = chosen.join(rows.drop(c.GROUP, c.WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
+        pick_by_number(TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
+        pick_by_number(TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
     )
     if isinstance(table, ScoreTable):
         points = _fill_given_thresholds(points, targets, table)
     elif _lists_scores(table):
-        points = _clear_other_thresholds(points, targets)
+        # What is flagged between two thresholds of a cumulative table is not known.
+        asked = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
+        known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
+        points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
-    return points.with_columns(_promise_columns(targets, table))
-
-
-def _size_classes(*, on_rows: bool) -> dict[str, pl.Expr]:
-    """Return the number of examples behind each rate, of rows that have effective sizes or counts."""
-    if on_rows:
-        return {rate: pl.col(_ROW_SIZES[size]) for rate, size in SIZE_COLUMNS.items()}
-    return {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    n_pos, n_neg = class_counts(table)
+    of_targets = (
+        guarantee_columns(target, read_extreme(number)(END), n_pos, n_neg)
+        for number, target in enumerate(targets)
+    )
+    return points.with_columns(
+        pick_by_number(TARGET_NUMBER, picked, pl.lit(None)).alias(name)
+        for name, picked in zip(GUARANTEE_COLUMNS, zip(*of_targets, strict=True), strict=True)
+    )
 
 
 def _add_moved_rates(
@@ -271,23 +346,39 @@ def _add_moved_rates(
     pairs: pl.LazyFrame,
     rows: pl.LazyFrame,
     targets: Sequence[Target],
+    numbers: Sequence[int],
     *,
     table: InputTable,
     bands: BandOptions,
     has_many_etas: bool,
 ) -> pl.LazyFrame:
-    """Add MOVED_RATES to the points of all targets, from rows that have the limits of both rates."""
+    """Add MOVED_RATES to the points of targets with these numbers, from rows that have rate limits."""
+    targets = [targets[number] for number in numbers]
     moved = [one for target in targets for one in build_moved_targets(target)]
     requests = _build_requests(pairs, moved)
     chosen = _choose_rows(requests, pairs, rows, moved, table, has_many_etas=has_many_etas)
     rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
     found = reduce_moved_rates(chosen.join(rates, on=ROW_NUMBER, how="left"), targets, bands)
-    return points.join(found, on=[PAIR, TARGET_NUMBER], how="left")
+    number = pick_by_number(TARGET_NUMBER, map(pl.lit, numbers), pl.lit(None)).cast(pl.Int64)
+    found = found.with_columns(number.alias(TARGET_NUMBER))
+    return points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+
+
+def _tell_kinds(points: pl.LazyFrame, kinds: Sequence[IntervalKind]) -> pl.LazyFrame:
+    """Add what the interval of each point is of, and IS_MOVING; without kinds return the points."""
+    if not kinds:
+        return points
+    is_moving = [kind == "model" for kind in kinds]
+    values: dict[str, list[Any]] = {"interval_of": list(kinds), c.IS_MOVING: is_moving}
+    return points.with_columns(
+        pick_by_number(TARGET_NUMBER, map(pl.lit, value), pl.lit(None)).alias(name)
+        for name, value in values.items()
+    )
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
     """Return one row per group and prevalence, numbered in PAIR."""
-    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(PAIR)
+    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(c.PAIR)
 
 
 def build_sample_size_table(
@@ -353,20 +444,16 @@ def _build_requests(pairs: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFr
     """Return one row per pair and target; for thresholds of each group, one row per threshold."""
     of_groups = _frame_targets(targets)
     numbers = [number for number in range(len(targets)) if number not in of_groups]
-    requests = [pairs.join(_number_targets(numbers), how="cross")] if numbers else []
-    requests += [
-        thresholds.join_thresholds(pairs.join(_number_targets([number]), how="cross"))
-        for number, thresholds in of_groups.items()
-    ]
+    alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
+    requests = [pairs.join(alike, how="cross")] if numbers else []
+    for number, thresholds in of_groups.items():
+        one = pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+        requests.append(thresholds.join_thresholds(one))
     every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
     if not of_groups:
         return every
     # A larger query may run this twice, and a join may return its rows in another order each time.
-    return every.sort(PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
-
-
-def _number_targets(numbers: Sequence[int]) -> pl.LazyFrame:
-    return pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
+    return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
 
 def _choose_rows(
@@ -385,62 +472,20 @@ def _choose_rows(
     eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
     at_each_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
     if eta_free:
-        found = find_extremes(rows, GROUP, eta_free, table)
-        requests = requests.join(found, on=GROUP, how="left")
+        found = find_extremes(rows, c.GROUP, eta_free, table)
+        requests = requests.join(found, on=c.GROUP, how="left")
     if at_each_eta:
         found = find_extremes_at_eta(rows, pairs, at_each_eta, table, has_many_etas=has_many_etas)
-        requests = requests.join(found, on=PAIR, how="left")
+        requests = requests.join(found, on=c.PAIR, how="left")
     for n, target in of_groups.items():
-        asked = requests.select(_REQUEST, GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-        reached = rows.join(asked, on=GROUP)
+        asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+        reached = rows.join(asked, on=c.GROUP)
         found = find_extremes(reached, _REQUEST, {n: target}, table)
         requests = requests.join(found, on=_REQUEST, how="left")
     numbers = (target.search.row(read_extreme(n)) for n, target in numbered.items())
     return requests.with_columns(
         pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
     )
-
-
-def _add_end_scores(
-    chosen: pl.LazyFrame, rows: pl.LazyFrame, end_row: Callable[[Callable[[str], pl.Expr]], pl.Expr]
-) -> pl.LazyFrame:
-    """Add the score at the other end of the stretch of the only target, as its extreme END."""
-    numbered = chosen.with_columns(end_row(read_extreme(0)).alias(_END_ROW))
-    ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), pl.col(SCORE).alias(name_extreme(0, END)))
-    return numbered.join(ends, on=_END_ROW, how="left")
-
-
-def _add_promised_rows(
-    rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: InputTable, *, rates: bool
-) -> pl.LazyFrame:
-    """Add what the tests of `rates` read, or those of a field of several parts."""
-    if is_field(table):
-        return add_field_tests(rows, groups, alpha, table)
-    return add_upper_limits(rows, alpha, table) if rates else rows
-
-
-def _promise_columns(targets: Sequence[Target], table: InputTable) -> list[pl.Expr]:
-    """Return GUARANTEE_COLUMNS, of points that have their thresholds."""
-    n_pos, n_neg = class_counts(table)
-    values = [
-        guarantee_columns(target, read_extreme(number)(END), n_pos, n_neg)
-        for number, target in enumerate(targets)
-    ]
-    return [
-        pick_by_number(TARGET_NUMBER, of_targets, pl.lit(None)).alias(name)
-        for name, of_targets in zip(GUARANTEE_COLUMNS, zip(*values, strict=True), strict=True)
-    ]
-
-
-def _target_columns(targets: Sequence[Target]) -> list[pl.Expr]:
-    """Columns `criterion` and `target`, by the number of the target."""
-    criteria = (pl.lit(target.criterion) for target in targets)
-    given = (target.value for target in targets)
-    values = (v if v is None or isinstance(v, pl.Expr) else pl.lit(float(v)) for v in given)
-    return [
-        pick_by_number(TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
-        pick_by_number(TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
-    ]
 
 
 def _fill_given_thresholds(
@@ -451,13 +496,13 @@ def _fill_given_thresholds(
     A target threshold above all scores meets no row; nothing is flagged there.
     """
     least_scores = (target.least_score for target in targets)
-    threshold = pick_by_number(TARGET_NUMBER, least_scores, pl.col(SCORE))
+    threshold = pick_by_number(TARGET_NUMBER, least_scores, pl.col(c.SCORE))
     given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     n_pos, n_neg = class_counts(table)
     zero = pl.lit(0, dtype=table.count_dtype)
     above_all = given & pl.col("tp").is_null()
     no_alerts = {"tp": zero, "fp": zero, "fn": n_pos, "tn": n_neg}
-    totals = {"recall": pl.col(N_POS), "fpr": pl.col(N_NEG)}  # null for an empty class
+    totals = {"recall": pl.col(c.N_POS), "fpr": pl.col(c.N_NEG)}  # null for an empty class
     return points.with_columns(
         threshold.alias("threshold"),
         *(
@@ -476,20 +521,40 @@ def _lists_scores(table: InputTable) -> bool:
     return isinstance(table, RateTable) and table.score_dtype is not None
 
 
-def _clear_other_thresholds(points: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Set points to null whose target is a threshold that the table does not list.
-
-    What is flagged between two thresholds of a cumulative table is not known.
-    """
-    asked = pick_by_number(TARGET_NUMBER, (of.least_score for of in targets), pl.col("threshold"))
-    known = (pl.col("criterion") != "threshold") | (pl.col("threshold") == asked)
-    return points.with_columns(pl.when(known).then(name).alias(name) for name in SWEEP_COLUMNS)
-
-
-def _alert_counts(per: float, table: InputTable) -> list[pl.Expr]:
-    """Alerts, true alerts and missed positives among `per` events."""
+def _add_alerts(
+    points: pl.LazyFrame, per: float, table: InputTable, shown: Sequence[PointMetric]
+) -> pl.LazyFrame:
+    """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
-    shares = metric_values([point.predicted_positive_rate, point.recall, point.fnr], table)
-    flagged, recall, fnr = shares
-    values = (flagged * per, pl.col("eta") * recall * per, pl.col("eta") * fnr * per)
-    return [value.alias(name) for value, name in zip(values, _ALERT_COLUMNS, strict=True)]
+    flagged, *rates = metric_values([point.predicted_positive_rate, point.recall, point.fnr], table)
+    shares = dict(zip(_ALERTS, (flagged, *(pl.col("eta") * rate for rate in rates)), strict=True))
+    named = {metric.name for metric in shown}
+    ends = {
+        f"{name}_{end}": pl.col(f"{c.RESERVED}{name}_{end}")
+        for name in _ALERTS
+        for end in ("low", "high")
+        if f"{c.RESERVED}{name}" in named
+    }
+    return points.with_columns((share * per).alias(name) for name, share in (shares | ends).items())
+
+
+def _is_reliable(bands: BandOptions, table: InputTable, design: Design) -> pl.Expr:
+    """Return whether the band of a point is known to hold: full cells of lone examples.
+
+    The rows are those of points. Cells of weighted examples are as full as their rates and effective
+    sizes say; sums over the parts of a field do not tell it.
+    """
+    if is_field(table):
+        return pl.lit(None, dtype=pl.Boolean)
+    if bands.clustered:  # rows do not tell how full a cell is
+        return pl.lit(False)
+    cells = [pl.col(name) for name in ("tp", "fn", "fp", "tn")]
+    if design.weighted:
+        sizes = {rate: pl.col(size) for rate, size in SIZE_COLUMNS.items()}
+        shares = {rate: (pl.col(rate), 1 - pl.col(rate)) for rate in sizes}
+        cells = [share * n for rate, n in sizes.items() for share in shares[rate]]
+    is_full = pl.min_horizontal(cells) >= _FEW
+    if not bands.moving:
+        return is_full
+    is_fine = pl.col(COARSENESS) <= _COARSE
+    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.mixed else is_fine)

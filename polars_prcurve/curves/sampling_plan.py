@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_whole_number
-from polars_prcurve.column_names import RESERVED, UNLABELLED_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
@@ -41,7 +41,7 @@ _RIDGE = 0.05
 _PLACES = 16
 """Ranks within a stratum at which the fitted share is read."""
 
-_IS_ABOVE, _N_POS = f"{RESERVED}is_above", f"{RESERVED}n_pos"
+_IS_ABOVE, _N_POS = f"{c.RESERVED}is_above", f"{c.RESERVED}n_pos"
 
 
 def build_sampling_plan(
@@ -56,7 +56,7 @@ def build_sampling_plan(
     [number] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least = to_least_scores([number], table.score_dtype)
     counts = count_scores(labelled).rename({"n_pos": _N_POS, "n_neg": "n_labelled"})
-    query = count_scores(table, UNLABELLED_COLUMNS).join(counts, on="score", how="left")
+    query = count_scores(table, c.UNLABELLED_COLUMNS).join(counts, on="score", how="left")
     scores = table.collect(
         query.with_columns(
             (pl.col("score") >= pl.lit(least).first()).fill_null(False).alias(_IS_ABOVE),
@@ -109,7 +109,7 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
     place = (rows.cum_sum() * 2 - rows).over(_IS_ABOVE) * number // (rows.sum().over(_IS_ABOVE) * 2)
     cut = (
         scores.with_columns(place.alias("stratum"))
-        .group_by((~above).alias(RESERVED), "stratum", maintain_order=True)
+        .group_by((~above).alias(c.RESERVED), "stratum", maintain_order=True)
         .agg(
             pl.col("score").min().alias("score_low"),
             pl.col("score").max().alias("score_high"),

@@ -17,39 +17,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CUM_NEG_ABOVE,
-    CUM_POS,
-    CUM_POS_ABOVE,
-    ENDS_GROUP,
-    ENVELOPE,
-    FPR_BEFORE,
-    FPR_OR_ZERO,
-    FPR_RECALL_RATIO,
-    GROUP,
-    HALF_POSITIVE,
-    LEAST_FPR,
-    MISSED_FACTOR,
-    N_NEG,
-    N_NEG_EFFECTIVE,
-    N_NEG_LOCAL,
-    N_POS,
-    N_POS_EFFECTIVE,
-    NEG_BEFORE_GROUP,
-    ODDS,
-    PAIR,
-    RECALL_BEFORE,
-    RESERVED,
-    RISE,
-    RISES,
-    RUN,
-    SQUARE_FPR,
-    SQUARE_FPR_BEFORE,
-    SQUARE_RECALL,
-    SQUARE_RECALL_BEFORE,
-    SQUARE_RISE,
-    SQUARE_RUN,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.curve_table import build_metric_rows
@@ -73,7 +41,7 @@ from polars_prcurve.sweep.group_table import SweepTables, class_sizes, has_class
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-_WEIGHT = f"{RESERVED}weight"
+_WEIGHT = f"{c.RESERVED}weight"
 
 
 class CurveSegments(NamedTuple):
@@ -102,7 +70,7 @@ class CurveSegments(NamedTuple):
     def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in PAIR."""
         pairs = join_etas(self.groups, grid, *self.sizes, checked=False)
-        return pairs.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS))
+        return pairs.with_row_index(c.PAIR).with_columns(odds_against(pl.col("eta")).alias(c.ODDS))
 
     def compute_values(
         self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric], *, etas_per_group: int | None = None
@@ -113,7 +81,7 @@ class CurveSegments(NamedTuple):
         """
         averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
         summed = {name: m for name, m in named.items() if m.recipe.averages is None}
-        values = pairs.join(self._build_least_fpr(), on=GROUP, how="left")
+        values = pairs.join(self._build_least_fpr(), on=c.GROUP, how="left")
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for on_hull, on_eta in product((False, True), repeat=2):
             alike = {
@@ -124,22 +92,22 @@ class CurveSegments(NamedTuple):
             if alike and on_eta:
                 lanes = choose_lanes(etas_per_group, self.of_pair)
                 totals = self._reduce(alike, on_hull, pairs, lanes)
-                values = values.join(totals, on=PAIR, how="left")
+                values = values.join(totals, on=c.PAIR, how="left")
             elif alike:
                 totals = self._reduce(alike, on_hull, None, choose_lanes(None))
-                values = values.join(totals, on=GROUP, how="left")
+                values = values.join(totals, on=c.GROUP, how="left")
         values = values.with_columns(
             metric.recipe.finish(pl.col(name), self.facts).fill_nan(None).alias(name)
             for name, metric in summed.items()
         )
         for name, metric in averaged.items():
-            values = values.join(self._average(name, metric), on=GROUP, how="left")
+            values = values.join(self._average(name, metric), on=c.GROUP, how="left")
         return values
 
     def _build_least_fpr(self) -> pl.LazyFrame:
         """Return the least fpr of each group at which recall rises."""
-        rises = pl.when(pl.col(RISE) > 0).then(pl.col(FPR_OR_ZERO))
-        return self.segments[False].select(GROUP, rises.alias(LEAST_FPR)).group_by(GROUP).min()
+        rises = pl.when(pl.col(c.RISE) > 0).then(pl.col(c.FPR_OR_ZERO))
+        return self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
 
     def _reduce(
         self,
@@ -149,16 +117,16 @@ class CurveSegments(NamedTuple):
         lanes: EtaLanes,
     ) -> pl.LazyFrame:
         """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
-        key = GROUP if pairs is None else PAIR
+        key = c.GROUP if pairs is None else c.PAIR
         packed = None if pairs is None else lanes.pack(pairs)
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
-            segments = segments.filter(pl.col(RISE) > 0)  # other metrics may have asked for more rows
+            segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
         first_steps = [recipe.once for recipe in recipes]
         segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
         terms = []
         for part, short in _split_by_length(segments, recipes):
-            frame = part if packed is None else part.join(packed, on=GROUP)
+            frame = part if packed is None else part.join(packed, on=c.GROUP)
             rows = [replace(self.make_rows(column), short=short) for column in lanes.column_readers()]
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 frame = frame.with_columns(**lanes.compute(partial(_bind, steps), rows))
@@ -179,16 +147,16 @@ class CurveSegments(NamedTuple):
             self.build_pairs(EtaTable(nodes)), {name: of}, etas_per_group=len(etas)
         )
         share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
-        at_nodes = at_nodes.select(GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
+        at_nodes = at_nodes.select(c.GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
         mean = sum_shares(pl.col(name)) * (1 / average.unit)
         mean = mean.clip(*of.range)  # rounding can push it just out of range
         known = pl.when(~pl.col(_WEIGHT).any()).then(mean)
-        return at_nodes.group_by(GROUP).agg(known.alias(name))
+        return at_nodes.group_by(c.GROUP).agg(known.alias(name))
 
 
 def number_metrics(metrics: Sequence[CurveMetric]) -> dict[str, CurveMetric]:
     """Return the metrics by the names of their columns here."""
-    return {f"{RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
+    return {f"{c.RESERVED}value_{i}": metric for i, metric in enumerate(metrics)}
 
 
 def build_curves(
@@ -221,7 +189,7 @@ def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSe
     """Build, check and collect the curves, for callers that evaluate them many times."""
     found = build_sweep(table)
     checks = late_checks(table, EtaTable(pl.LazyFrame()))
-    groups = table.collect(check_at_end(table, found.groups.sort(GROUP), *checks), "", n_etas=1)
+    groups = table.collect(check_at_end(table, found.groups.sort(c.GROUP), *checks), "", n_etas=1)
     rows = table.collect(build_segments(table, found, metrics), "", n_etas=1).lazy()
     segments = {
         on: table.collect(frame, "", n_etas=1).lazy()
@@ -271,8 +239,8 @@ def _split_by_length(
     """Return the segments in parts, and whether those of a part are short."""
     if not any(recipe.has_short_form for recipe in recipes):
         return [(segments, False)]
-    rises_little = pl.col(RISE) <= pl.col(RECALL_BEFORE) * SHORT
-    short = (rises_little & (pl.col(RUN) <= pl.col(FPR_BEFORE) * SHORT)).fill_null(False)
+    rises_little = pl.col(c.RISE) <= pl.col(c.RECALL_BEFORE) * SHORT
+    short = (rises_little & (pl.col(c.RUN) <= pl.col(c.FPR_BEFORE) * SHORT)).fill_null(False)
     return [(segments.filter(~short), False), (segments.filter(short), True)]
 
 
@@ -287,16 +255,16 @@ def _has_weights(table: InputTable) -> bool:
 
 
 def _gather_facts(table: InputTable) -> CurveFacts:
-    has_positives, has_negatives = (has_class(table, name) for name in (N_POS, N_NEG))
+    has_positives, has_negatives = (has_class(table, name) for name in (c.N_POS, c.N_NEG))
     n_pos = n_neg = None
     if table.has_counts and not _has_weights(table):
-        n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (N_POS, N_NEG))
+        n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (c.N_POS, c.N_NEG))
         if (
             isinstance(table, RateTable) and table.may_lack_sizes
         ):  # of an empty class the number is 0 there, and not null
             n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
-    eta = repeat_in_rows(pl.col("eta"), pl.col(PAIR))
-    return CurveFacts(eta, has_positives, has_negatives, pl.col(LEAST_FPR), n_pos, n_neg)
+    eta = repeat_in_rows(pl.col("eta"), pl.col(c.PAIR))
+    return CurveFacts(eta, has_positives, has_negatives, pl.col(c.LEAST_FPR), n_pos, n_neg)
 
 
 def build_segments(
@@ -309,33 +277,33 @@ def build_segments(
     frame = sweep.rows
     if isinstance(table, ScoreTable):
         # In terms of running sums, so that the filter is moved ahead of all that is made of them.
-        rises = pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)
-        early = pl.col(CUM_NEG_ABOVE) == pl.col(NEG_BEFORE_GROUP)
+        rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
+        early = pl.col(c.CUM_NEG_ABOVE) == pl.col(c.NEG_BEFORE_GROUP)
     else:
         # Areas end at (1, 1); where it is listed, the segment added has no extent.
-        corner = sweep.groups.select(GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
-        points = pl.concat([frame.select(GROUP, "recall", "fpr"), corner])
-        frame = add_row_before(points.sort(GROUP, "fpr", "recall"))
+        corner = sweep.groups.select(c.GROUP, pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr"))
+        points = pl.concat([frame.select(c.GROUP, "recall", "fpr"), corner])
+        frame = add_row_before(points.sort(c.GROUP, "fpr", "recall"))
         at_corner = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
-        frame = frame.with_columns(at_corner.alias(ENDS_GROUP))
+        frame = frame.with_columns(at_corner.alias(c.ENDS_GROUP))
         if table.has_counts:
             sizes = sweep.groups.select(
-                GROUP, N_POS_EFFECTIVE, N_NEG_EFFECTIVE, N_NEG_LOCAL, MISSED_FACTOR
+                c.GROUP, c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.MISSED_FACTOR
             )
-            frame = frame.join(sizes, on=GROUP, maintain_order="left")
-        rises = pl.col("recall") > pl.col(RECALL_BEFORE)
-        early = pl.col(FPR_BEFORE) == 0
+            frame = frame.join(sizes, on=c.GROUP, maintain_order="left")
+        rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
+        early = pl.col(c.FPR_BEFORE) == 0
     needs = {metric.recipe.needs for metric in metrics}
     if "all" not in needs:
         kept = rises | early if "corners" in needs else rises
         if with_last:
-            kept |= pl.col(ENDS_GROUP)
+            kept |= pl.col(c.ENDS_GROUP)
         frame = frame.filter(kept)
-    frame = frame.with_columns(rises.alias(RISES))
+    frame = frame.with_columns(rises.alias(c.RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
         counted = isinstance(table, ScoreTable) and not _has_weights(table)
-        half = 0.5 / pl.col(N_POS) if counted else pl.lit(0.0)
-        frame = frame.with_columns(half.alias(HALF_POSITIVE))
+        half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
+        frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
     frame = add_extents(frame, metrics)
     return _add_square_extents(frame) if sweep.design else frame
 
@@ -346,23 +314,23 @@ def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> 
     Without negatives there is no fpr; FPR_OR_ZERO is 0 there.
     """
     segments = segments.with_columns(
-        pl.col("fpr").fill_null(0.0).alias(FPR_OR_ZERO), pl.col(FPR_BEFORE).fill_null(0.0)
+        pl.col("fpr").fill_null(0.0).alias(c.FPR_OR_ZERO), pl.col(c.FPR_BEFORE).fill_null(0.0)
     )
     segments = segments.with_columns(
-        (pl.col("recall") - pl.col(RECALL_BEFORE)).alias(RISE),
-        (pl.col(FPR_OR_ZERO) - pl.col(FPR_BEFORE)).alias(RUN),
-        (pl.col(FPR_OR_ZERO) / pl.col("recall")).alias(FPR_RECALL_RATIO),
-    ).with_columns(pl.col(RISE).alias(SQUARE_RISE))
+        (pl.col("recall") - pl.col(c.RECALL_BEFORE)).alias(c.RISE),
+        (pl.col(c.FPR_OR_ZERO) - pl.col(c.FPR_BEFORE)).alias(c.RUN),
+        (pl.col(c.FPR_OR_ZERO) / pl.col("recall")).alias(c.FPR_RECALL_RATIO),
+    ).with_columns(pl.col(c.RISE).alias(c.SQUARE_RISE))
     return _add_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
 
 
 def _add_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the shares of squared weights on a segment; without negatives there are none of theirs."""
+    """Add the shares of squared weights on a segment; shares are 0 if a group has no negatives."""
     return segments.with_columns(
-        pl.col(SQUARE_FPR).fill_null(0.0), pl.col(SQUARE_FPR_BEFORE).fill_null(0.0)
+        pl.col(c.SQUARE_FPR).fill_null(0.0), pl.col(c.SQUARE_FPR_BEFORE).fill_null(0.0)
     ).with_columns(
-        (pl.col(SQUARE_RECALL) - pl.col(SQUARE_RECALL_BEFORE)).alias(SQUARE_RISE),
-        (pl.col(SQUARE_FPR) - pl.col(SQUARE_FPR_BEFORE)).alias(SQUARE_RUN),
+        (pl.col(c.SQUARE_RECALL) - pl.col(c.SQUARE_RECALL_BEFORE)).alias(c.SQUARE_RISE),
+        (pl.col(c.SQUARE_FPR) - pl.col(c.SQUARE_FPR_BEFORE)).alias(c.SQUARE_RUN),
     )
 
 
@@ -372,9 +340,9 @@ def _add_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
     Seen from the last row up, group numbers fall. Packed above the bits of the ratio, they make one
     running minimum over the whole table start anew at each group. Bits of floats >= 0 rise with them.
     """
-    row = f"{RESERVED}row"
-    ratio = pl.col(FPR_RECALL_RATIO).fill_nan(None).fill_null(float("inf"))
-    packed = pl.col(GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
+    row = f"{c.RESERVED}row"
+    ratio = pl.col(c.FPR_RECALL_RATIO).fill_nan(None).fill_null(float("inf"))
+    packed = pl.col(c.GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)
     least = packed.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     turned = segments.with_row_index(row).sort(row, descending=True)
-    return turned.with_columns(least.alias(ENVELOPE)).sort(row)
+    return turned.with_columns(least.alias(c.ENVELOPE)).sort(row)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
-from polars_prcurve.column_names import RESERVED, SCORE
 from polars_prcurve.curves.group_thresholds import (
     GIVEN_THRESHOLD,
     LEAST_SCORE,
@@ -36,9 +38,11 @@ from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
-ROW_NUMBER = f"{RESERVED}row"
+Needed: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
+"""The number of examples of a class without which nothing is proven, from the other class and eta."""
+ROW_NUMBER = f"{c.RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
-TARGET_NUMBER = f"{RESERVED}turn"
+TARGET_NUMBER = f"{c.RESERVED}turn"
 """The number of a target, in the order of the arguments."""
 
 
@@ -86,10 +90,8 @@ class Promise(NamedTuple):
     on to the end of the curve."""
     in_field: bool = False
     """Whether it is promised in a field of several parts."""
-    n_pos_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
-    """Return the number of positives without which nothing is proven, from negatives and eta."""
-    n_neg_needed: Callable[[pl.Expr, pl.Expr], pl.Expr] | None = None
-    """Return the number of negatives without which nothing is proven, from positives and eta."""
+    n_pos_needed: Needed | None = None
+    n_neg_needed: Needed | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,16 @@ class Target:
         return self.promise is None or not self.promise.in_field
 
 
+def merge_steps(targets: Iterable[Target]) -> list[Callable[[Rows], Mapping[str, pl.Expr]]]:
+    """Return the steps of the searches of all targets: the first ones as one, then the second ones."""
+
+    def merge(adds: Sequence[Any], rows: Rows) -> dict[str, pl.Expr]:
+        return {name: value for add in adds if add for name, value in add(rows).items()}
+
+    steps = (target.search.steps for target in targets)
+    return [partial(merge, adds) for adds in zip_longest(*steps)]
+
+
 def has_rates(targets: Iterable[Target]) -> bool:
     """Return whether a target is a share of alerts."""
     return any(target.rate is not None for target in targets)
@@ -164,7 +176,8 @@ def read_targets(
     threshold = take_frame(threshold)
     if isinstance(threshold, pl.DataFrame | pl.LazyFrame) and table is not None:
         of_groups = read_group_thresholds(table, threshold, at_eta=at_eta, one_each=one_each)
-        targets = [_build_frame_target(of_groups)]
+        target = _build_threshold_target(0.0, pl.col(LEAST_SCORE))  # which is joined to the rows
+        targets = [replace(target, value=pl.col(GIVEN_THRESHOLD), thresholds=of_groups)]
     else:
         targets = [
             _build_threshold_target(value, least)
@@ -172,24 +185,24 @@ def read_targets(
         ]
     shares = {"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr}
     asked = [(name, value) for name, given in shares.items() for value in _check_shares(name, given)]
-    asked += [("lift", value) for value in _check_lifts(lift)]
-    targets += [_build_metric_target(name, value) for name, value in asked]
-    rates = [
-        ("predicted_positive_rate", v, v)
-        for v in _check_shares("predicted_positive_rate", predicted_positive_rate)
+    asked += [
+        ("lift", read_number("lift=", value, "numbers of at least 0", lambda at: 0 <= at < math.inf))
+        for value in _to_list("lift", lift)
     ]
+    targets += [_build_metric_target(name, value) for name, value in asked]
+    name = "predicted_positive_rate"
+    rates = [(name, value, value) for value in _check_shares(name, predicted_positive_rate)]
     for criterion, value, rate in [*rates, *_read_alerts(alerts, per)]:
-        test = _is_at_most(point.predicted_positive_rate, rate)
+        test = _build_test(point.predicted_positive_rate, rate, at_most=True)
         targets.append(Target(criterion, value, choose_last(test), True, rate=rate, test=test))
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
-    if not targets and not at_eta:
-        raise PrcError("an operating point needs a target: pass threshold=, recall= or fpr=")
     if not targets:
-        raise PrcError(
-            "an operating point needs a target: recall=, fpr=, precision=, "
-            "alerts=, or maximize=; operating_points takes threshold=, too"
+        taken = (
+            "recall=, fpr=, precision=, alerts=, or maximize=; operating_points takes threshold=, too"
         )
+        taken = taken if at_eta else "pass threshold=, recall= or fpr="
+        raise PrcError(f"an operating point needs a target: {taken}")
     return targets
 
 
@@ -282,7 +295,7 @@ def _read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
 def _build_metric_target(name: str, value: float) -> Target:
     """Return the target of a metric that is to be at least a value, or at most."""
     metric, at_most, first = _METRIC_TARGETS[name]
-    test = (_is_at_most if at_most else _is_at_least)(metric, value)
+    test = _build_test(metric, value, at_most=at_most)
     choose = choose_first if first else choose_last
     return Target(name, value, choose(test), metric.depends_on_eta, test=test, takes_first=first)
 
@@ -299,28 +312,21 @@ _METRIC_TARGETS = {
 
 
 def _build_threshold_target(value: float, least_score: pl.Expr) -> Target:
-    search = choose_last(lambda rows: rows.column(SCORE) >= least_score)
+    search = choose_last(lambda rows: rows.column(c.SCORE) >= least_score)
     return Target("threshold", value, search, least_score=least_score)
 
 
-def _build_frame_target(thresholds: GroupThresholds) -> Target:
-    """Return the target of the thresholds of each group, which are joined to the rows."""
-    target = _build_threshold_target(0.0, pl.col(LEAST_SCORE))
-    return replace(target, value=pl.col(GIVEN_THRESHOLD), thresholds=thresholds)
+def _build_test(metric: PointMetric, value: float, *, at_most: bool) -> RowTest:
+    """Return the test whether a metric is at least a value, or at most."""
+    compare = is_at_most if at_most else is_at_least
 
+    def passes(rows: Rows) -> pl.Expr:
+        # Recall and fpr are columns of every sweep.
+        found = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
+        passed: pl.Expr = compare(found, value)
+        return passed
 
-def _is_at_least(metric: PointMetric, value: float) -> RowTest:
-    return lambda rows: is_at_least(_metric_value(rows, metric), value)
-
-
-def _is_at_most(metric: PointMetric, value: float) -> RowTest:
-    return lambda rows: is_at_most(_metric_value(rows, metric), value)
-
-
-def _metric_value(rows: Rows, metric: PointMetric) -> pl.Expr:
-    """Return a metric of the rows; recall and fpr are columns of every sweep."""
-    value: pl.Expr = rows.value(metric)
-    return rows.column(metric.name) if metric.of_rates is not None else value
+    return passes
 
 
 def _build_best_target(metric: PointMetric) -> Target:
@@ -348,13 +354,6 @@ def _to_list(name: str, given: Any) -> list[Any]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         return [given]
     return read_list(f"{name}=", given, "a value or a list of values")
-
-
-def _check_lifts(given: Any) -> list[float]:
-    return [
-        read_number("lift=", value, "numbers of at least 0", lambda lift: 0 <= lift < math.inf)
-        for value in _to_list("lift", given)
-    ]
 
 
 def _check_shares(name: str, given: Any) -> list[float]:

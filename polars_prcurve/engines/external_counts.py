@@ -9,11 +9,12 @@ Counts of shards, days and files add up, and all methods take them by `counts=`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, MARK, RESERVED, SQUARE_COLUMNS
+from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.engines.narwhals_counts import (
     ColumnNames,
     count_scores_on_engine,
@@ -26,8 +27,8 @@ from polars_prcurve.inputs.column_reader import Missing, list_columns
 from polars_prcurve.namespace import prc
 
 T = TypeVar("T")
-_RUN_NUMBER = f"{RESERVED}run"
-_RUN_START = f"{RESERVED}below"
+_RUN_NUMBER = f"{c.RESERVED}run"
+_RUN_START = f"{c.RESERVED}below"
 _BITS: dict[pl.DataType, pl.DataType] = {pl.Float32(): pl.Int32(), pl.Float64(): pl.Int64()}
 
 
@@ -40,7 +41,7 @@ def counts(
     pos_label: Any = None,
     weight: str | None = None,
     missing: Missing = "raise",
-    drop_intermediate: bool = False,
+    thresholds: Literal["corners"] | None = None,
     positives: object | None = None,
 ) -> T:
     """Count positives and negatives at each distinct score, on the engine that holds the table.
@@ -55,15 +56,15 @@ def counts(
     by, score, label, pos_label, weight, missing
         As in all frame methods, but columns go by name only. pandas and Dask do not tell NaN from null,
         so that errors about either say null.
-    drop_intermediate
-        For scores that nearly all differ: keep what `sweep(drop_intermediate=True)` keeps. All negatives
+    thresholds
+        `"corners"`, for scores that nearly all differ: keep what `sweep` keeps with it. All negatives
         between two scores of positives are counted at the lowest of their scores. There are at most
         2 * positives + 2 rows per group, with the same ROC curve, the same PR curve at every prevalence
         and the same value of every curve metric. Such tables do not add up. Not for Dask.
     positives
-        Like `drop_intermediate`, but for one of several shards, in pandas, pyarrow or Polars. This is a
-        table with the columns `by` and `score`, which holds the scores of positives in all shards, such
-        as the rows of their counts where `n_pos` is not 0. A lazy table is computed at every call:
+        Like `thresholds="corners"`, but for one of several shards, in pandas, pyarrow or Polars. This is
+        a table with the columns `by` and `score`, which holds the scores of positives in all shards,
+        such as the rows of their counts where `n_pos` is not 0. A lazy table is computed at every call:
         collect it first. The result counts the examples at each of these scores, just above it, and
         below all of them. Tables of shards add up if their `positives` were the same. If a score of a
         positive is missing, its threshold is lost, and all other rows stay right.
@@ -101,7 +102,10 @@ def counts(
     nw, names, frame = load_narwhals(), _read_names(by, score, label, weight), _to_narwhals(table)
     eager = isinstance(frame, nw.DataFrame)
     in_polars = eager or frame.implementation.is_polars()
-    _check_options(frame, drop_intermediate, positives, in_polars=in_polars)
+    corners = thresholds is not None
+    if corners:
+        read_choice("thresholds=", thresholds, ["corners"])
+    _check_options(frame, positives, corners=corners, in_polars=in_polars)
     if in_polars:
         polars_frame = frame.to_polars() if eager else frame.to_native()
         arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
@@ -111,7 +115,7 @@ def counts(
         counted = nw.from_native(counted)
     else:
         counted = count_scores_on_engine(frame, names, pos_label, missing)
-    if drop_intermediate:
+    if corners:
         counted = _merge_negative_runs(counted, names.by)
     if not eager:
         return counted.to_native()  # type: ignore[no-any-return]
@@ -142,18 +146,18 @@ def _to_narwhals(table: object) -> Any:
         ) from None
 
 
-def _check_options(frame: Any, drop_intermediate: bool, positives: object, *, in_polars: bool) -> None:
+def _check_options(frame: Any, positives: object, *, corners: bool, in_polars: bool) -> None:
     """Raise unless the engine can make the counts that are asked for."""
-    if positives is not None and drop_intermediate:
-        raise PrcError("drop_intermediate= is for a whole table, and positives= for a shard; pass one")
+    if positives is not None and corners:
+        raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
     if positives is not None and not in_polars:
         raise PrcError(
             "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
-            "table takes drop_intermediate=True"
+            'table takes thresholds="corners"'
         )
-    if drop_intermediate and frame.implementation.is_dask():
+    if corners and frame.implementation.is_dask():
         raise PrcError(
-            "drop_intermediate= takes running sums, which Dask does not have in groups; call counts() "
+            'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
             "on each partition, with positives="
         )
 
@@ -166,19 +170,19 @@ def _merge_negative_runs(counted: Any, by: list[str]) -> Any:
     nw = load_narwhals()
     has_positives = nw.col("n_pos") > 0
     is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
-    marked = counted.with_columns(nw.when(has_positives | is_highest).then(1).otherwise(0).alias(MARK))
+    marked = counted.with_columns(nw.when(has_positives | is_highest).then(1).otherwise(0).alias(c.MARK))
     # A run and the marked row just below it have the same number of marks so far; MARK tells them apart.
-    runs = marked.with_columns(nw.col(MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
+    runs = marked.with_columns(nw.col(c.MARK).cum_sum().over(*by, order_by="score").alias(_RUN_NUMBER))
     schema = counted.collect_schema()
     amounts = _list_amounts(schema)
-    keys = [*by, _RUN_NUMBER, MARK]
+    keys = [*by, _RUN_NUMBER, c.MARK]
     merged = sum_counts(runs, keys, amounts, schema["n_pos"], nw.col("score").min())
     return merged.select(*by, "score", *amounts)
 
 
 def _list_amounts(columns: Iterable[str]) -> list[str]:
     """Return the columns of counts that add up: with weights, those of squares, too."""
-    return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in columns]
+    return [name for name in (*c.COUNT_COLUMNS[1:], *c.SQUARE_COLUMNS) if name in columns]
 
 
 def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.LazyFrame) -> pl.LazyFrame:
@@ -193,9 +197,9 @@ def _merge_at_positives(counted: pl.LazyFrame, by: list[str], positives: pl.Lazy
     for name in (*by, "score"):
         if name not in columns:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
-    score, mark = pl.col("score"), pl.col(MARK)
+    score, mark = pl.col("score"), pl.col(c.MARK)
     marks = positives.select(*by, score.cast(dtype)).filter(value_checks.is_missing(score, dtype).not_())
-    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(MARK))], how="diagonal")
+    rows = pl.concat([counted, marks.with_columns(pl.lit(True).alias(c.MARK))], how="diagonal")
     scores = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), mark.any())
     below = pl.when(mark).then(score).forward_fill()
     runs = scores.sort(*by, "score").with_columns((below.over(by) if by else below).alias(_RUN_START))

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import COUNT_COLUMNS, RESERVED, SQUARE_COLUMNS
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Missing
 from polars_prcurve.inputs.table_arguments import read_input
 from polars_prcurve.query_checks import Check, guard, translate_errors
 
-_ROW_COUNT = f"{RESERVED}n"
+_ROW_COUNT = f"{c.RESERVED}n"
 
 
 class ColumnNames(NamedTuple):
@@ -66,7 +66,7 @@ def count_scores_on_engine(frame: Any, names: ColumnNames, pos_label: Any, missi
     _check_values(frame, kinds, list(_list_checks(names, dtypes, pos_label)))
     rows = frame.select(*names.by, **_row_contributions(frame, names, dtypes, positive))
     dtype = nw.Int64 if names.weight is None else nw.Float64
-    amounts = [*COUNT_COLUMNS[1:], *(() if names.weight is None else SQUARE_COLUMNS)]
+    amounts = [*c.COUNT_COLUMNS[1:], *(() if names.weight is None else c.SQUARE_COLUMNS)]
     return sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
 
 
@@ -80,7 +80,7 @@ def _read_dtypes(
     known = load_narwhals().Schema({name: schema[name] for name in schema if name in used}).to_polars()
     dtypes = {name: known.get(name, pl.Null()) for name in schema}
     arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
-    read_input(pl.LazyFrame(schema=dtypes), makes=COUNT_COLUMNS, may_collect=False, **arguments)
+    read_input(pl.LazyFrame(schema=dtypes), makes=c.COUNT_COLUMNS, may_collect=False, **arguments)
     return dtypes
 
 
@@ -106,7 +106,7 @@ def _row_contributions(
             for amount in (weight, weight * weight)
             for test in (positive, ~positive)
         )
-    return dict(zip((*COUNT_COLUMNS, *SQUARE_COLUMNS), (score, *amounts), strict=False))
+    return dict(zip((*c.COUNT_COLUMNS, *c.SQUARE_COLUMNS), (score, *amounts), strict=False))
 
 
 def sum_counts(rows: Any, keys: list[str], amounts: list[str], dtype: Any, *more: Any) -> Any:

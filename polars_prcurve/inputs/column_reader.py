@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_list
-from polars_prcurve.column_names import MODEL, RESERVED, is_pattern, select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.group_numbers import Span, group_number, join_groups, list_wide_keys
 from polars_prcurve.inputs import value_checks
@@ -30,7 +30,7 @@ Counts: TypeAlias = tuple[Column, Column] | tuple[Column, Column, Column, Column
 Missing: TypeAlias = Literal["raise", "drop"]
 """What becomes of nulls and NaN: an error, or rows that are left out."""
 
-_IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
+_IS_INCOMPLETE = f"{c.RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 TypedExpr: TypeAlias = tuple[pl.Expr, pl.DataType]
 
@@ -65,7 +65,7 @@ def read_expression(what: str, column: Column) -> pl.Expr:
             f"{what} takes one column; got {column}, which may stand for several; "
             "write one expression for each column"
         )
-    return select_column(column) if isinstance(column, str) else column
+    return c.select_column(column) if isinstance(column, str) else column
 
 
 def _check_column_kind(what: str, column: Any) -> None:
@@ -125,11 +125,12 @@ class ColumnReader:
         _check_column_kind(f"{argument}=", column)
         for name in [column] if isinstance(column, str) else column.meta.root_names():
             if name not in self.schema:
+                known = self.user_table.lazy().collect_schema()
                 raise PrcError(
                     f"{argument}= names the column {name!r}, which is not in the table; "
-                    f"{suggest_names(name, self.schema)}"
+                    f"{suggest_names(name, known)}"
                 )
-        return select_column(column) if isinstance(column, str) else column
+        return c.select_column(column) if isinstance(column, str) else column
 
     def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
@@ -147,18 +148,14 @@ class ColumnReader:
         """
         exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
         dtypes = self.read_dtypes(argument, exprs) if exprs else {}
+        check_group_names(dtypes, makes, argument)
         for name, dtype in dtypes.items():
-            if name in set(makes):
+            if name.startswith(c.RESERVED):
                 raise PrcError(
-                    f"{argument}= holds a column {name!r}, and the result has a column of that name; "
-                    f"rename it, e.g. {argument}=pl.col({name!r}).alias({name + '_group'!r})"
-                )
-            if name.startswith(RESERVED):
-                raise PrcError(
-                    f"{argument}= holds a column {name!r}; names that start with {RESERVED!r} are "
+                    f"{argument}= holds a column {name!r}; names that start with {c.RESERVED!r} are "
                     "reserved"
                 )
-            if is_pattern(name):
+            if c.is_pattern(name):
                 raise PrcError(
                     f"{argument}= holds a column {name!r}, which Polars reads as a pattern; rename it"
                 )
@@ -193,7 +190,7 @@ class ColumnReader:
 
     def _count_rows_of(self, model: str, test: pl.Expr) -> pl.Expr:
         """Add a test of the rows of one model, and return the number of those that satisfy it."""
-        return self.tallies.count(test & (pl.col(MODEL) == model))
+        return self.tallies.count(test & (pl.col(c.MODEL) == model))
 
     def input_fields(
         self,
@@ -221,7 +218,7 @@ class ColumnReader:
         missing = pl.any_horizontal(self.missing)
         if not self.example_keys:
             return self.frame.filter(~missing)
-        names = [f"{RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
+        names = [f"{c.RESERVED}example_key_{i}" for i in range(len(self.example_keys))]
         keys = [key.alias(name) for key, name in zip(self.example_keys, names, strict=True)]
         incomplete = self.frame.filter(missing).select(keys).unique()
         dtypes = dict(incomplete.collect_schema())
@@ -250,6 +247,15 @@ class ColumnReader:
         )
         low, high = (ends.to_series(place).item() for place in (0, 1))
         return {name: (low[name], high[name]) for name in wide if low[name] is not None}
+
+
+def check_group_names(names: Iterable[str], makes: Iterable[str], argument: str = "by") -> None:
+    """Raise if a group column has the name of a column of the result, which are `makes`."""
+    if both := sorted(set(names) & set(makes)):
+        raise PrcError(
+            f"{argument}= holds a column {both[0]!r}, and the result has a column of that name; "
+            f"rename it, e.g. {argument}=pl.col({both[0]!r}).alias({both[0] + '_group'!r})"
+        )
 
 
 def describe_expression(argument: str, column: pl.Expr) -> str:

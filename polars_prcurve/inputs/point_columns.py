@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
-from polars_prcurve.column_names import SCORE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Column, ColumnReader, ReadColumn
@@ -129,7 +129,7 @@ def _read_cells(
         return points, None  # the default, of a table that has no thresholds
     given = reader.read_column("score", score)
     value_checks.SCORE_DTYPES.require(given.what, given.dtype)
-    return {**points, SCORE: given.value}, given.dtype
+    return {**points, c.SCORE: given.value}, given.dtype
 
 
 def _read_count(reader: ColumnReader, argument: str, column: Column) -> pl.Expr:

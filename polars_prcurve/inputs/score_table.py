@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import polars as pl
 
-from polars_prcurve.column_names import CLUSTER, LABEL, MODEL, NEG, POS, POS_SQUARES, RESERVED, SCORE
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.query_checks import Check, run_query, stop_if_broken
 
-_LEN = f"{RESERVED}len"
+_LEN = f"{c.RESERVED}len"
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Tallies:
 
     def sum_per_group(self, value: pl.Expr) -> pl.Expr:
         """Add a sum of integers, and return the column that holds it in the table of groups."""
-        name = f"{RESERVED}tally_{len(self.tests)}"
+        name = f"{c.RESERVED}tally_{len(self.tests)}"
         self.tests[name] = value
         return pl.col(name)
 
@@ -106,7 +106,7 @@ class InputTable:
     @property
     def group_columns(self) -> dict[str, pl.DataType]:
         """The names and dtypes of the group columns, without MODEL."""
-        return {name: dtype for name, dtype in self.by.items() if name != MODEL}
+        return {name: dtype for name, dtype in self.by.items() if name != c.MODEL}
 
     @property
     def rows(self) -> pl.LazyFrame:
@@ -123,6 +123,14 @@ class InputTable:
         # Without `by` a select makes one row of an empty table, which has no group.
         total = self.frame.select(*aggregates, *sums, pl.len().alias(_LEN))
         return total.filter(pl.col(_LEN) > 0).drop(_LEN)
+
+
+class KeptCounts:
+    """What was counted of one table, by what was asked."""
+
+    def __init__(self) -> None:
+        self.owner: ScoreTable | None = None
+        self.found: dict[Any, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -142,6 +150,22 @@ class ScoreTable(InputTable):
     """The last group columns, if they tell the parts of a field apart."""
     parts: FieldParts | None = field(default=None, kw_only=True)
     """The parts of the field that each group is, if it is one; its rows are weighted then."""
+    counts_kept: KeptCounts | None = field(default=None, kw_only=True, compare=False)
+    """What was counted of a table before; None if nothing is to be kept."""
+
+    def keep_counts(self) -> ScoreTable:
+        """Return the table, checked now, which keeps what is counted of it for further questions."""
+        if self.parts is None:
+            run_query(stop_if_broken(self.aggregate_groups([]), self.tallies.checks), self.n_rows)
+        kept = KeptCounts()
+        kept.owner = replace(self, tallies=Tallies(), counts_kept=kept)
+        return kept.owner
+
+    @property
+    def kept(self) -> dict[Any, Any] | None:
+        """What was counted of this very table; a table that was made from one that keeps has none."""
+        kept = self.counts_kept
+        return kept.found if kept is not None and kept.owner is self else None
 
     @property
     def has_counts(self) -> bool:
@@ -154,7 +178,7 @@ class ScoreTable(InputTable):
 
         Those of a field do not: its errors add up over its parts.
         """
-        return self.parts is None and (self.weighted or POS_SQUARES in self.columns)
+        return self.parts is None and (self.weighted or c.POS_SQUARES in self.columns)
 
     @property
     def has_few_scores(self) -> bool:
@@ -181,15 +205,15 @@ class ScoreTable(InputTable):
         """Return the table with one row per group and score, which is faster where scores repeat."""
         # The tests of the score come first, so that made again over the new rows they have their names.
         # All rows of a score satisfy them, or none. The sums of the other tests become columns.
-        score, score_tallies = pl.col(SCORE), Tallies()
+        score, score_tallies = pl.col(c.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
             list(value_checks.missing_checks(score_tallies.count, "", score, nan=has_nan))
         other_tests = {n: t for n, t in self.tallies.tests.items() if n not in score_tallies.tests}
-        rows, positive = pl.len().cast(pl.Int64), self.columns[LABEL].cast(pl.Int64).sum()
-        frame = self.frame.group_by(*self.by_exprs, self.columns[SCORE].alias(SCORE)).agg(
+        rows, positive = pl.len().cast(pl.Int64), self.columns[c.LABEL].cast(pl.Int64).sum()
+        frame = self.frame.group_by(*self.by_exprs, self.columns[c.SCORE].alias(c.SCORE)).agg(
             rows.alias(_LEN),
-            positive.alias(POS),
+            positive.alias(c.POS),
             *(test.sum().cast(pl.Int64).alias(name) for name, test in other_tests.items()),
         )
         frame = frame.cache()  # without it each of the two uses would aggregate again
@@ -200,9 +224,9 @@ class ScoreTable(InputTable):
             frame=frame,
             by_exprs=[pl.col(name) for name in self.by],
             columns={
-                SCORE: score,
-                POS: pl.col(POS).cast(pl.Int128),
-                NEG: (pl.col(_LEN) - pl.col(POS)).cast(pl.Int128),
+                c.SCORE: score,
+                c.POS: pl.col(c.POS).cast(pl.Int128),
+                c.NEG: (pl.col(_LEN) - pl.col(c.POS)).cast(pl.Int128),
             },
             tallies=Tallies(tests, self.tallies.checks),
             labelled=False,
@@ -227,14 +251,14 @@ class FieldParts:
 
 def count_unlabelled(table: ScoreTable, name: str) -> pl.LazyFrame:
     """Return the groups of a table without labels that have rows, and how many, as `name`; checked."""
-    n = pl.len() if table.labelled else table.columns[NEG].sum()
+    n = pl.len() if table.labelled else table.columns[c.NEG].sum()
     groups = table.aggregate_groups([n.cast(pl.Int64).alias(name)])
     return stop_if_broken(groups, table.tallies.checks).select(*table.by, name).filter(pl.col(name) > 0)
 
 
 def is_clustered(table: InputTable) -> TypeGuard[ScoreTable]:
     """Return whether rows come in clusters."""
-    return CLUSTER in table.columns
+    return c.CLUSTER in table.columns
 
 
 def is_field(table: InputTable) -> TypeGuard[ScoreTable]:

@@ -11,18 +11,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import refuse_arguments, refuse_kind
-from polars_prcurve.column_names import (
-    CLUSTER,
-    EXAMPLE,
-    LABEL,
-    MODEL,
-    NEG,
-    NEG_SQUARES,
-    POS,
-    POS_SQUARES,
-    SCORE,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import (
@@ -84,7 +74,7 @@ def read_input(
     if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score, others=others):
         fields = reader.input_fields(by_dtypes, groups, points.columns)
         return RateTable(**fields, **points.fields, model_name=model_name)
-    models = by_dtypes.get(MODEL) if matched else None
+    models = by_dtypes.get(c.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     scores = _read_score(reader, score, posteriors=posteriors, models=wide)
     if counts is not None:
@@ -93,17 +83,17 @@ def read_input(
         amounts = _read_counts(reader, _list_counts(counts))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
-    ids = {} if cluster is None else {CLUSTER: _read_id(reader, "cluster", cluster)}
+    ids = {} if cluster is None else {c.CLUSTER: _read_id(reader, "cluster", cluster)}
     if examples := [_read_id(reader, "id", column) for column in list_columns("id=", example)]:
-        ids[EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
+        ids[c.EXAMPLE] = examples[0] if len(examples) == 1 else pl.struct(_number_fields(examples))
         if not matched:
             reader.example_keys = [*groups[: len(groups) - (model is not NO_MODEL)], *examples]
-    has_floats = POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
+    has_floats = c.POS_SQUARES in amounts or any(dtype == pl.Float64 for _, dtype in amounts.values())
     cast = {name: e.cast(pl.Float64) if has_floats else e for name, (e, _) in amounts.items()}
     table = ScoreTable(
-        **reader.input_fields(by_dtypes, groups, {SCORE: scores.value, **cast, **ids}),
+        **reader.input_fields(by_dtypes, groups, {c.SCORE: scores.value, **cast, **ids}),
         score_dtype=scores.dtype,
-        labelled=LABEL in amounts,
+        labelled=c.LABEL in amounts,
         float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or weight is not None else pl.Int64(),
         weighted=weight is not None,
@@ -122,8 +112,8 @@ def _read_model(
     models = reader.read_column("model", model)
     if models.name in by_dtypes:
         raise PrcError(f"by= and model= both hold the column {models.name!r}; leave it out of by=")
-    by_dtypes[MODEL] = models.dtype
-    groups.append(models.value.alias(MODEL))
+    by_dtypes[c.MODEL] = models.dtype
+    groups.append(models.value.alias(c.MODEL))
     return models.name
 
 
@@ -192,7 +182,7 @@ def _scores_repeat(table: ScoreTable, frame: pl.DataFrame | pl.LazyFrame) -> boo
         return table.has_few_scores
     size = 8_192
     sample = frame.sample(size, with_replacement=True, seed=0)
-    distinct = sample.select(*table.by_exprs, table.columns[SCORE].alias(SCORE)).n_unique()
+    distinct = sample.select(*table.by_exprs, table.columns[c.SCORE].alias(c.SCORE)).n_unique()
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (size - distinct) * frame.height > 5 * size**2
@@ -237,14 +227,14 @@ def read_unlabelled(
     """
     reader = ColumnReader(frame, missing, may_collect=may_collect)
     groups, by_dtypes = reader.read_by(by, makes)
-    advice = '; for scores that are none, pass method="mixture" and reference=, a labelled table with '
-    advice += "scores of the same model"
+    advice = "; if scores are not probabilities, pass reference=, a labelled table with scores of the "
+    advice += "same model"
     scores = _read_score(reader, score, posteriors=posteriors, advice=advice)
     value, dtype = scores.value, scores.dtype
     if posteriors:
         value, dtype = value.cast(pl.Float64), pl.Float64()
     if counts is None:
-        amounts = {LABEL: pl.lit(False)}
+        amounts = {c.LABEL: pl.lit(False)}
     else:
         amount, amount_dtype = _read_amount(reader, "counts", counts)
         if amount_dtype == pl.Float64:
@@ -253,9 +243,9 @@ def read_unlabelled(
                 "what they are"
             )
         _check_sum(reader, amount)
-        amounts = {POS: pl.lit(0, dtype=amount_dtype), NEG: amount}
+        amounts = {c.POS: pl.lit(0, dtype=amount_dtype), c.NEG: amount}
     return ScoreTable(
-        **reader.input_fields(by_dtypes, groups, {SCORE: value, **amounts}),
+        **reader.input_fields(by_dtypes, groups, {c.SCORE: value, **amounts}),
         score_dtype=dtype,
         labelled=counts is None,
         float_sums=False,
@@ -268,15 +258,15 @@ def read_parts(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
     within: Columns,
-    by: Columns,
-    score: Columns,
-    label: Column,
-    pos_label: Any,
-    weight: Column | None,
-    missing: Missing,
+    by: Columns = None,
+    score: Columns = None,
+    label: Column = "label",
+    pos_label: Any = None,
+    weight: Column | None = None,
+    missing: Missing = "raise",
     may_collect: bool = False,
 ) -> tuple[InputTable, list[str]]:
-    """Return a table whose groups are the parts of each `by` group, and the names of `within=`.
+    """Return a table whose groups are the parts of each `by` group, and the names of their columns.
 
     Only whether they are missing is read of the columns of `score`.
     """
@@ -297,8 +287,8 @@ def _read_parts_of_field(
     by_dtypes: dict[str, pl.DataType],
     refused: dict[str, Any],
 ) -> tuple[str, ...]:
-    """Return the columns of `within=`, as `_read_within` does; raise if a `refused` one is given."""
-    refuse_arguments("within= takes examples, and weighs them itself", **refused)
+    """Return the names of the columns of parts; raise if a `refused` argument is given."""
+    refuse_arguments("a field takes examples, and weighs them itself", **refused)
     return tuple(_read_within(reader, within, groups, by_dtypes))
 
 
@@ -308,14 +298,12 @@ def _read_within(
     groups: list[pl.Expr],
     by_dtypes: dict[str, pl.DataType],
 ) -> list[str]:
-    """Add the columns of `within=` to the group columns, and return their names."""
-    parts, part_dtypes = reader.read_by(within, (), "within")
-    if not parts:
-        raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
+    """Add the columns that tell parts apart to the group columns, and return their names."""
+    parts, part_dtypes = reader.read_by(within, (), "parts")
     if both := [name for name in part_dtypes if name in by_dtypes]:
-        raise PrcError(f"by= and within= both hold the column {both[0]!r}; leave it out of one")
+        raise PrcError(f"by= and parts= both hold the column {both[0]!r}; leave it out of one")
     if len(groups) + len(parts) != len(by_dtypes) + len(part_dtypes):
-        raise PrcError("by= and within= take one column each; write one expression for each column")
+        raise PrcError("by= and parts= take one column each; write one expression for each column")
     groups += parts
     by_dtypes |= part_dtypes
     return list(part_dtypes)
@@ -326,7 +314,7 @@ def read_part_labelled(
     *,
     score: Column,
     label: Column,
-    pos_label: Any,
+    pos_label: Any = None,
     missing: Missing,
 ) -> tuple[ScoreTable, ScoreTable]:
     """Return a table with labels for some of its rows, as unlabelled rows, and its labelled rows.
@@ -352,11 +340,11 @@ def read_reference(
     reference: pl.DataFrame | pl.LazyFrame,
     table: ScoreTable,
     *,
-    by: Columns,
+    by: Columns = None,
     score: Column,
     label: Column,
-    pos_label: Any,
-    counts: Counts | None,
+    pos_label: Any = None,
+    counts: Counts | None = None,
     missing: Missing,
 ) -> ScoreTable:
     """Return a table with labels that stands beside one without; its groups may tell fewer apart."""
@@ -380,8 +368,8 @@ def read_reference(
     assert isinstance(read, ScoreTable)
     if read.float_sums:
         raise PrcError(
-            "reference_counts= holds floats, and takes numbers of examples; cast them to integers if "
-            "that is what they are"
+            "counts= of the reference holds floats, and takes numbers of examples; cast them to "
+            "integers if that is what they are"
         )
     for name, dtype in read.by.items():
         if table.by.get(name) != dtype:
@@ -444,12 +432,12 @@ def _read_labels(
         positive = value == 1
         reader.add_checks(value_checks.label_checks(reader.tallies.count, what, value))
     if weight is None:
-        return {LABEL: (positive, pl.Boolean())}
+        return {c.LABEL: (positive, pl.Boolean())}
     amount, amount_dtype = _read_amount(reader, "weight", weight)
     zero = pl.lit(0, dtype=amount_dtype)
     return {
-        POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
-        NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
+        c.POS: (pl.when(positive).then(amount).otherwise(zero), amount_dtype),
+        c.NEG: (pl.when(positive).then(zero).otherwise(amount), amount_dtype),
     }
 
 
@@ -470,9 +458,9 @@ def _read_counts(reader: ColumnReader, counts: list[Column]) -> dict[str, TypedE
     """Return POS and NEG, and POS_SQUARES and NEG_SQUARES if there are four columns."""
     amounts = {
         name: _read_amount(reader, "counts", column)
-        for name, column in zip((POS, NEG, POS_SQUARES, NEG_SQUARES), counts, strict=False)
+        for name, column in zip((c.POS, c.NEG, c.POS_SQUARES, c.NEG_SQUARES), counts, strict=False)
     }
-    if POS_SQUARES in amounts:
+    if c.POS_SQUARES in amounts:
         for (total, _), (squares, _), column in zip(
             list(amounts.values())[:2], list(amounts.values())[2:], counts[2:], strict=True
         ):

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars import selectors
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_text, refuse_kind
-from polars_prcurve.column_names import EXAMPLE, MODEL, RESERVED, is_pattern, select_column
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
-from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES, is_missing
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 
@@ -27,77 +26,77 @@ def unpivot_scores(
     """
     columns = _read_score_columns(scores)
     _check_new_names(name=name, score=score, row=row)
-    others = _find_other_columns(frame.collect_schema(), columns, [name, score, *_optional_name(row)])
+    new = [name, score, *_optional_name(row)]
+    others = _find_other_columns(frame.collect_schema(), "scores", columns, new)
     labels = pl.Series(name, columns, dtype=pl.String)
     return _stack_columns(frame, {score: columns}, labels, others, row)
 
 
-def pair_scores(frame: pl.LazyFrame, scores: Sequence[str], *, drop: bool) -> tuple[pl.LazyFrame, str]:
-    """Return a long table of models to compare, and the name of its score column.
+class StackedTable(NamedTuple):
+    """A long table that was made from a wide one, and the names of its columns."""
 
-    MODEL is an Enum of the score columns in the order given, and EXAMPLE is the row number. With `drop`
-    a row is left out for all models if one score is missing.
+    frame: pl.LazyFrame
+    score: str
+    name: str
+    """The column that names the model, an Enum in the order given, or the class."""
+    example: str = c.EXAMPLE
+    """The column with the row number of the wide table."""
+    label: str = ""
+    """Of classes: the column that tells whether the row is of the class."""
+
+
+def stack_models(frame: pl.LazyFrame, scores: Any, *, drop: bool) -> StackedTable:
+    """Return a row for each model and row of a table with one score column per model.
+
+    With `drop` a row is left out for all models if one score is missing.
     """
-    scores = read_list("scores=", scores, f"{_SCORE_COLUMNS}; a prevalence is eta=", single=str)
-    if len(scores) < 2:
-        raise PrcError(f"scores= takes the columns of two models or more; got {scores!r}")
+    scores = _read_score_columns(scores, "score=")
     schema = frame.collect_schema()
-    _check_known(schema, "scores", scores)
+    _check_known(schema, "score", scores)
     score = " or ".join(scores)
     if drop:
-        frame = frame.filter(~pl.any_horizontal(is_missing(select_column(n), schema[n]) for n in scores))
-    others = _find_other_columns(schema, scores, [MODEL, score, EXAMPLE])
+        frame = frame.filter(
+            ~pl.any_horizontal(is_missing(c.select_column(n), schema[n]) for n in scores)
+        )
+    new = [c.MODEL, *_name_new(score, schema), c.EXAMPLE]
+    others = _find_other_columns(schema, "score", scores, new)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    rows, names = _number_rows(frame, EXAMPLE), pl.Enum(scores)
-    kept = [pl.col(EXAMPLE), *map(select_column, others)]
+    rows, names = _number_rows(frame, c.EXAMPLE), pl.Enum(scores)
+    kept = [pl.col(c.EXAMPLE), *map(c.select_column, others)]
     models = (
-        rows.select(*kept, pl.lit(name, dtype=names).alias(MODEL), select_column(name).alias(score))
+        rows.select(*kept, pl.lit(name, dtype=names).alias(c.MODEL), c.select_column(name).alias(score))
         for name in scores
     )
-    return pl.concat(models), score
+    return StackedTable(pl.concat(models), score, c.MODEL)
 
 
-class ModelTable(NamedTuple):
-    """A long table of models, with one row per example and model, and its columns."""
-
-    frame: pl.DataFrame | pl.LazyFrame
-    score: Column
-    model: Column
-    example: Columns
-    matched: bool
-    """Every example surely has one row of each model, because the table was made from a wide one."""
+def _name_new(score: str, schema: pl.Schema) -> list[str]:
+    """Return the name of stacked scores if it is a new one; one model keeps that of its column."""
+    return [] if score in schema else [score]
 
 
-def read_model_table(
-    frame: pl.DataFrame | pl.LazyFrame,
-    scores: Sequence[str] | None,
-    *,
-    score: Column,
-    model: Column | None,
-    id: Columns,
-    paired: bool,
-    drop: bool,
-) -> ModelTable:
-    """Return the table of models as given, or made from the score columns `scores`; raise if unclear."""
-    if not paired:
-        if scores is not None or model is None or list_columns("id=", id):
-            raise PrcError(
-                "paired=False is for models that have examples of their own; pass model=, the column "
-                "that names them, and leave out scores= and id="
-            )
-        return ModelTable(frame, score, model, None, matched=False)
-    if scores is None:
-        if model is None or not list_columns("id=", id):
-            raise PrcError(
-                "pass scores=, two columns or more; or model= and id= of a long table; or model= and "
-                "paired=False if the models did not score the same examples"
-            )
-        return ModelTable(frame, score, model, id, matched=False)
-    long, score_name = pair_scores(frame.lazy(), scores, drop=drop)
-    default_score = isinstance(score, str) and score == "score"  # an expression has no truth value
-    if model is not None or list_columns("id=", id) or not default_score:
-        raise PrcError("scores= names the models; leave out model=, id= and score=")
-    return ModelTable(long, score_name, MODEL, EXAMPLE, matched=True)
+def stack_classes(frame: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
+    """Return a row for each class and row of a table with one score column per class."""
+    schema = frame.collect_schema()
+    if not isinstance(label, str):
+        raise refuse_kind(
+            "label=", "the name of the column of classes, beside score= as a mapping", label
+        )
+    _check_known(schema, "label", [label])
+    if nested := [value for value in scores.values() if isinstance(value, Mapping)]:
+        raise PrcError(
+            f"score= maps each class to one column; got {describe_value(nested[0])}; for the classes of "
+            "several models call .prc.one_vs_rest() for each model, and concatenate with a column model"
+        )
+    columns = list(scores.values())
+    score, is_class = " or ".join(map(str, columns)), f"{label} (one class)"
+    others = _find_other_columns(schema, "score", columns, [*_name_new(score, schema), is_class])
+    classes = read_classes(label, schema[label], list(scores)).alias(c.CLASS)
+    present = _check_all_occur(frame, label, classes, "score")
+    frame = frame.join(present, how="cross", maintain_order="left")
+    long = _stack_columns(frame, {score: columns}, classes, others, c.EXAMPLE)
+    long = long.with_columns((c.select_column(label) == pl.col(c.CLASS)).alias(is_class))
+    return StackedTable(long, score, c.CLASS, label=is_class)
 
 
 def one_vs_rest(
@@ -123,9 +122,10 @@ def one_vs_rest(
     columns = list(scores.values())
     new = [name, score, *_optional_name(row), *(["label"] if label != "label" else [])]
     new += [] if mix is None else ["weight"]
-    others = _find_other_columns(schema, columns, new)
-    classes = _read_classes(label, schema[label], list(scores)).alias(name)
-    frame = frame.join(_check_all_occur(frame, label, classes), how="cross", maintain_order="left")
+    others = _find_other_columns(schema, "scores", columns, new)
+    classes = read_classes(label, schema[label], list(scores)).alias(name)
+    present = _check_all_occur(frame, label, classes, "scores")
+    frame = frame.join(present, how="cross", maintain_order="left")
     if mix is not None:
         shares = _read_mix(label, schema[label], mix, classes)
         frame = frame.join(
@@ -133,11 +133,11 @@ def one_vs_rest(
         )
         frame, others = frame.with_columns(pl.col(_WEIGHT).fill_null(1.0)), [*others, _WEIGHT]
     long = _stack_columns(frame, {score: columns}, classes, others, row)
-    long = long.with_columns((select_column(label) == select_column(name)).alias("label"))
+    long = long.with_columns((c.select_column(label) == c.select_column(name)).alias("label"))
     return long if mix is None else long.select(pl.exclude(_WEIGHT), pl.col(_WEIGHT).alias("weight"))
 
 
-_WEIGHT = f"{RESERVED}weight"
+_WEIGHT = f"{c.RESERVED}weight"
 
 
 def _read_mix(label: str, dtype: pl.DataType, mix: object, classes: pl.Series) -> pl.DataFrame:
@@ -147,7 +147,7 @@ def _read_mix(label: str, dtype: pl.DataType, mix: object, classes: pl.Series) -
     for value, share in mix.items():
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < math.inf:
             raise PrcError(f"mix= takes shares, numbers >= 0; got {describe_value(share)} for {value!r}")
-    known = _read_classes(label, dtype, list(mix))
+    known = read_classes(label, dtype, list(mix))
     if lacking := [value for value in classes.to_list() if value not in known.to_list()]:
         raise PrcError(f"mix= needs a share for every class; it has none for {lacking[0]!r}")
     shares = pl.Series(_WEIGHT, [float(share) for share in mix.values()], dtype=pl.Float64)
@@ -162,7 +162,7 @@ def _build_class_weights(frame: pl.LazyFrame, label: str, shares: pl.DataFrame) 
 
     The query stops if a class of the table has no share, or a class with a share has no rows.
     """
-    n, of_class = pl.col(_ROWS), select_column(label)
+    n, of_class = pl.col(_ROWS), c.select_column(label)
     counts = frame.filter(of_class.is_not_null()).group_by(label).agg(pl.len().alias(_ROWS))
     both = counts.join(shares.lazy(), on=label, how="full", coalesce=True)
     checks = [
@@ -175,12 +175,12 @@ def _build_class_weights(frame: pl.LazyFrame, label: str, shares: pl.DataFrame) 
     return stop_if_broken(both, checks).filter(n.is_not_null()).select(label, weight.alias(_WEIGHT))
 
 
-_ROWS = f"{RESERVED}rows"
+_ROWS = f"{c.RESERVED}rows"
 
 
 def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
-    example = show_value(select_column(label).filter(test).sort().first())
+    example = show_value(c.select_column(label).filter(test).sort().first())
     text = compose_sentence(
         f"{trouble} ",
         example,
@@ -189,18 +189,15 @@ def _class_check(test: pl.Expr, label: str, trouble: str) -> Check:
     return Check(test.any(), text)
 
 
-_SCORE_COLUMNS = "column names, as a list"
-
-
-def _read_score_columns(scores: Any) -> list[Any]:
+def _read_score_columns(scores: Any, argument: str = "scores=") -> list[Any]:
     """Return the names of score columns as a list."""
-    return read_list("scores=", scores, _SCORE_COLUMNS, single=str)
+    return read_list(argument, scores, "column names, as a list", single=str)
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
     for argument, new in (("name=", name), ("score=", score), *([] if row is None else [("row=", row)])):
-        if is_pattern(read_text(argument, new)):
+        if c.is_pattern(read_text(argument, new)):
             raise PrcError(
                 f"{argument} is {new!r}, which Polars reads as a pattern; choose another name"
             )
@@ -220,28 +217,32 @@ def _stack_columns(
     if row is not None:
         frame = _number_rows(frame, row)
     name = pl.lit(names.implode()).first().alias(names.name)
-    values = [pl.concat_list(*map(select_column, columns)).alias(new) for new, columns in listed.items()]
-    kept = map(select_column, [*_optional_name(row), *others])
+    values = [
+        pl.concat_list(*map(c.select_column, columns)).alias(new) for new, columns in listed.items()
+    ]
+    kept = map(c.select_column, [*_optional_name(row), *others])
     return frame.select(*kept, name, *values).explode(selectors.by_name(names.name, *listed))
 
 
 def _number_rows(frame: pl.LazyFrame, name: str) -> pl.LazyFrame:
     """Add the numbers of rows, from 0 up, as a column `name`."""
-    return frame.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
+    return frame.with_row_index(name).with_columns(c.select_column(name).cast(pl.Int64))
 
 
 def _optional_name(row: str | None) -> list[str]:
     return [] if row is None else [row]
 
 
-def _find_other_columns(schema: pl.Schema, columns: list[str], new: list[str]) -> list[str]:
-    """Return the columns other than score columns, which are repeated.
+def _find_other_columns(
+    schema: pl.Schema, argument: str, columns: list[str], new: list[str]
+) -> list[str]:
+    """Return the columns other than score columns, which are repeated; `argument` names these.
 
     Raise if the score columns do not fit together, or one of the `new` columns is there already.
     """
     if not columns:
-        raise PrcError("scores= takes at least one score column; it is empty")
-    _check_known(schema, "scores", columns)
+        raise PrcError(f"{argument}= needs at least one score column; got none")
+    _check_known(schema, argument, columns)
     if len(set(columns)) < len(columns):
         raise PrcError(f"a score column is named twice: {columns}")
     dtypes = {column: schema[column] for column in columns}
@@ -269,7 +270,7 @@ def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
             raise PrcError(f"{argument}= names the column {column!r}, which is not in the table; {hint}")
 
 
-def _read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
+def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
     try:
         values = pl.Series(classes, dtype=dtype)
@@ -283,15 +284,20 @@ def _read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Seri
     return values
 
 
-def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series) -> pl.LazyFrame:
-    """Return one row with a guard: the query stops if a class is absent from a table that has labels."""
-    n_labels = f"{RESERVED}labels"
-    class_of = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
-    sums = ((select_column(label) == value).sum().alias(name) for name, value in class_of.items())
-    totals = frame.select(select_column(label).count().alias(n_labels), *sums)
+def _check_all_occur(frame: pl.LazyFrame, label: str, classes: pl.Series, argument: str) -> pl.LazyFrame:
+    """Return one row with a guard: the query stops if a class is absent from a table that has labels.
+
+    The `argument` is the one that names the classes.
+    """
+    n_labels = f"{c.RESERVED}labels"
+    class_of = {f"{c.RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
+    sums = ((c.select_column(label) == value).sum().alias(name) for name, value in class_of.items())
+    totals = frame.select(c.select_column(label).count().alias(n_labels), *sums)
     labels, checks = pl.col(n_labels).sum(), []
     for name, value in class_of.items():
-        text = f" labels and none is {value!r}; check the spelling, or leave that class out of scores="
-        sentence = compose_sentence(f"label column {label!r} holds ", labels.cast(pl.String), text)
+        text = f" labels and none is {value!r}; check the spelling, or leave that class out of "
+        sentence = compose_sentence(
+            f"label column {label!r} holds ", labels.cast(pl.String), f"{text}{argument}="
+        )
         checks.append(Check((labels > 0) & (pl.col(name).sum() == 0), sentence))
     return stop_if_broken(totals, checks).select(n_labels)

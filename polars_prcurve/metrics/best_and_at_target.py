@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.column_names import BINORMAL_SHIFT, BINORMAL_SLOPE
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import is_at_least, is_at_most
 from polars_prcurve.metrics.curve_metric import (
@@ -132,7 +132,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
     z = -NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
 
     def term_of_model(rows: Rows) -> Cell:
-        fpr = normal_cdf(-(rows.column(BINORMAL_SLOPE) * z + rows.column(BINORMAL_SHIFT)))
+        fpr = normal_cdf(-(rows.column(c.BINORMAL_SLOPE) * z + rows.column(c.BINORMAL_SHIFT)))
         return precision_at(recall, fpr, rows.odds)
 
     return CurveMetric(

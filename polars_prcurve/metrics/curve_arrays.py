@@ -10,16 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
-from polars_prcurve.column_names import (
-    ENVELOPE,
-    FPR_BEFORE,
-    FPR_OR_ZERO,
-    FPR_RECALL_RATIO,
-    RECALL_BEFORE,
-    RISE,
-    RUN,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE
 
@@ -42,7 +34,7 @@ class CurveArrays:
 
     def select_rises(self) -> CurveArrays:
         """Return the segments on which recall rises."""
-        rises = self.columns[RISE] > 0
+        rises = self.columns[c.RISE] > 0
         if rises.all():
             return self
         kept = {name: values[rises] for name, values in self.columns.items()}
@@ -52,7 +44,7 @@ class CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
         import numpy as np
 
-        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", FPR_OR_ZERO))
+        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", c.FPR_OR_ZERO))
         kept = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
         recall, fpr = recall[kept], fpr[kept]
         vertices = find_vertices(np.zeros(len(recall)), recall, fpr)
@@ -115,13 +107,13 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool) -> CurveArra
     columns = {
         "recall": recall,
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
-        RECALL_BEFORE: recall_before,
-        FPR_BEFORE: fpr_before,
-        FPR_OR_ZERO: fpr,
-        RISE: rise,
-        RUN: fpr - fpr_before,
-        FPR_RECALL_RATIO: ratio,
-        ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
+        c.RECALL_BEFORE: recall_before,
+        c.FPR_BEFORE: fpr_before,
+        c.FPR_OR_ZERO: fpr,
+        c.RISE: rise,
+        c.RUN: fpr - fpr_before,
+        c.FPR_RECALL_RATIO: ratio,
+        c.ENVELOPE: np.fmin.accumulate(ratio[::-1])[::-1],
     }
     return CurveArrays(columns, has_negatives, float(fpr[rise > 0].min()))
 

@@ -23,17 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_numbers
-from polars_prcurve.column_names import (
-    ENVELOPE,
-    FPR_BEFORE,
-    FPR_OR_ZERO,
-    FPR_RECALL_RATIO,
-    ODDS,
-    RECALL_BEFORE,
-    RISE,
-    RUN,
-)
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import SHARE_SCALE, from_whole, to_whole, to_whole_shares
 from polars_prcurve.metrics.curve_arrays import CurveArrays, add_shares, read_curve
@@ -79,42 +70,42 @@ class Rows:
     @property
     def fpr(self) -> Cell:
         """The fpr at this row, where the segment ends; 0 in a curve without negatives."""
-        return self.column(FPR_OR_ZERO)
+        return self.column(c.FPR_OR_ZERO)
 
     @property
     def recall_before(self) -> Cell:
         """Recall where the segment starts."""
-        return self.column(RECALL_BEFORE)
+        return self.column(c.RECALL_BEFORE)
 
     @property
     def fpr_before(self) -> Cell:
         """The fpr where the segment starts."""
-        return self.column(FPR_BEFORE)
+        return self.column(c.FPR_BEFORE)
 
     @property
     def rise(self) -> Cell:
         """The step in recall from `recall_before` to `recall`, times `unit`."""
-        return self.column(RISE) if self.unit == 1 else self.column(RISE) * self.unit
+        return self.column(c.RISE) if self.unit == 1 else self.column(c.RISE) * self.unit
 
     @property
     def run(self) -> Cell:
         """The step in fpr from `fpr_before` to `fpr`."""
-        return self.column(RUN)
+        return self.column(c.RUN)
 
     @property
     def odds(self) -> Cell:
         """The negatives per positive, `(1 - eta) / eta`."""
-        return self.column(ODDS)
+        return self.column(c.ODDS)
 
     @property
     def ratio(self) -> Cell:
         """The ratio `fpr / recall`, which is computed once for all prevalences."""
-        return self.column(FPR_RECALL_RATIO)
+        return self.column(c.FPR_RECALL_RATIO)
 
     @property
     def envelope(self) -> Cell:
         """The least `fpr / recall` of this row and the rows of lower threshold."""
-        return self.column(ENVELOPE)
+        return self.column(c.ENVELOPE)
 
 
 class CurveFacts(NamedTuple):
@@ -371,7 +362,7 @@ class CurveMetric(Metric):
         """Return the value at one prevalence, NaN where undefined."""
         import numpy as np
 
-        columns = {**curve.columns, ODDS: odds_against(eta)}
+        columns = {**curve.columns, c.ODDS: odds_against(eta)}
 
         def value(metric: PointMetric) -> Array:
             return metric.from_curve(columns["recall"], columns["fpr"], eta)
@@ -379,7 +370,7 @@ class CurveMetric(Metric):
         rows = Rows(columns.__getitem__, eta, value)
         for step in self.recipe.all_steps():
             columns |= step(rows)
-        terms = np.broadcast_to(self.recipe.term(rows), columns[RISE].shape)
+        terms = np.broadcast_to(self.recipe.term(rows), columns[c.RISE].shape)
         reducers: dict[str, Callable[[Array], float]] = {
             "sum": add_shares,
             "max": np.fmax.reduce,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
     CurveFacts,
@@ -37,8 +37,8 @@ def _gain_unit(eta: Cell) -> Cell:
     return maximum(eta, 2.0**-60)
 
 
-_START, _WIDTH = f"{RESERVED}gain_start", f"{RESERVED}gain_width"
-_GAIN_BEFORE, _GAIN = f"{RESERVED}gain_before", f"{RESERVED}gain"
+_START, _WIDTH = f"{c.RESERVED}gain_start", f"{c.RESERVED}gain_width"
+_GAIN_BEFORE, _GAIN = f"{c.RESERVED}gain_before", f"{c.RESERVED}gain"
 
 
 def _bind_start(rows: Rows) -> dict[str, Cell]:

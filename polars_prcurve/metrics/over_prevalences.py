@@ -7,8 +7,8 @@ import math
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice, read_pair, refuse_kind
-from polars_prcurve.column_names import RESERVED
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import (
     LEAST_ETA,
@@ -40,7 +40,7 @@ def integrated_average_precision(
     read_choice("prior=", prior, ("uniform", "log", "logit"))
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
-    span, name = high - low, f"{RESERVED}{prior}_{low!r}_{high!r}"
+    span, name = high - low, f"{c.RESERVED}{prior}_{low!r}_{high!r}"
     odds = math.inf if high == 1 else high / (1 - high)
     odds_low = low / (1 - low)
 

@@ -14,15 +14,8 @@ from typing import Literal
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import (
-    FPR_OR_ZERO,
-    HALF_POSITIVE,
-    MISSED_FACTOR,
-    N_NEG_LOCAL,
-    RESERVED,
-    SQUARE_RISE,
-)
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     CurveFacts,
@@ -66,7 +59,7 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
 
     The sums are bound under names that begin with `name`.
     """
-    of_recall, of_fpr = f"{RESERVED}{name}_of_recall", f"{RESERVED}{name}_of_fpr"
+    of_recall, of_fpr = f"{c.RESERVED}{name}_of_recall", f"{c.RESERVED}{name}_of_fpr"
 
     def bind_sensitivity(given: Rows) -> dict[str, Cell]:
         """Bind how much the precision of a row moves with recall and with fpr, times the rise."""
@@ -96,7 +89,7 @@ def _add_half_a_false_positive(rows: Rows) -> Rows:
 
     def read(name: str) -> Cell:
         column = rows.column(name)
-        return column + 0.5 / rows.column(N_NEG_LOCAL) if name == FPR_OR_ZERO else column
+        return column + 0.5 / rows.column(c.N_NEG_LOCAL) if name == c.FPR_OR_ZERO else column
 
     return replace(rows, column=read)
 
@@ -108,7 +101,7 @@ def _cautious_term(given: Rows) -> Cell:
     """
     rows = _add_half_a_false_positive(given)
     precision = precision_at(rows.recall, rows.fpr, rows.odds)
-    return rows.rise * precision * rows.column(MISSED_FACTOR)
+    return rows.rise * precision * rows.column(c.MISSED_FACTOR)
 
 
 _CAUTIOUS = CurveMetric(
@@ -120,13 +113,13 @@ _CAUTIOUS = CurveMetric(
 def _top_term(rows: Rows) -> Cell:
     """Return precision squared times the share of the positives; of weights, the share of squares."""
     alerts = 1 + rows.odds * rows.ratio
-    return rows.column(SQUARE_RISE) / alerts / alerts
+    return rows.column(c.SQUARE_RISE) / alerts / alerts
 
 
 def _lost_term(rows: Rows) -> Cell:
     """Return 1 - precision, squared, times the same share."""
     lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
-    return rows.column(SQUARE_RISE) * lost * lost
+    return rows.column(c.SQUARE_RISE) * lost * lost
 
 
 def _most_fpr(n: pl.Expr, alpha: float) -> pl.Expr:
@@ -164,7 +157,7 @@ def _rise_at(rows: Rows, fpr: Cell, shift: Cell = 0.0) -> Cell:
 _STEP_LIMITS = Limits(
     # At worst the negatives come first and then one positive after the other. Precision is a concave
     # function of recall then, so its mean over one positive is at most its value in the middle.
-    lambda rows: _rise_at(rows, rows.fpr, rows.column(HALF_POSITIVE)),
+    lambda rows: _rise_at(rows, rows.fpr, rows.column(c.HALF_POSITIVE)),
     # At best all positives come first. If they share a score, all have the precision of the last one.
     lambda rows: rows.rise * precision_at(rows.recall, rows.fpr_before, rows.odds),
 )
@@ -217,8 +210,8 @@ def average_precision_interpolated(rows: Rows) -> Cell:
 # rise / (recall_before + recall) and v are below SHORT / 2, and so is |w|. Two terms of s are enough
 # then: the third, v^4 / 7, adds less than 2^-53 to w v s.
 
-_MIDDLE, _SHARE, _BEND = (f"{RESERVED}{name}" for name in ("middle", "share", "bend"))
-_M, _W, _VS = (f"{RESERVED}{name}" for name in ("m", "w", "vs"))
+_MIDDLE, _SHARE, _BEND = (f"{c.RESERVED}{name}" for name in ("middle", "share", "bend"))
+_M, _W, _VS = (f"{c.RESERVED}{name}" for name in ("m", "w", "vs"))
 
 
 def _bind_segment(rows: Rows) -> dict[str, Cell]:

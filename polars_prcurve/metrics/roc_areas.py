@@ -9,8 +9,8 @@ import math
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.column_names import BINORMAL_AUC
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import (
     CurveFacts,
@@ -54,7 +54,7 @@ _LEAST_IF_PERFECT = LeastIfPerfect(
     finish=require_both_classes,
     influence=_INFLUENCE,
     least_if_perfect=_LEAST_IF_PERFECT,
-    fitted=Fitted(lambda rows: rows.column(BINORMAL_AUC)),
+    fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
     limits=Limits(
         lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)
     ),

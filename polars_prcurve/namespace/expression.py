@@ -6,10 +6,18 @@ Each method reads its arguments into `ScoredRows`, and asks these for one expres
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
+from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.words import TableWords
+from polars_prcurve.curves.expression_sweep import (
+    ScoredRows,
+    read_one_prevalence,
+    read_prevalence,
+    read_scored_rows,
+)
 from polars_prcurve.curves.guarantees import promise_targets_of_expression
 from polars_prcurve.curves.targets import check_per_has_alerts, read_targets
 from polars_prcurve.errors import PrcError
@@ -18,17 +26,13 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import find_curve_metric, find_point_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.metrics.roc_areas import partial_roc_auc_mcclish
-from polars_prcurve.namespace.expression_sweep import (
-    ScoredRows,
-    read_one_prevalence,
-    read_prevalence,
-    read_scored_rows,
-)
-from polars_prcurve.namespace.methods_repr import MethodListing
 from polars_prcurve.prevalence.prior_shift import shift_prior
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-class ExprPrc(MethodListing, path="prc"):
+
+class ExprPrc(PublicMethods, path="prc"):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label
@@ -41,6 +45,16 @@ class ExprPrc(MethodListing, path="prc"):
 
     def __init__(self, expr: pl.Expr) -> None:
         self._expr = expr
+
+    def __call__(self, **words: Unpack[TableWords]) -> NoReturn:
+        """Raise: what a table holds is said of a frame."""
+        raise PrcError(
+            "an expression has no table to bind words to; call the method, such as "
+            'pl.col("score").prc.precision("label", eta=0.01), or bind a frame: df.prc(score=..., ...)'
+        )
+
+    def __repr__(self) -> str:
+        return f"<prc of the expression {self._expr}>"
 
     def _read_rows(
         self,

@@ -10,15 +10,14 @@ where `l = sum log(eta p / eta_train + (1 - eta) (1 - p) / (1 - eta_train))` ove
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice, read_number, read_whole_number
-from polars_prcurve.column_names import NEG, RESERVED, SCORE
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.prevalence.prior_shift import check_prior
 from polars_prcurve.query_checks import stop_if_broken
 
@@ -27,44 +26,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-EstimateMethod: TypeAlias = Literal["posteriors", "mixture"]
-"""Whether a prevalence is estimated from calibrated posteriors, or from scores beside a reference."""
-
 _TOLERANCE, _MAX_ITERATIONS = 1e-12, 10_000
+"""A group is done as soon as a step is smaller, or after that many: near 0 and 1 EM is slow."""
 _BISECTIONS = 60
-_COUNT = f"{RESERVED}count"
+_COUNT = f"{c.RESERVED}count"
 
 
-def check_estimate_method(
-    method: str,
-    eta_train: float | None,
-    *,
-    posteriors: Mapping[str, object],
-    mixture: Mapping[str, object],
-) -> float | None:
-    """Return `eta_train`, or None for the mixture; raise for arguments that the method does not take.
-
-    `posteriors` and `mixture` are the arguments of one method alone.
-    """
-    is_mixture = read_choice("method=", method, get_args(EstimateMethod)) == "mixture"
-    strangers = {"eta_train": eta_train, **posteriors} if is_mixture else mixture
-    for name, value in strangers.items():
-        if value is not None:
-            other = "posteriors" if is_mixture else "mixture"
-            raise PrcError(f'{name}= is for method="{other}"; leave out {name}=, or pass that method')
-    if is_mixture:
-        if mixture["reference"] is None:
-            raise PrcError(
-                'method="mixture" compares scores with those of a labelled table of the same model; '
-                "pass it as reference="
-            )
-        return None
-    if eta_train is None:
+def check_estimate_method(eta_train: float | None, reference: object) -> float | None:
+    """Return where EM starts, the prevalence `eta_train`, or None if a `reference` takes its place."""
+    if (eta_train is None) == (reference is None):
         raise PrcError(
-            "posteriors are calibrated at a prevalence; pass it as eta_train=, or, if scores are not "
-            'calibrated, pass method="mixture" and reference=, a labelled table of the same model'
+            "a prevalence is estimated by eta_train=, the prevalence at which scores are calibrated "
+            "probabilities, or by reference=, a labelled table of the same model; pass one of both"
         )
-    return check_prior("eta_train", eta_train)
+    return None if reference is not None else check_prior("eta_train", eta_train)
 
 
 def list_estimate_columns(confidence: float | None) -> list[str]:
@@ -92,32 +67,16 @@ def build_estimates_table(
     table: ScoreTable,
     eta_train: float,
     confidence: float | None,
-    *,
-    tolerance: float | None,
-    max_iterations: int | None,
 ) -> pl.LazyFrame:
     """Return a table of one row per group, estimated by EM: `by`, then `list_estimate_columns`."""
-    smallest, steps = _read_tolerance(tolerance), _read_max_iterations(max_iterations)
     groups, posteriors = _count_posteriors(table)
-    eta, iterations, converged = _estimate_by_em(
-        posteriors, start=eta_train, tolerance=smallest, steps=steps
-    )
+    eta, iterations, converged = _estimate_by_em(posteriors, start=eta_train)
     estimates = {"eta": eta, "n": posteriors.rows.astype("int64"), "shift_p_value": None}
     estimates |= {"iterations": iterations, "converged": converged}
     if confidence is not None:
         limits = _find_limits(posteriors, eta_train, eta, confidence)
         estimates |= dict(zip(("eta_low", "eta_high"), limits, strict=True))
     return join_estimates(groups, confidence, estimates)
-
-
-def _read_tolerance(tolerance: float | None) -> float:
-    given = _TOLERANCE if tolerance is None else tolerance
-    return read_number("tolerance=", given, "a number above 0", lambda number: number > 0)
-
-
-def _read_max_iterations(max_iterations: int | None) -> int:
-    given = _MAX_ITERATIONS if max_iterations is None else max_iterations
-    return read_whole_number("max_iterations=", given, 1)
 
 
 class _Posteriors(NamedTuple):
@@ -156,11 +115,11 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
     """Return the groups that have rows, and their posteriors, of which equal ones are counted."""
     import numpy as np
 
-    score = table.columns[SCORE]
+    score = table.columns[c.SCORE]
     if table.labelled:
         counted = score.sort().rle()
     else:
-        n = table.columns[NEG].cast(pl.Int64)
+        n = table.columns[c.NEG].cast(pl.Int64)
         counted = (
             pl.struct(n.alias("len"), score.alias("value")).filter(n > 0).sort_by(score.filter(n > 0))
         )
@@ -183,7 +142,7 @@ def _count_posteriors(table: ScoreTable) -> tuple[pl.DataFrame, _Posteriors]:
 
 
 def _estimate_by_em(
-    posteriors: _Posteriors, *, start: float, tolerance: float, steps: int
+    posteriors: _Posteriors, *, start: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the estimate, the iterations and whether it converged, of all groups at once.
 
@@ -199,13 +158,13 @@ def _estimate_by_em(
         # The likelihood ratio of a negative, which no step changes: the posterior odds of a negative,
         # divided by its odds in training.
         ratio = (1 - left.p) / left.p * (start / (1 - start))
-    for step in range(1, steps + 1):
+    for step in range(1, _MAX_ITERATIONS + 1):
         if active.size == 0:
             break
         with np.errstate(divide="ignore", over="ignore"):
             odds = np.repeat((1 - eta[active]) / eta[active], left.sizes)
             new = left.sum_per_group(left.n / (1 + ratio * odds)) / rows
-        done = np.abs(new - eta[active]) < tolerance
+        done = np.abs(new - eta[active]) < _TOLERANCE
         eta[active], iterations[active], converged[active] = new, step, done
         if done.any():
             ratio, rows = ratio[np.repeat(~done, left.sizes)], rows[~done]

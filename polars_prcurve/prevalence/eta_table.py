@@ -13,19 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.column_names import (
-    COPY,
-    ETA_LOW,
-    ETA_ROW,
-    GROUP,
-    HAS_ETA_ROW,
-    IS_OWN_ETA,
-    NEG_FACTOR,
-    POS_FACTOR,
-    RESERVED,
-    is_pattern,
-)
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.group_frames import (
@@ -82,7 +71,7 @@ class EtaTable:
 
         `carrier` is the argument with which it would.
         """
-        if self.uncertain or ETA_LOW in self.carried:  # fields carry what is known of their parts
+        if self.uncertain or c.ETA_LOW in self.carried:  # fields carry what is known of their parts
             if carrier:
                 raise PrcError(
                     f"{what} works at an eta; pass {carrier}, which carries the error of eta_low and "
@@ -152,11 +141,11 @@ def _read_eta_frame(
     own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))
     carried = (*own_names[1:], *(name for name in schema if name not in (*by, *own_names)))
     for name in carried:
-        if is_pattern(name):
+        if c.is_pattern(name):
             raise PrcError(
                 f"the eta= frame carries a column {name!r}, which Polars reads as a pattern; rename it"
             )
-        if name in makes or name in by or name.startswith(RESERVED):
+        if name in makes or name in by or name.startswith(c.RESERVED):
             raise PrcError(
                 f"the eta= frame carries a column {name!r}, and the result has a column of that name; "
                 "rename it"
@@ -207,9 +196,9 @@ def join_etas(
     Equal prevalences of a group come in the order of the grid. If not `checked`, a caller has to make
     the `eta_row_checks`, for which HAS_ETA_ROW is there.
     """
-    etas = grid.frame.with_row_index(ETA_ROW)
+    etas = grid.frame.with_row_index(c.ETA_ROW)
     if grid.keys:
-        etas = etas.with_columns(pl.lit(True).alias(HAS_ETA_ROW))
+        etas = etas.with_columns(pl.lit(True).alias(c.HAS_ETA_ROW))
         pairs = join_groups(groups, etas, grid.keys, how="left")
         if checked:
             pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
@@ -223,12 +212,12 @@ def join_etas(
     pairs = pairs.with_columns(
         eta.fill_null(own_eta),
         *class_factors(eta, own, n_pos, n_neg),
-        own.alias(IS_OWN_ETA),
+        own.alias(c.IS_OWN_ETA),
     )
-    order = [GROUP, "eta", NEG_FACTOR, ETA_ROW]
+    order = [c.GROUP, "eta", c.NEG_FACTOR, c.ETA_ROW]
     if grid.copies > 1:
-        pairs = pairs.join(pl.LazyFrame({COPY: range(grid.copies)}), how="cross")
-        return pairs.sort(*order, COPY)
+        pairs = pairs.join(pl.LazyFrame({c.COPY: range(grid.copies)}), how="cross")
+        return pairs.sort(*order, c.COPY)
     return pairs.sort(order)
 
 
@@ -236,14 +225,14 @@ def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
     """Return the check that a user's frame has a row for each group, read where `first` is true."""
     if not grid.keys:
         return []
-    missing = pl.col(HAS_ETA_ROW).is_null() & first
+    missing = pl.col(c.HAS_ETA_ROW).is_null() & first
     keys = {name: pl.col(name) for name in grid.keys}
     return [missing_row_check("eta", keys, missing, missing.sum())]
 
 
 def same_eta_check() -> Check:
     """Return the check that the own prevalences of all groups are equal, so that models compare."""
-    eta = pl.when(IS_OWN_ETA).then("eta")
+    eta = pl.when(c.IS_OWN_ETA).then("eta")
     low, high = eta.min(), eta.max()
     text = compose_sentence(
         "eta=None compares each group at its own prevalence, and those differ, from ",
@@ -270,7 +259,7 @@ def own_eta_checks(table: InputTable, grid: EtaTable, first: pl.Expr) -> list[Ch
     """
     if not (isinstance(table, RateTable) and table.may_lack_sizes and grid.may_hold_own):
         return []
-    unknown = (pl.col(IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
+    unknown = (pl.col(c.IS_OWN_ETA) & pl.col("eta").is_null() & first).sum()
     text = (
         " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
         "prevalence per group"
@@ -289,4 +278,4 @@ def class_factors(eta: pl.Expr, own: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) ->
     positive = pl.when(own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
     inverse = (1 - eta) * n_pos / (eta * n_neg)
     negative = pl.when(own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse)
-    return positive.alias(POS_FACTOR), negative.alias(NEG_FACTOR)
+    return positive.alias(c.POS_FACTOR), negative.alias(c.NEG_FACTOR)

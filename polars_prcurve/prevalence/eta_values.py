@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from polars_prcurve.prevalence.field_values import ClassMix, Field
+
 
 EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
 Eta: TypeAlias = (
-    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame | None"
+    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame"
+    " | Field | ClassMix | None"
 )
-"""The argument eta=: a prevalence, several, or a frame with a column eta; None is the own prevalence."""
+"""The argument eta=: a prevalence, several, a frame with a column eta, or a field of several parts.
+
+None is the own prevalence.
+"""
 
 
 @hint_at_arguments

@@ -19,31 +19,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.argument_kinds import refuse_kind, take_frame
-from polars_prcurve.column_names import (
-    ETA_CONFIDENCE,
-    ETA_HIGH,
-    ETA_LIMITS,
-    ETA_LOW,
-    FIELD_ETA,
-    LABEL,
-    N_NEG,
-    N_POS,
-    NEG,
-    NEG_EXPONENT,
-    NEG_FACTOR,
-    NEG_SQUARES,
-    PART_ETA,
-    PART_SHARE,
-    POS,
-    POS_EXPONENT,
-    POS_FACTOR,
-    POS_SQUARES,
-    RESERVED,
-    SCORE,
-    select_column,
-)
+from polars_prcurve.confidence.bands import add_eta_limits
 from polars_prcurve.errors import PrcError, suggest_names
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
@@ -54,7 +33,6 @@ from polars_prcurve.inputs.group_frames import (
     read_group_keys,
 )
 from polars_prcurve.inputs.score_table import FieldParts, InputTable, ScoreTable, Tallies
-from polars_prcurve.intervals.bands import add_eta_limits
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
     add_uncertain_eta,
@@ -63,9 +41,13 @@ from polars_prcurve.prevalence.uncertain_eta import (
 )
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 
-_OF_FRAME = (PART_ETA, PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
-_ROWS, _GROUP_ROWS, _LARGEST = f"{RESERVED}rows", f"{RESERVED}group_rows", f"{RESERVED}largest_share"
-_SHARE_SUM, _IN_FRAME = f"{RESERVED}share_sum", f"{RESERVED}in_frame"
+_OF_FRAME = (c.PART_ETA, c.PART_SHARE, *UNCERTAIN_ETA_COLUMNS)
+_ROWS, _GROUP_ROWS, _LARGEST = (
+    f"{c.RESERVED}rows",
+    f"{c.RESERVED}group_rows",
+    f"{c.RESERVED}largest_share",
+)
+_SHARE_SUM, _IN_FRAME = f"{c.RESERVED}share_sum", f"{c.RESERVED}in_frame"
 
 
 class PartKeys(NamedTuple):
@@ -84,7 +66,7 @@ class PartKeys(NamedTuple):
 
 def number_keys(table: InputTable, within: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `within` among them."""
-    numbered = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
+    numbered = {key: f"{c.RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
         by={key: column for key, column in numbered.items() if key not in within},
         within={key: numbered[key] for key in within},
@@ -130,22 +112,24 @@ def build_field(table: ScoreTable, eta: object, *, confidence: float | None = No
     names = {column: key for key, column in keys.names.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta, pl.DataFrame):
         # The small table is read by several parts of the plan.
-        built = built._replace(frame=table.collect(built.frame, "within=").lazy())
-    limits = add_eta_limits(built.frame.with_columns(pl.col(PART_ETA).alias("eta")))
-    parts = limits.rename(names).select(*table.by, PART_ETA, PART_SHARE, *ETA_LIMITS, N_POS, N_NEG)
-    factors = built.frame.select(*names, POS_FACTOR, NEG_FACTOR)
+        built = built._replace(frame=table.collect(built.frame, "field()").lazy())
+    limits = add_eta_limits(built.frame.with_columns(pl.col(c.PART_ETA).alias("eta")))
+    parts = limits.rename(names).select(
+        *table.by, c.PART_ETA, c.PART_SHARE, *c.ETA_LIMITS, c.N_POS, c.N_NEG
+    )
+    factors = built.frame.select(*names, c.POS_FACTOR, c.NEG_FACTOR)
     etas = _combine_etas(built, keys).rename(names, strict=False)
     by = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amounts = weigh_amounts(table)
     # A row of counts stands for several examples, whose weights are squared one by one.
-    pairs = (POS_SQUARES, POS, POS_FACTOR), (NEG_SQUARES, NEG, NEG_FACTOR)
+    pairs = (c.POS_SQUARES, c.POS, c.POS_FACTOR), (c.NEG_SQUARES, c.NEG, c.NEG_FACTOR)
     squares = {square: amounts[amount] * pl.col(factor) for square, amount, factor in pairs}
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),
         by=by,
         by_exprs=[pl.col(keys.names[name]).alias(name) for name in by],
-        columns={SCORE: table.columns[SCORE], **amounts, **squares},
+        columns={c.SCORE: table.columns[c.SCORE], **amounts, **squares},
         tallies=Tallies(),  # they were checked when the parts were counted
         group_expr=group_number(by),
         labelled=False,
@@ -165,11 +149,11 @@ def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
     which leaves the sum between those of the ends. The interval is null where each eta is exact, and
     where levels differ: then they make no level.
     """
-    share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
-    steps = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
+    share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
+    steps = {c.ETA_LOW: eta - pl.col(c.ETA_LOW), c.ETA_HIGH: pl.col(c.ETA_HIGH) - eta}
     counted = parts.frame.filter(share > 0).with_columns(
-        to_whole_shares((share * eta).fill_null(0.0)).alias(FIELD_ETA),
-        to_whole_shares(share).alias(PART_SHARE),
+        to_whole_shares((share * eta).fill_null(0.0)).alias(c.FIELD_ETA),
+        to_whole_shares(share).alias(c.PART_SHARE),
         *(
             to_whole_shares(((share * s) ** 2).fill_null(0.0)).alias(f"{n}_sum")
             for n, s in steps.items()
@@ -177,31 +161,31 @@ def _combine_etas(parts: PartFrame, keys: PartKeys) -> pl.LazyFrame:
     )
     sums = [
         sum_shares(pl.col(name)).alias(name)
-        for name in (FIELD_ETA, PART_SHARE, f"{ETA_LOW}_sum", f"{ETA_HIGH}_sum")
+        for name in (c.FIELD_ETA, c.PART_SHARE, f"{c.ETA_LOW}_sum", f"{c.ETA_HIGH}_sum")
     ]
-    level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
+    level, is_known = pl.col(c.ETA_CONFIDENCE), pl.col(c.ETA_LOW).is_not_null()
     one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(ETA_LOW)]
+    aggregates = [*sums, pl.when(one_level).then(level.max()), one_level.alias(c.ETA_LOW)]
     by = [*keys.by.values()]
-    field_eta = pl.col(FIELD_ETA) / repeat_in_rows(share, pl.col(FIELD_ETA))
+    field_eta = pl.col(c.FIELD_ETA) / repeat_in_rows(share, pl.col(c.FIELD_ETA))
     fields = aggregate_by(counted, by, aggregates).with_columns(field_eta)
     ends = {
-        ETA_LOW: pl.col(FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
-        ETA_HIGH: pl.col(FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
+        c.ETA_LOW: pl.col(c.FIELD_ETA) - pl.col(f"{c.ETA_LOW}_sum").sqrt(),
+        c.ETA_HIGH: pl.col(c.FIELD_ETA) + pl.col(f"{c.ETA_HIGH}_sum").sqrt(),
     }
-    known = [pl.when(ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
-    interval = (*known, pl.col(ETA_CONFIDENCE)) if parts.uncertain else ()
-    return fields.select(*by, FIELD_ETA, *interval)
+    known = [pl.when(c.ETA_LOW).then(end.clip(0.0, 1.0)).alias(name) for name, end in ends.items()]
+    interval = (*known, pl.col(c.ETA_CONFIDENCE)) if parts.uncertain else ()
+    return fields.select(*by, c.FIELD_ETA, *interval)
 
 
 def weigh_amounts(table: InputTable) -> dict[str, pl.Expr]:
     """Return POS and NEG, what a row adds to either class, times the factors of its part."""
-    if LABEL in table.columns:
-        label = table.columns[LABEL]
+    if c.LABEL in table.columns:
+        label = table.columns[c.LABEL]
         pos, neg = label.cast(pl.Float64), (~label).cast(pl.Float64)
     else:
-        pos, neg = (table.columns[amount].cast(pl.Float64) for amount in (POS, NEG))
-    return {POS: pos * pl.col(POS_FACTOR), NEG: neg * pl.col(NEG_FACTOR)}
+        pos, neg = (table.columns[amount].cast(pl.Float64) for amount in (c.POS, c.NEG))
+    return {c.POS: pos * pl.col(c.POS_FACTOR), c.NEG: neg * pl.col(c.NEG_FACTOR)}
 
 
 def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
@@ -209,13 +193,13 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
 
     Rows are the examples of a table of scores, in which a row may stand for several.
     """
-    if LABEL in table.columns:
-        pos = table.columns[LABEL].cast(pl.Int64).sum()
-        sums = [pos.alias(N_POS), (pl.len().cast(pl.Int64) - pos).alias(N_NEG)]
+    if c.LABEL in table.columns:
+        pos = table.columns[c.LABEL].cast(pl.Int64).sum()
+        sums = [pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - pos).alias(c.N_NEG)]
         groups = table.aggregate_groups([*sums, pl.len().cast(pl.Int64).alias(_ROWS)])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
-        exponents = {POS_EXPONENT: POS, NEG_EXPONENT: NEG}
+        exponents = {c.POS_EXPONENT: c.POS, c.NEG_EXPONENT: c.NEG}
         largest = [
             exact_sums.weight_exponent(table.columns[amount].cast(pl.Float64).max()).alias(exponent)
             for exponent, amount in exponents.items()
@@ -224,18 +208,18 @@ def _count_parts(table: InputTable, keys: PartKeys) -> pl.LazyFrame:
         scaled = join_groups(table.rows, groups.select(*table.by, *exponents), table.by)
         totals = scaled.group_by(*table.by).agg(
             exact_sums.to_integer(pl.col(amount).cast(pl.Float64), pl.col(exponent)).sum().alias(total)
-            for (exponent, amount), total in zip(exponents.items(), (N_POS, N_NEG), strict=True)
+            for (exponent, amount), total in zip(exponents.items(), (c.N_POS, c.N_NEG), strict=True)
         )
         groups = join_groups(groups, totals, table.by, how="left").with_columns(
             exact_sums.from_integer(pl.col(total), pl.col(exponent))
-            for exponent, total in zip(exponents, (N_POS, N_NEG), strict=True)
+            for exponent, total in zip(exponents, (c.N_POS, c.N_NEG), strict=True)
         )
     checked = stop_if_broken(groups, table.tallies.checks)
     names = [pl.col(key).alias(column) for key, column in keys.names.items()]
-    counted = checked.select(*names, pl.col(N_POS, N_NEG).cast(pl.Float64), _ROWS)
+    counted = checked.select(*names, pl.col(c.N_POS, c.N_NEG).cast(pl.Float64), _ROWS)
     if not isinstance(table, ScoreTable):
         return counted
-    return counted.with_columns((pl.col(N_POS) + pl.col(N_NEG)).alias(_ROWS))
+    return counted.with_columns((pl.col(c.N_POS) + pl.col(c.N_NEG)).alias(_ROWS))
 
 
 def _read_frame(
@@ -253,12 +237,12 @@ def _read_frame(
     """
     eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
-        raise refuse_kind("eta=", "a frame with the within= columns, eta and a share", eta)
+        raise refuse_kind("eta=", "a frame with the columns of parts=, eta and share", eta)
     schema = eta.lazy().collect_schema()
     if not may_be_uncertain and {"eta_low", "eta_high"} & set(schema):
         raise PrcError(
-            "a weight cannot carry the error of eta: pass within= and the eta= frame to curve, "
-            "operating_points or summary in place of weights, or drop eta_low and eta_high from it"
+            "a weight cannot carry the error of eta: pass eta=field(...) to curve, operating_points or "
+            "summary in place of weights, or drop eta_low and eta_high from the frame"
         )
     dtypes = {key: keys.dtypes[column] for key, column in keys.names.items()}
     held = read_group_keys("eta", schema, dtypes)
@@ -271,14 +255,14 @@ def _read_frame(
     uncertain = may_be_uncertain and has_uncertain_eta(schema, held)
     own = {*held, "eta", share, *(UNCERTAIN_ETA_COLUMNS if uncertain else ())}
     check_forgotten_groups("eta", (column for column in schema if column not in own), table_schema)
-    frame = eta.lazy().with_columns(select_column("eta").cast(pl.Float64))
+    frame = eta.lazy().with_columns(c.select_column("eta").cast(pl.Float64))
     if uncertain:
         frame = add_uncertain_eta(frame, schema, confidence)
         troubles = uncertain_eta_troubles(confidence)
         frame = stop_if_broken(frame, [_row_check(wrong, what) for wrong, what in troubles])
-    values = {PART_ETA: "eta", PART_SHARE: share}
-    columns = [select_column(key).alias(keys.names[key]) for key in held]
-    columns += [select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
+    values = {c.PART_ETA: "eta", c.PART_SHARE: share}
+    columns = [c.select_column(key).alias(keys.names[key]) for key in held]
+    columns += [c.select_column(given).cast(pl.Float64).alias(new) for new, given in values.items()]
     nothing = pl.lit(None, dtype=pl.Float64)
     columns += [(pl.col(n) if uncertain else nothing).alias(n) for n in UNCERTAIN_ETA_COLUMNS]
     return PartFrame(stop_if_broken(frame.select(columns), _frame_checks(share)), uncertain)
@@ -293,7 +277,7 @@ class PartFrame(NamedTuple):
 
 def _frame_checks(share: str) -> Iterator[Check]:
     """Yield the checks of the values in the user's frame."""
-    eta, shares = pl.col(PART_ETA), pl.col(PART_SHARE)
+    eta, shares = pl.col(c.PART_ETA), pl.col(c.PART_SHARE)
     wrong_share = shares.is_null() | ~(shares.is_finite() & (shares >= 0))
     troubles = [
         (eta.is_nan() | ~eta.is_between(0, 1), "holds an eta outside [0, 1] (a share, not percent)"),
@@ -322,35 +306,35 @@ def _build_factors(parts: pl.LazyFrame, frame: pl.LazyFrame, keys: PartKeys) -> 
         asked = join_groups(groups, asked, held)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked = pl.concat([parts, asked], how="diagonal").group_by(*keys.names.values())
-    both = stacked.agg(pl.col(N_POS, N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
+    both = stacked.agg(pl.col(c.N_POS, c.N_NEG, _ROWS, *_OF_FRAME).max(), pl.col(_IN_FRAME).sum())
     both = _join_totals(
         both.cache(),
         keys,
         pl.col(_ROWS).sum().alias(_GROUP_ROWS),
-        pl.col(PART_SHARE).max().alias(_LARGEST),
+        pl.col(c.PART_SHARE).max().alias(_LARGEST),
     )
     both = stop_if_broken(both, _part_checks(keys))
     # Shares are added as integers, so that the order of parts changes no bit.
-    share, exponent = pl.col(PART_SHARE), exact_sums.weight_exponent(pl.col(_LARGEST))
+    share, exponent = pl.col(c.PART_SHARE), exact_sums.weight_exponent(pl.col(_LARGEST))
     both = both.with_columns(
-        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(POS_EXPONENT)
+        exact_sums.to_integer(share, exponent).alias(_SHARE_SUM), exponent.alias(c.POS_EXPONENT)
     ).cache()
     both = _join_totals(both.drop(_SHARE_SUM), keys, pl.col(_SHARE_SUM).sum(), of=both)
-    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(POS_EXPONENT))
+    whole = exact_sums.from_integer(pl.col(_SHARE_SUM), pl.col(c.POS_EXPONENT))
     share = share / repeat_in_rows(whole, share)
-    rows, eta = pl.col(_GROUP_ROWS) * share, pl.col(PART_ETA)
-    n_pos, n_neg = pl.col(N_POS), pl.col(N_NEG)
+    rows, eta = pl.col(_GROUP_ROWS) * share, pl.col(c.PART_ETA)
+    n_pos, n_neg = pl.col(c.N_POS), pl.col(c.N_NEG)
     own = rows / (n_pos + n_neg)
     pos_factor = pl.when(eta.is_null()).then(own).otherwise(rows * eta / n_pos)
     neg_factor = pl.when(eta.is_null()).then(own).otherwise(rows * (1 - eta) / n_neg)
     return both.select(
         *keys.names.values(),
-        pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(POS_FACTOR),
-        pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(NEG_FACTOR),
+        pl.when(n_pos > 0).then(pos_factor).otherwise(0.0).alias(c.POS_FACTOR),
+        pl.when(n_neg > 0).then(neg_factor).otherwise(0.0).alias(c.NEG_FACTOR),
         eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share,
         *UNCERTAIN_ETA_COLUMNS,
-        pl.col(N_POS, N_NEG).fill_null(0.0),
+        pl.col(c.N_POS, c.N_NEG).fill_null(0.0),
     )
 
 
@@ -365,8 +349,8 @@ def _join_totals(
 
 def _part_checks(keys: PartKeys) -> Iterator[Check]:
     """Yield the checks that table and frame have the same parts, with the classes that they need."""
-    n_pos, n_neg = pl.col(N_POS).fill_null(0), pl.col(N_NEG).fill_null(0)
-    eta, share, n_in_frame = pl.col(PART_ETA), pl.col(PART_SHARE), pl.col(_IN_FRAME)
+    n_pos, n_neg = pl.col(c.N_POS).fill_null(0), pl.col(c.N_NEG).fill_null(0)
+    eta, share, n_in_frame = pl.col(c.PART_ETA), pl.col(c.PART_SHARE), pl.col(_IN_FRAME)
     values = {key: pl.col(column) for key, column in keys.names.items()}
     missing = n_in_frame == 0
     yield missing_row_check("eta", values, missing, missing.sum())
@@ -375,7 +359,7 @@ def _part_checks(keys: PartKeys) -> Iterator[Check]:
     yield _part_check(values, absent, "the eta= frame gives a share to a part without rows, ", "")
     remedy = "; it takes both classes to be brought to an eta between 0 and 1"
     held = (share > 0) & (n_pos + n_neg > 0)
-    most, least = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
+    most, least = pl.max_horizontal(eta, c.ETA_HIGH), pl.min_horizontal(eta, c.ETA_LOW)
     no_pos, no_neg = held & (most > 0) & (n_pos == 0), held & (least < 1) & (n_neg == 0)
     yield _part_check(values, no_pos, "a part has no positives and an eta above 0, ", remedy)
     yield _part_check(values, no_neg, "a part has no negatives and an eta below 1, ", remedy)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.confidence.rates import z_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

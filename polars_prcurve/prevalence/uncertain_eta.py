@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import check_texts, read_numbers, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.column_names import ETA_CONFIDENCE, ETA_HIGH, ETA_LOW
+from polars_prcurve.confidence.rates import check_confidence, compute_limits
 from polars_prcurve.errors import PrcError, list_names
-from polars_prcurve.intervals.rates import check_confidence, compute_limits
 from polars_prcurve.query_checks import Check, compose_sentence, run_query, stop_if_broken
 
-UNCERTAIN_ETA_COLUMNS = (ETA_LOW, ETA_HIGH, ETA_CONFIDENCE)
+UNCERTAIN_ETA_COLUMNS = (c.ETA_LOW, c.ETA_HIGH, c.ETA_CONFIDENCE)
 """The columns that stand after eta in every result, if an eta= frame has them."""
 
 _SAME_LEVEL = 1e-9
@@ -143,9 +143,9 @@ def _add_eta(frame: pl.LazyFrame, k: str, n: str, level: float) -> pl.LazyFrame:
     return checked.select(
         *others,
         (positives / examples).alias("eta"),
-        low.alias(ETA_LOW),
-        high.alias(ETA_HIGH),
-        pl.lit(level).alias(ETA_CONFIDENCE),
+        low.alias(c.ETA_LOW),
+        high.alias(c.ETA_HIGH),
+        pl.lit(level).alias(c.ETA_CONFIDENCE),
     )
 
 
@@ -162,11 +162,11 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], keys: Iterable[str]) ->
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise PrcError(f"column {name!r} of the eta= frame is {schema[name]}; expected numbers")
     if found:
-        for name in (ETA_LOW, ETA_HIGH):
+        for name in (c.ETA_LOW, c.ETA_HIGH):
             if name not in found:
                 raise PrcError(
                     f"the eta= frame has a column {found[0]!r} and no {name!r}; an eta that is an "
-                    f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
+                    f"estimate needs both ends, {c.ETA_LOW!r} and {c.ETA_HIGH!r}"
                 )
     return bool(found)
 
@@ -178,13 +178,15 @@ def add_uncertain_eta(
 
     Without a column eta_confidence, the level is that of `confidence=`.
     """
-    low, high = (pl.col(name).cast(pl.Float64) for name in (ETA_LOW, ETA_HIGH))
+    low, high = (pl.col(name).cast(pl.Float64) for name in (c.ETA_LOW, c.ETA_HIGH))
     level = pl.lit(confidence, dtype=pl.Float64)
-    if ETA_CONFIDENCE in schema:
-        level = pl.col(ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
+    if c.ETA_CONFIDENCE in schema:
+        level = pl.col(c.ETA_CONFIDENCE).cast(pl.Float64).fill_null(level)
     is_exact = low.is_null() & high.is_null()
     return frame.with_columns(
-        low.alias(ETA_LOW), high.alias(ETA_HIGH), pl.when(~is_exact).then(level).alias(ETA_CONFIDENCE)
+        low.alias(c.ETA_LOW),
+        high.alias(c.ETA_HIGH),
+        pl.when(~is_exact).then(level).alias(c.ETA_CONFIDENCE),
     )
 
 
@@ -196,23 +198,23 @@ def uncertain_eta_troubles(confidence: float | None) -> list[tuple[pl.Expr, str]
     troubles = [
         (
             low.is_null() != high.is_null(),
-            f"holds one of {ETA_LOW} and {ETA_HIGH} and not the other (null in both: eta is exact)",
+            f"holds one of {c.ETA_LOW} and {c.ETA_HIGH} and not the other (null in both: eta is exact)",
         ),
         (
             has_end & eta.is_null(),
-            f"holds {ETA_LOW} and {ETA_HIGH} beside a null eta (a group's own prevalence has none)",
+            f"holds {c.ETA_LOW} and {c.ETA_HIGH} beside a null eta (a group's own prevalence has none)",
         ),
-        (outside, f"does not hold 0 <= {ETA_LOW} <= eta <= {ETA_HIGH} <= 1"),
+        (outside, f"does not hold 0 <= {c.ETA_LOW} <= eta <= {c.ETA_HIGH} <= 1"),
         (
             level.is_nan() | (level <= 0) | (level >= 1),
-            f"holds an {ETA_CONFIDENCE} that is no level (expected a share such as 0.95)",
+            f"holds an {c.ETA_CONFIDENCE} that is no level (expected a share such as 0.95)",
         ),
     ]
     if confidence is not None:
         troubles.append(
             (
                 (level - confidence).abs() > _SAME_LEVEL,
-                f"holds an {ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)",
+                f"holds an {c.ETA_CONFIDENCE} that is not confidence={confidence} (pass one level)",
             )
         )
     return troubles

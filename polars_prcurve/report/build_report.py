@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,10 @@ from polars_prcurve import charts
 from polars_prcurve.argument_kinds import check_texts, read_list, read_number, take_frame
 from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.charts.parts.number_formats import format_range
-from polars_prcurve.curves.targets import TargetValues, read_events, read_targets
+from polars_prcurve.curves.targets import read_events, read_targets
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.column_reader import Column, Columns
+from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
-from polars_prcurve.intervals.rates import check_confidence
 from polars_prcurve.number_words import glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.decision_box import write_decision, write_other_decisions, write_warning
@@ -64,7 +63,7 @@ from polars_prcurve.report.page import (
 from polars_prcurve.report.people_tables import write_numbers
 from polars_prcurve.report.picture_heading import find_heading
 from polars_prcurve.report.published_points import rank_at_target
-from polars_prcurve.report.reduced_table import OpenTable, ReportSource, read_source
+from polars_prcurve.report.reduced_table import OpenTable, ReportSource, UserTable, read_source
 from polars_prcurve.report.request import (
     MILLION,
     ReportRequest,
@@ -107,35 +106,40 @@ def write_report(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
     eta: object,
-    by: list[Column],
-    model: str | None,
+    by: Columns,
+    model: Column | None,
     id: Columns,
     within: Columns,
-    targets: dict[str, TargetValues],
-    per: float | None,
+    targets: Mapping[str, Any],
     guarantee: float | None,
     confidence: float | None,
     text: ReportText,
-    given: dict[str, Any],
+    words: Mapping[str, Any],
+    stacked: Sequence[Any] | None = None,
 ) -> Path:
-    """Write the report on a score table, and return its path; `given` says what its columns hold."""
+    """Write the report on a score table, and return its path.
+
+    `words` say what its columns hold, besides the groups. With `within`, `eta` is the frame of a field.
+    `stacked` lists the models or classes whose columns of scores the rows of `frame` were made from.
+    """
     # What is wrong must raise before any work.
     resolve_target(path)
-    check_texts(title=text.title, notes=text.notes, date=text.date, model=model)
+    check_texts(title=text.title, notes=text.notes, date=text.date)
     eta = take_frame(eta)
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         read_eta_list(eta)
-    values = _check_targets(targets, per, guarantee, confidence)
+    values = _check_targets(targets, guarantee)
     load_vl_convert()  # and so must a missing package
-    given = {name: value for name, value in given.items() if value is not None}
-    source = read_source(open_table, frame, by=by, model=model, id=id, within=within, given=given)
+    groups = list_columns("by=", by), model, list_columns("id=", id), list_columns("parts=", within)
+    table = UserTable(frame, *groups, {k: value for k, value in words.items() if value is not None})
+    source = read_source(open_table, table)
     dropped = DroppedRows(0, 0)
-    if given.get("missing") == "drop":
-        dropped = count_dropped_rows(frame, by=by, model=model, id=id, **given)
+    if table.words.get("missing") == "drop":
+        dropped = _count_dropped(table, stacked)
     request = ReportRequest(
         read_report_eta(source, eta),
         values,
-        MILLION if per is None else float(per),
+        float(targets.get("per") or MILLION),
         confidence if source.has_counts else None,
         guarantee,
     )
@@ -143,16 +147,31 @@ def write_report(
     return write_text(path, build_page(_choose_title(source, request, text.title), parts))
 
 
-def _check_targets(
-    targets: dict[str, TargetValues], per: float | None, guarantee: object, confidence: float | None
-) -> dict[str, list[float]]:
+def _count_dropped(table: UserTable, stacked: Sequence[Any] | None) -> DroppedRows:
+    """Return how many rows of the user's table are left out; of classes in columns, how many scores."""
+    dropped = count_dropped_rows(
+        table.frame, by=table.by, model=table.model, id=table.id or None, **table.words
+    )
+    if stacked is None:
+        return dropped
+    if not table.id:  # each class leaves out rows of its own
+        return dropped._replace(what="scores")
+    n_each = len(stacked)  # models leave out a row together
+    return DroppedRows(dropped.n // n_each, dropped.total // n_each)
+
+
+_TARGETS = ("recall", "precision", "alerts")
+
+
+def _check_targets(targets: Mapping[str, Any], guarantee: object) -> dict[str, list[float]]:
     """Return the values of each target that is given; raise if an argument makes no sense."""
+    given = {name: value for name, value in targets.items() if value is not None}
+    per = given.pop("per", None)
     if per is not None:
         read_events(per)
-    if confidence is not None:
-        check_confidence(confidence)
-    asked: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
-    if not asked:
+    if others := [name for name in given if name not in _TARGETS]:
+        raise PrcError(f"a report has the targets recall=, precision= and alerts=, and no {others[0]}=")
+    if not given:
         targets_of = "pass recall=, precision= or alerts=, too"
         if per is not None:
             raise PrcError(f"per= counts the alerts at a target; {targets_of}")
@@ -161,8 +180,8 @@ def _check_targets(
         return {}
     if guarantee is not None:
         read_number("guarantee=", guarantee, "a level such as 0.95", lambda level: 0.5 < level < 1)
-    values: dict[str, list[float]] = {name: [] for name in asked}
-    for target in read_targets(None, **asked, per=per):
+    values: dict[str, list[float]] = {name: [] for name in _TARGETS if name in given}
+    for target in read_targets(None, **given, per=per):
         if isinstance(target.value, float) and target.value not in values[target.criterion]:
             values[target.criterion].append(target.value)
     return values
@@ -190,7 +209,7 @@ def build_report_parts(
 ) -> list[Part]:
     """Return the parts of the page in order: the decision first, raw tables last."""
     digest = hashlib.sha256(source.hashed_table.write_csv().encode()).hexdigest()
-    areas = source.summarize_areas(request.eta.given, request.confidence)
+    areas = source.summarize_areas(request.eta.argument, request.confidence)
     ranks = None
     if source.model is not None and not source.within:
         ranks = source.rank_models(request.eta.exact, request.confidence)
@@ -203,8 +222,7 @@ def build_report_parts(
         request.eta.headline,
         metrics=("precision",),
         confidence=request.confidence,
-        drop_intermediate=True,
-        **source.group_arguments,
+        thresholds="corners",
     )
     tables = ReportTables(areas, ranks, curves, decisions)
     header = Header(
@@ -324,10 +342,9 @@ def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTab
     yield Markup('<h2 id="shares">Other shares of positives</h2>')
     yield _draw_areas(source, request, tables)
     if not request.eta.has_one_each:
-        metrics, groups = ("precision",), source.group_arguments
         level = request.confidence
         curves = source.merged.curve(
-            request.eta.given, metrics=metrics, confidence=level, drop_intermediate=True, **groups
+            request.eta.given, metrics=("precision",), confidence=level, thresholds="corners"
         )
         is_rare = min(list_etas(tables.areas), default=1) < _RARE
         yield draw_figure(
@@ -337,7 +354,7 @@ def _draw_charts(source: ReportSource, request: ReportRequest, tables: ReportTab
     columns = source.group_columns
     n_groups = tables.areas.select(columns).n_unique() if columns else 1
     if len(columns) <= 1 and n_groups <= _MOST_LIVE:
-        sweep = source.merged.sweep(drop_intermediate=True, **source.group_arguments)
+        sweep = source.merged.sweep(thresholds="corners")
         eta = max(min(list_etas(request.eta.select_headline(tables.areas)), default=0.01), 1e-6)
         yield Live(charts.live(sweep, eta, width="container"))
 
@@ -346,13 +363,14 @@ def _draw_areas(source: ReportSource, request: ReportRequest, tables: ReportTabl
     """Return the chart of average precision by prevalence, with trades of places."""
     low, high = _choose_eta_range(list_etas(tables.areas))
     grid, level = eta_grid(low, high, 40), source.find_area_level(request.confidence)
-    by = source.by_columns if source.model is None else [source.model, *source.by_columns]
-    arguments = {**source.group_arguments, "by": by, "coarse": source.is_published}
-    table = source.merged.summary(grid, metrics=source.metric, confidence=level, **arguments)
+    of_groups: dict[str, Any] = {"metrics": source.metric, "coarse": source.is_published}
+    if source.model is not None:  # models come first, so that they have the colours
+        of_groups |= {"by": [source.model, *source.by_columns], "model": None}
+    table = source.merged.summary(grid, confidence=level, **of_groups)
     n_models = 0 if source.model is None else tables.areas[source.model].n_unique()
     trades = None
     if 2 <= n_models <= _MOST_MODELS:
-        trades = source.merged.crossings(eta_range=(low, high), **source.model_arguments)
+        trades = source.merged.crossings(eta_range=(low, high))
     return draw_figure(
         2, lambda title: charts.metric_by_eta(table, crossings=trades, confidence=level, title=title)
     )
@@ -375,9 +393,11 @@ precision times the steps of recall; pr_auc is the area under the curve through 
 (Davis and Goadrich 2006); roc_auc is the same at every eta.
 
 Intervals of average_precision are from influence functions, of roc_auc from DeLong et al. 1988, of
-precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008). They are for
-the threshold as it stands, and not for its choice. Numbers of examples needed: Brabec et al. 2020,
-section 5."""
+precision at a threshold from Wilson's intervals of recall and fpr (Zou and Donner 2008). {of_choice}
+Numbers of examples needed: Brabec et al. 2020, section 5."""
+_AS_IT_STANDS = "They are for the threshold as it stands, and not for its choice."
+_OF_MODEL = """\
+At a target they are of the model, and allow for the choice: another test set would choose others."""
 
 _POINTS_TEXT = """\
 The table holds points of each curve, such as a paper publishes. Areas follow straight lines of the ROC
@@ -415,7 +435,9 @@ def _describe_methods(
     what = "points" if source.is_published else "counts of positives and negatives by score"
     packages = ("polars-prcurve", "polars", "altair", "vl-convert-python")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    yield _METHODS_TEXT
+    rows = (option.row for decision in decisions for option in decision.options)
+    is_of_model = any(row.get("interval_of") == "model" for row in rows)
+    yield _METHODS_TEXT.format(of_choice=_OF_MODEL if is_of_model else _AS_IT_STANDS)
     if source.is_published:
         yield _POINTS_TEXT
     if request.confidence is not None or request.guarantee is not None:

@@ -236,7 +236,7 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
 
 _UNTESTED = (
     "Whether another test set would put the models in this order is not tested: intervals are of each "
-    "model by itself, for its threshold as it stands."
+    "model by itself."
 )
 
 
@@ -269,7 +269,8 @@ def _say_open_order(decision: Decision) -> str:
         names = join_names([first, *_list_models(near)])
         said = f"A test {test} cannot tell {names} apart, {another}"
         untold = [option for option in decision.met[1:] if option.model in near]
-        if all(_is_near(decision.met[0], option, merit) for option in untold):
+        is_of_model = decision.met[0].row.get("interval_of") == "model"
+        if is_of_model or all(_is_near(decision.met[0], option, merit) for option in untold):
             return said
         return f"{said} The intervals are for these scores; another test set would choose other scores."
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
@@ -278,10 +279,6 @@ def _say_open_order(decision: Decision) -> str:
         f"A lead of {first} over {over} is likely, by a test {test}: its interval leaves out 0, but few "
         "examples are behind it."
     )
-
-
-def _has_no_score(decision: Decision) -> bool:
-    return decision.best is None or decision.best.threshold is None
 
 
 def _list_models(models: Sequence[Any]) -> list[str]:
@@ -378,7 +375,8 @@ def _write_table_box(
     names = ", ".join(map(escape, first_decisions[0].group)) or "share of positives"
     has_models = len(first_decisions[0].options) > 1 or first_decisions[0].options[0].model is not None
     what = "Which model, and from which score" if has_models else "Alert from these scores"
-    if first_decisions[0].is_published and all(_has_no_score(of) for of in first_decisions):
+    best = [decision.best for decision in first_decisions if decision.best is not None]
+    if first_decisions[0].is_published and all(option.threshold is None for option in best):
         what = "Which model" if has_models else "What the published points do"
     yield '<section class="decision" id="decision" aria-labelledby="decision-head">'
     yield f'<p class="eyebrow">{escape(eyebrow[0].upper() + eyebrow[1:])}</p>'

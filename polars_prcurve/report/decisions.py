@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
+from polars_prcurve import column_names as c
 from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
@@ -23,7 +23,7 @@ LeadKind = Literal["certain", "likely", "open"]
 """A lead is likely if its interval leaves out 0, but is not known to hold its level."""
 Verdict = Literal["alone", "equal", "apart", "open", "untested", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
-_ROW = f"{RESERVED}row"
+_ROW = f"{c.RESERVED}row"
 _LEAST_DIGITS = 6
 FEW_FALSE_ALERTS = 5
 """False positives below which chance decides about precision."""
@@ -120,7 +120,8 @@ class Decision:
         theirs = [option.read_span(merit) for option in self.met[1:]]
         if mine is None or any(span is None for span in theirs):
             return "unknown"
-        # Each interval is for a threshold as it stands. That none overlap does not tell enough.
+        # Each interval is of one model, mostly for its threshold as it stands: that none overlap does
+        # not tell enough.
         return "untested" if all(span and mine[0] > span[1] for span in theirs) else "open"
 
 
@@ -129,13 +130,12 @@ def collect_points(source: ReportSource, request: ReportRequest) -> pl.DataFrame
     if not request.goals:
         return pl.DataFrame()
     points: pl.DataFrame = source.methods.operating_points(
-        request.eta.given,
+        request.eta.argument,
         metrics=_METRICS,
         **request.targets,
         per=request.per,
         guarantee=request.guarantee,
         confidence=request.confidence,
-        **source.group_arguments,
     )
     return points
 
@@ -190,13 +190,11 @@ def compare_leaders(
     target = {goal.criterion: goal.value, **({"per": goal.per} if goal.criterion == "alerts" else {})}
     n_all = len({option.model for decision in decisions for option in decision.options})
     pairs = table.methods.compare(
-        eta=None if source.within else request.eta.exact_headline,
-        model=source.model,
-        by=source.by_columns,
+        None if source.within else request.eta.exact_headline,
         confidence=1 - (1 - request.confidence) / (n_all * (n_all - 1) / 2),
         metrics=goal.merit,
+        paired=table.is_paired,
         **({} if source.is_published else target),
-        **table.arguments,
     )
     tested = [replace(decision, is_paired=table.is_paired) for decision in decisions]
     return [

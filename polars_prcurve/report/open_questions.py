@@ -478,7 +478,6 @@ def _find_sizes_of_scores(
         threshold=given,
         confidence=request.confidence,
         **width,
-        **source.group_arguments,
     )
     return sizes
 

@@ -40,7 +40,7 @@ def _say_lead(source: ReportSource, lead: Decision) -> str:
     """Return from which recall on which of two models is better; empty if they trade places again."""
     if len(lead.met) != 2 or lead.n_pos < FEW_POSITIVES or source.by_columns or source.within:
         return ""
-    crossings = source.merged.roc_crossings(**source.model_arguments)
+    crossings = source.merged.crossings(of="roc")
     best, recall = lead.met[0], lead.met[0].read("recall")
     name, at = format_value("", best.model), say_eta(lead.eta)
     if crossings.is_empty():

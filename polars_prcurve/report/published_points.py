@@ -8,14 +8,14 @@ on the line between points, with the limits of what may lie there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.number_words import say_count, say_share, say_shares
 from polars_prcurve.report.decisions import Decision
 from polars_prcurve.report.html_parts import join_names, list_few
+from polars_prcurve.report.other_order import read_ranks
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
@@ -30,24 +30,15 @@ def rank_at_target(
 
     Only those that head the report have it.
     """
-    goal = request.goals[0] if request.goals else None
+    goal = next(iter(request.goals), None)
     is_known = goal is not None and goal.criterion in _AT_TARGET and goal.value > 0
     if goal is None or not is_known or not source.is_published or source.model is None:
         return list(decisions)
-    ranks = source.methods.ranking(
-        request.eta.exact_headline,
-        metric=f"{_AT_TARGET[goal.criterion]}({goal.value!r})",
-        coarse=True,
-        **source.model_arguments,
-    )
-    keys = (*source.by_columns, "eta")
-    rows: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in ranks.drop_nulls("value").iter_rows(named=True):
-        rows.setdefault(tuple(row[name] for name in keys), []).append(row)
+    metric = f"{_AT_TARGET[goal.criterion]}({goal.value!r})"
+    table = source.methods.ranking(request.eta.exact_headline, metric=metric, coarse=True)
+    ranks = read_ranks(source, table)
     return [
-        replace(decision, at_target=rows.get((*decision.group.values(), decision.eta), ()))
-        if decision.is_headline
-        else decision
+        replace(decision, at_target=ranks.find(decision)) if decision.is_headline else decision
         for decision in decisions
     ]
 

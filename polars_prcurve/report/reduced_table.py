@@ -9,7 +9,7 @@ score table -> counts   unless rows have weights
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import polars as pl
@@ -23,9 +23,10 @@ from polars_prcurve.column_names import (
     select_column,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
+from polars_prcurve.inputs.column_reader import Column, list_columns
 from polars_prcurve.inputs.table_arguments import drop_incomplete_examples, gives_squares
 from polars_prcurve.metrics.names import default_curve_metric
+from polars_prcurve.prevalence.field_values import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import run_query
 
@@ -39,13 +40,13 @@ class ScoreMethods(Protocol):
     A protocol stands in for the namespace, which calls the report and must not be imported here.
     """
 
+    def __call__(self, **words: Any) -> ScoreMethods: ...
     def counts(self, *values: Any, **options: Any) -> Any: ...
     def sweep(self, *values: Any, **options: Any) -> Any: ...
     def summary(self, *values: Any, **options: Any) -> Any: ...
     def operating_points(self, *values: Any, **options: Any) -> Any: ...
     def ranking(self, *values: Any, **options: Any) -> Any: ...
     def compare(self, *values: Any, **options: Any) -> Any: ...
-    def roc_crossings(self, *values: Any, **options: Any) -> Any: ...
     def crossings(self, *values: Any, **options: Any) -> Any: ...
     def curve(self, *values: Any, **options: Any) -> Any: ...
     def sample_size(self, *values: Any, **options: Any) -> Any: ...
@@ -56,21 +57,40 @@ OpenTable = Callable[[Any], ScoreMethods]
 """The function `prc`, which gives a DataFrame or LazyFrame its methods."""
 
 
+@dataclass(frozen=True)
+class UserTable:
+    """A table, and what was said of it."""
+
+    frame: pl.DataFrame | pl.LazyFrame
+    by: list[Column]
+    model: Column | None
+    id: list[Column]
+    within: list[Column]
+    """The columns that tell the parts of a field apart."""
+    words: dict[str, Any]
+    """All other words of the table, such as score and label, that were said."""
+
+    @property
+    def groups(self) -> list[Column]:
+        """The group columns, and last the column of models."""
+        return [*self.by, *list_columns("model=", self.model)]
+
+
 class ComparedTable(NamedTuple):
     """The table whose models `compare` tells apart."""
 
     methods: ScoreMethods
-    arguments: Mapping[str, Any]
     is_paired: bool
     """Whether all models scored the same examples, and are compared on these."""
 
 
 @dataclass(frozen=True)
 class ReportSource:
-    """The methods of the reduced table, and the arguments that say what its columns hold."""
+    """The methods of the reduced table, to which its groups and columns are bound."""
 
     methods: ScoreMethods
-    arguments: Mapping[str, Any]
+    words: Mapping[str, Any]
+    """What is bound besides the groups."""
     group_columns: list[str]
     """The group columns, and last the column of models."""
     model: str | None
@@ -80,12 +100,12 @@ class ReportSource:
     """The methods of a shorter table, of which curves and their areas are the same."""
     open_table: OpenTable
     """The function that gives another table its methods."""
-    paired: tuple[ScoreMethods, dict[str, Any]] | None = None
-    """The methods and arguments of the table of examples, if models scored the same examples."""
+    paired: ScoreMethods | None = None
+    """The methods of the table of examples, if models scored the same examples."""
     within: tuple[str, ...] = ()
     """The columns that tell the parts of a field apart."""
     field_rows: tuple[pl.DataFrame, dict[str, Any]] | None = None
-    """The examples of a field, and the arguments that say what their columns hold."""
+    """The examples of a field, and all words that say what their columns hold."""
     examples: pl.DataFrame | None = None
     """Counts of the examples themselves, where `hashed_table` holds sums of their weights."""
     counts_as: pl.DataFrame | None = None
@@ -99,22 +119,22 @@ class ReportSource:
     @property
     def is_published(self) -> bool:
         """Whether the table holds points of curves, and not every score."""
-        return "rates" in self.arguments or "cells" in self.arguments
+        return "rates" in self.words or "cells" in self.words
 
     @property
     def has_counts(self) -> bool:
         """Whether the numbers of examples are known, at least behind the rates of some groups."""
-        return "rates" not in self.arguments or "sizes" in self.arguments
+        return "rates" not in self.words or "sizes" in self.words
 
     @property
     def has_scores(self) -> bool:
         """Whether the thresholds of points are known."""
-        return not self.is_published or "score" in self.arguments
+        return not self.is_published or "score" in self.words
 
     @property
     def metric(self) -> str:
         """The curve metric that the report tells of in words, which its methods take by default."""
-        return default_curve_metric(self.arguments.get("rates"), self.arguments.get("cells"))
+        return default_curve_metric(self.words.get("rates"), self.words.get("cells"))
 
     @property
     def metric_words(self) -> str:
@@ -122,17 +142,6 @@ class ReportSource:
         return {"average_precision": "average precision", "pr_auc": "area under the PR curve"}[
             self.metric
         ]
-
-    @property
-    def group_arguments(self) -> dict[str, Any]:
-        """Arguments for a method that treats each model as a group."""
-        parts = {"within": list(self.within)} if self.within else {}
-        return {"by": self.group_columns, **parts, **self.arguments}
-
-    @property
-    def model_arguments(self) -> dict[str, Any]:
-        """Arguments for a method that compares the models of a group."""
-        return {"by": self.by_columns, "model": self.model, **self.arguments}
 
     def find_area_level(self, confidence: float | None) -> float | None:
         """Return the level of intervals of areas: None of points, whose areas have none."""
@@ -143,14 +152,9 @@ class ReportSource:
 
         Of published points it has limits in place of intervals.
         """
-        confidence = self.find_area_level(confidence)
-        methods, arguments = self.merged, self.model_arguments
-        if self.paired is not None and confidence is not None:
-            methods, row_arguments = self.paired
-            arguments = {"by": self.by_columns, "model": self.model, **row_arguments}
-        ranks: pl.DataFrame = methods.ranking(
-            eta, confidence=confidence, coarse=self.is_published, **arguments
-        )
+        level = self.find_area_level(confidence)
+        methods = self.merged if self.paired is None or level is None else self.paired
+        ranks: pl.DataFrame = methods.ranking(eta, confidence=level, coarse=self.is_published)
         return ranks
 
     def summarize_areas(self, eta: Any, confidence: float | None) -> pl.DataFrame:
@@ -159,13 +163,10 @@ class ReportSource:
         These are the limits of `metric`: least and greatest value, whatever lies between the points.
         """
         metrics = [self.metric, "roc_auc"] if self.is_published else None
-        arguments = self.group_arguments
-        areas: pl.DataFrame = self.merged.summary(
-            eta, metrics=metrics, confidence=confidence, **arguments
-        )
+        areas: pl.DataFrame = self.merged.summary(eta, metrics=metrics, confidence=confidence)
         if not self.is_published:
             return areas
-        limits = self.merged.summary(eta, metrics=metrics, coarse=True, **arguments)
+        limits = self.merged.summary(eta, metrics=metrics, coarse=True)
         return areas.with_columns(limits["low"].alias("value_low"), limits["high"].alias("value_high"))
 
     def find_compared(self, eta: list[float] | pl.DataFrame) -> ComparedTable | None:
@@ -181,8 +182,8 @@ class ReportSource:
         if isinstance(eta, pl.DataFrame) and self.within:
             return self._weigh_field(eta)
         if self.paired is None:
-            return ComparedTable(self.methods, {**self.arguments, "paired": False}, is_paired=False)
-        return ComparedTable(*self.paired, is_paired=True)
+            return ComparedTable(self.methods, is_paired=False)
+        return ComparedTable(self.paired, is_paired=True)
 
     def _weigh_field(self, parts: pl.DataFrame) -> ComparedTable | None:
         """Return the examples of a field, weighted; None of counts, and of estimated prevalences."""
@@ -190,23 +191,15 @@ class ReportSource:
         is_estimate = any(parts[name].count() for name in ends)
         if self.field_rows is None or is_estimate:
             return None
-        rows, given = self.field_rows
+        rows, words = self.field_rows
         name = "weight"
         while name in rows.columns:
             name += " of the field"
-        labels = {of: given[of] for of in ("label", "pos_label", "missing") if of in given}
         keys = [key for key in (*self.by_columns, *self.within) if key in parts.columns]
-        weighted = self.open_table(rows).reweight(
-            list(self.within),
-            parts.select(*keys, "eta", "share"),
-            by=self.group_columns,
-            name=name,
-            score=given.get("score", COUNT_COLUMNS[0]),
-            **labels,
-        )
-        is_paired = "id" in given
-        arguments = {**given, "weight": name, **({} if is_paired else {"paired": False})}
-        return ComparedTable(self.open_table(weighted), arguments, is_paired)
+        field = Field(parts.select(*keys, "eta", "share"), self.within)
+        weighted = self.open_table(rows)(**words).reweight(eta=field, name=name)
+        compared = self.open_table(weighted)(**words, weight=name)
+        return ComparedTable(compared, is_paired="id" in words)
 
     def count_examples(self, columns: list[str]) -> pl.DataFrame:
         """Return the numbers of positives and negatives that were tested, by some columns."""
@@ -234,67 +227,70 @@ def collect_frame(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return run_query(frame.lazy())
 
 
-def read_source(
-    open_table: OpenTable,
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    by: list[Column],
-    model: str | None,
-    id: Columns,
-    within: Columns = None,
-    given: dict[str, Any],
-) -> ReportSource:
-    """Return the source of a report, from the arguments `given` that say what the table holds."""
-    if model in [name for name in by if isinstance(name, str)]:
-        raise PrcError(f"by= and model= both hold the column {model!r}; leave it out of by=")
-    has_points = bool({"rates", "sizes", "cells"} & given.keys())
-    if list_columns("id=", id) and (model is None or has_points or "counts" in given):
+def read_source(open_table: OpenTable, table: UserTable) -> ReportSource:
+    """Return the source of a report on a user's table."""
+    words, has_points = table.words, not table.words.keys().isdisjoint({"rates", "sizes", "cells"})
+    if table.id and (table.model is None or has_points or "counts" in words):
         raise PrcError(
             "id= pairs the examples of models; pass model=, and labels in place of counts=, rates= or "
             "cells="
         )
-    if list_columns("id=", id) and given.get("missing") == "drop":
+    if table.id and words.get("missing") == "drop":
         # So all tables of the report are of the examples that its paired leads are of.
-        columns = {name: given[name] for name in ("score", "label", "weight") if name in given}
-        frame = drop_incomplete_examples(frame, by=by, id=id, **columns)
-    if within is not None:
-        return _read_field(open_table, frame, by=by, model=model, within=within, id=id, given=given)
-    groups, query = [*by, *list_columns("model=", model)], open_table(frame.lazy())
+        columns = {name: words.get(name, name) for name in ("score", "label")}
+        columns["weight"] = words.get("weight")
+        complete = drop_incomplete_examples(table.frame, by=table.by, id=table.id, **columns)
+        table = replace(table, frame=complete)
+    if table.within:
+        return _read_field(open_table, table)
+    query = open_table(table.frame.lazy())
     if has_points:
-        return _read_points(open_table, run_query(query.sweep(by=groups, **given)), model, given)
-    count_table = run_query(query.counts(by=groups, **given))
-    if gives_squares(given.get("weight"), given.get("counts")):
-        return _read_weighted(open_table, frame, count_table, by=by, model=model, id=id, given=given)
-    names = count_table.columns[: -len(COUNT_COLUMNS)]
-    arguments: dict[str, Any] = {"counts": COUNT_COLUMNS[1:]}
-    counts, merged = open_table(count_table), open_table(_merge_negatives(count_table))
-    if not list_columns("id=", id):
-        return ReportSource(counts, arguments, names, model, count_table, merged, open_table)
-    paired = open_table(_name_groups(frame, by)), {**given, "id": id}
-    return ReportSource(counts, arguments, names, model, count_table, merged, open_table, paired)
+        return _read_points(open_table, table, run_query(query.sweep(by=table.groups, **words)))
+    counts = run_query(query.counts(by=table.groups, **words))
+    if gives_squares(words.get("weight"), words.get("counts")):
+        return _read_weighted(open_table, table, counts)
+    groups = counts.columns[: -len(COUNT_COLUMNS)]
+    model = _find_model(table, groups)
+    counted = {"counts": COUNT_COLUMNS[1:]}
+    methods, merged = (
+        _bind(open_table, each, groups, model, counted) for each in (counts, _merge_negatives(counts))
+    )
+    paired = None
+    if table.id:
+        paired = _bind(open_table, _name_groups(table), groups, model, {**words, "id": table.id})
+    return ReportSource(methods, counted, groups, model, counts, merged, open_table, paired)
 
 
-def _name_groups(frame: pl.DataFrame | pl.LazyFrame, by: list[Column]) -> pl.DataFrame:
-    """Return the user's table, in which expressions in `by` are columns, so that groups go by name."""
-    return run_query(frame.lazy().with_columns(c for c in by if isinstance(c, pl.Expr)))
+def _find_model(table: UserTable, groups: list[str]) -> str | None:
+    """Return the name of the column of models, which is the last of the group columns."""
+    return None if table.model is None else groups[-1]
 
 
-def _read_weighted(
+def _bind(
     open_table: OpenTable,
-    frame: pl.DataFrame | pl.LazyFrame,
-    sums: pl.DataFrame,
-    *,
-    by: list[Column],
+    frame: pl.DataFrame,
+    groups: list[str],
     model: str | None,
-    id: Columns,
-    given: dict[str, Any],
-) -> ReportSource:
+    words: Mapping[str, Any],
+) -> ScoreMethods:
+    """Return the methods of a table, for which models are groups, or are compared, as each has it."""
+    return open_table(frame)(by=[name for name in groups if name != model], model=model, **words)
+
+
+def _name_groups(table: UserTable) -> pl.DataFrame:
+    """Return the user's table, in which group expressions are columns, so that groups go by name."""
+    groups = (*table.groups, *table.within)
+    return run_query(table.frame.lazy().with_columns(c for c in groups if isinstance(c, pl.Expr)))
+
+
+def _read_weighted(open_table: OpenTable, table: UserTable, sums: pl.DataFrame) -> ReportSource:
     """Return the source of a report on examples with weights, of which `sums` are the counts.
 
     They serve all charts and tables themselves, so no shorter table is made of them: intervals need the
     weight of each example, which sums do not tell.
     """
-    names = sums.columns[: -len(COUNT_COLUMNS) - len(SQUARE_COLUMNS)]
+    groups = sums.columns[: -len(COUNT_COLUMNS) - len(SQUARE_COLUMNS)]
+    model, words = _find_model(table, groups), table.words
     columns = zip(COUNT_COLUMNS[1:], SQUARE_COLUMNS, strict=True)
     effective = [
         pl.when(pl.col(square).sum() > 0)
@@ -302,90 +298,80 @@ def _read_weighted(
         .alias(n)
         for n, square in columns
     ]
-    counts_as = sums.group_by(names).agg(effective) if names else sums.select(effective)
-    if "weight" not in given:  # sums of weights, whose examples are not known
-        methods, arguments = open_table(sums), {"counts": (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS)}
+    counts_as = sums.group_by(groups).agg(effective) if groups else sums.select(effective)
+    if "weight" not in words:  # sums of weights, whose examples are not known
+        words = {"counts": (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS)}
+        methods = _bind(open_table, sums, groups, model, words)
         return ReportSource(
-            methods, arguments, names, model, sums, methods, open_table, counts_as=counts_as
+            methods, words, groups, model, sums, methods, open_table, counts_as=counts_as
         )
-    rows = _name_groups(frame, by)
-    methods, weight = open_table(rows), given["weight"]
+    rows = _name_groups(table)
+    methods, weight = _bind(open_table, rows, groups, model, words), words["weight"]
     counted = rows.lazy().filter((select_column(weight) if isinstance(weight, str) else weight) > 0)
-    plain = {name: value for name, value in given.items() if name != "weight"}
+    plain = {name: value for name, value in words.items() if name != "weight"}
     return ReportSource(
         methods,
-        given,
-        names,
+        words,
+        groups,
         model,
         sums.drop(SQUARE_COLUMNS),
         methods,
         open_table,
-        paired=(methods, {**given, "id": id}) if list_columns("id=", id) else None,
-        examples=run_query(open_table(counted).counts(by=names, **plain)),
+        paired=methods(id=table.id) if table.id else None,
+        examples=run_query(open_table(counted).counts(by=groups, **plain)),
         counts_as=counts_as,
     )
 
 
-def _read_points(
-    open_table: OpenTable, sweep: pl.DataFrame, model: str | None, given: Mapping[str, Any]
-) -> ReportSource:
+def _read_points(open_table: OpenTable, table: UserTable, sweep: pl.DataFrame) -> ReportSource:
     """Return the source of a report on published points: their rates, and what is known beside these."""
     groups = sweep.columns[: -len(SWEEP_COLUMNS)]
-    arguments: dict[str, Any] = {"rates": ("tpr", "fpr")}
+    model = _find_model(table, groups)
+    words: dict[str, Any] = {"rates": ("tpr", "fpr")}
     columns = {"tpr": pl.col("recall"), "fpr": pl.col("fpr")}
-    if "cells" in given:
-        arguments = {"cells": _CELLS}
+    if "cells" in table.words:
+        words = {"cells": _CELLS}
         columns = {name: pl.col(name) for name in _CELLS}
         if sweep["threshold"].null_count() < sweep.height:
-            arguments["score"] = COUNT_COLUMNS[0]
+            words["score"] = COUNT_COLUMNS[0]
             columns[COUNT_COLUMNS[0]] = pl.col("threshold")
     elif sweep["tp"].count() or sweep["fp"].count():  # a size is known
-        arguments["sizes"] = COUNT_COLUMNS[1:]
+        words["sizes"] = COUNT_COLUMNS[1:]
         sums = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")  # of rates times sizes
         columns |= {n: size.round() for n, size in zip(COUNT_COLUMNS[1:], sums, strict=True)}
-    table = sweep.select(*groups, **columns)
-    points = open_table(table)
-    return ReportSource(points, arguments, groups, model, table, points, open_table)
+    points = sweep.select(*groups, **columns)
+    methods = _bind(open_table, points, groups, model, words)
+    return ReportSource(methods, words, groups, model, points, methods, open_table)
 
 
-def _read_field(
-    open_table: OpenTable,
-    frame: pl.DataFrame | pl.LazyFrame,
-    *,
-    by: list[Column],
-    model: str | None,
-    within: Columns,
-    id: Columns,
-    given: dict[str, Any],
-) -> ReportSource:
+def _read_field(open_table: OpenTable, table: UserTable) -> ReportSource:
     """Return the source of a report on fields of several parts: counts of each part."""
-    refused = {name: given.get(name) for name in ("weight", "rates", "sizes", "cells")}
-    refuse_arguments("within= takes examples, and weighs them itself", **refused)
-    parts = list_columns("within=", within)
-    if not parts:
-        raise PrcError("within= takes the columns that tell the parts of a field apart; it is empty")
-    if model in [name for name in parts if isinstance(name, str)]:
-        raise PrcError(f"within= and model= both hold the column {model!r}; leave it out of one")
-    groups = [*by, *list_columns("model=", model), *parts]
-    counts = run_query(open_table(frame.lazy()).counts(by=groups, **given))
+    words, parts = table.words, table.within
+    refused = {name: words.get(name) for name in ("weight", "rates", "sizes", "cells")}
+    refuse_arguments("a field takes examples, and weighs them itself", **refused)
+    counts = run_query(open_table(table.frame.lazy()).counts(by=[*table.groups, *parts], **words))
     names = counts.columns[: -len(COUNT_COLUMNS)]
-    arguments = {"counts": COUNT_COLUMNS[1:]}
-    n = len(parts)
+    groups, within = names[: -len(parts)], tuple(names[-len(parts) :])
+    model = _find_model(table, groups)
+    counted = {"counts": COUNT_COLUMNS[1:]}
     # Between two negatives of a part there may be positives of another, so runs are not merged.
-    methods = open_table(counts)
+    methods = _bind(open_table, counts, groups, model, counted)
     field_rows = None
-    if "counts" not in given:
-        pairs = {"id": id} if list_columns("id=", id) else {}
-        field_rows = _name_groups(frame, [*by, *parts]), {**given, **pairs}
+    if "counts" not in words:
+        by = [name for name in groups if name != model]
+        pairs = {"id": table.id} if table.id else {}
+        # Weights are for complete rows, so that scores have to be said, too.
+        said = {"by": by, "model": model, "score": COUNT_COLUMNS[0], **words, **pairs}
+        field_rows = _name_groups(table), said
     return ReportSource(
         methods,
-        arguments,
-        names[:-n],
+        counted,
+        groups,
         model,
         counts,
         methods,
         open_table,
-        within=tuple(names[-n:]),
+        within=within,
         field_rows=field_rows,
     )
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import RESERVED
-from polars_prcurve.curves.field_table import require_parts_frame
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import glue_numbers, say_count, say_part, say_share
 from polars_prcurve.prevalence.eta_values import read_eta_list
+from polars_prcurve.prevalence.field_values import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.report.reduced_table import ReportSource, collect_frame
 
 EtaValues: TypeAlias = "list[float] | pl.DataFrame"
 MILLION = 1_000_000.0
-_OWN = f"{RESERVED}own"
+_OWN = f"{c.RESERVED}own"
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,15 @@ class ReportEta:
     given: EtaValues
     keys: tuple[str, ...] = ()
     """The group columns of a frame."""
-    of_parts: bool = False
-    """Whether the rows are parts of one field each group, so that a group has one prevalence."""
+    parts: tuple[str, ...] = ()
+    """The columns of a frame that tell the parts of a field apart: then a group has one prevalence."""
+
+    @property
+    def argument(self) -> Any:
+        """What methods take as `eta=` for all prevalences."""
+        if isinstance(self.given, pl.DataFrame) and self.parts:
+            return Field(self.given, self.parts)
+        return self.given
 
     @property
     def exact(self) -> EtaValues:
@@ -81,18 +88,15 @@ class ReportEta:
         return self.given.drop(UNCERTAIN_ETA_COLUMNS, strict=False)
 
     @property
-    def headline(self) -> EtaValues:
-        """The first prevalence of each group, which heads the report."""
-        if self.of_parts:
-            return self.given
+    def headline(self) -> Any:
+        """What methods take as `eta=` for the first prevalence of each group, which heads the report."""
+        if self.parts:
+            return self.argument
         if isinstance(self.given, list):
             return self.given[:1]
-        subset = list(self.keys)
-        return (
-            self.given.unique(subset, keep="first", maintain_order=True)
-            if subset
-            else self.given.head(1)
-        )
+        if not self.keys:
+            return self.given.head(1)
+        return self.given.unique(list(self.keys), keep="first", maintain_order=True)
 
     @property
     def exact_headline(self) -> EtaValues:
@@ -106,7 +110,7 @@ class ReportEta:
 
     def select_headline(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that are at the first prevalence of their group."""
-        if self.of_parts:
+        if self.parts:
             return table
         if isinstance(self.given, list):
             return table.filter(pl.col("eta") == self.given[0])
@@ -137,25 +141,17 @@ class ReportRequest:
 
 def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
     """Return the prevalences; None is that of the table, or of each group if groups differ."""
-    if source.within:
-        frame = collect_frame(require_parts_frame(eta, source.within))
-        if source.model is not None and source.model in frame.columns:
-            raise PrcError(
-                f"models are compared in one field; leave the column {source.model!r} out of eta="
-            )
-        return ReportEta(_fill_part_etas(source, frame), of_parts=True)
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         frame = collect_frame(eta)
+        if source.model in frame.columns:
+            where = "in one field" if source.within else "at one prevalence"
+            raise PrcError(f"models are compared {where}; leave the column {source.model!r} out of eta=")
         keys = tuple(name for name in source.by_columns if name in frame.columns)
-        if source.model is not None and source.model in frame.columns:
-            raise PrcError(
-                f"models are compared at one prevalence; leave the column {source.model!r} out of eta="
-            )
-        return ReportEta(frame, keys)
+        return ReportEta(_fill_part_etas(source, frame), keys, source.within)
     etas = read_eta_list(eta)
     if None not in etas:
         return ReportEta([value for value in dict.fromkeys(etas) if value is not None])
-    groups = source.merged.summary(metrics="roc_auc", **source.group_arguments)
+    groups = source.merged.summary(metrics="roc_auc")
     groups = groups.drop_nulls("eta").select(*source.by_columns, "eta").unique(maintain_order=True)
     own = groups["eta"].unique()
     if len(own) == 1:
@@ -170,11 +166,11 @@ def read_report_eta(source: ReportSource, eta: object) -> ReportEta:
 
 
 def _fill_part_etas(source: ReportSource, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the parts of a field; for models, a null eta becomes the own prevalence of the part.
+    """Return the frame; for models in a field, a null eta becomes the own prevalence of the part.
 
     Models that were tested on other examples would otherwise have fields of other prevalences.
     """
-    if source.model is None or "eta" not in frame.columns or frame["eta"].null_count() == 0:
+    if source.model is None or not source.within or frame["eta"].null_count() == 0:
         return frame
     keys = [name for name in (*source.by_columns, *source.within) if name in frame.columns]
     counts = source.count_examples(keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import FIRST_IN_GROUP, GROUP, PAIR
+from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import InputTable, RateTable
 from polars_prcurve.prevalence.eta_table import (
     EtaTable,
@@ -28,9 +28,11 @@ def check_at_end(table: InputTable, frame: pl.LazyFrame, *others: Check) -> pl.L
     rows are in the order of GROUP. `others` may read FIRST_IN_GROUP, which is added.
     """
     # A join repeated the tallies of a group in all its rows: count those of the first row.
-    first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
-    frame = frame.with_columns(first.alias(FIRST_IN_GROUP))
-    once = (pl.when(FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests)
+    first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
+    frame = frame.with_columns(first.alias(c.FIRST_IN_GROUP))
+    once = (
+        pl.when(c.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
+    )
     frame = stop_if_broken(frame.with_columns(once), table.tallies.checks)
     frame = keep_counted_groups(table, frame)
     return stop_if_broken(frame, others) if others else frame
@@ -43,13 +45,13 @@ def check_first(table: InputTable, pairs: pl.LazyFrame, *others: Check) -> None:
     the checks are made at the end alone.
     """
     if table.is_in_memory:
-        checked = check_at_end(table, pairs.sort(PAIR), *others).select(GROUP)
+        checked = check_at_end(table, pairs.sort(c.PAIR), *others).select(c.GROUP)
         table.collect(checked, "", n_etas=1)
 
 
 def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
-    first = pl.col(FIRST_IN_GROUP)
+    first = pl.col(c.FIRST_IN_GROUP)
     checks = [*eta_row_checks(grid, first), *own_eta_checks(table, grid, first)]
     if grid.shared:
         checks.append(same_eta_check())

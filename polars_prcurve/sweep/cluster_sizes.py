@@ -27,43 +27,31 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CLUSTER,
-    GROUP,
-    N_NEG_CLUSTERED,
-    N_NEG_EFFECTIVE,
-    N_NEG_UNREACHED,
-    N_POS_CLUSTERED,
-    N_POS_EFFECTIVE,
-    N_POS_UNREACHED,
-    NEG,
-    NEG_FREEDOM,
-    POS,
-    POS_FREEDOM,
-    RATE_CORRELATION,
-    RESERVED,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.sweep.sort_key import SortedRows
 
 _FORCE = 3
 """The number of rows that the design effect half way stands for."""
-_SIDES = {POS: NEG, NEG: POS}
-_IS_LAST = f"{RESERVED}is_last"
+_SIDES = {c.POS: c.NEG, c.NEG: c.POS}
+_IS_LAST = f"{c.RESERVED}is_last"
 _COUNT, _TOTAL = "count", "total"  # rows of a class above, and all
 _SQUARES, _SIZES, _ALL = "squares", "sizes", "all"  # sums of x(c)**2, of x(c) X(c), of X(c)**2
-_CROSSED, _ALL_PRODUCTS = "crossed", f"{RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
-_PRODUCTS = f"{RESERVED}products"  # sum of x(c) y(c)
+_CROSSED, _ALL_PRODUCTS = "crossed", f"{c.RESERVED}all_products"  # sums of x(c) Y(c), of X(c) Y(c)
+_PRODUCTS = f"{c.RESERVED}products"  # sum of x(c) y(c)
 _HALF = "half_"  # before the names of sums at the threshold half way
 
 _SIZE_NAMES = {
-    POS: (N_POS_CLUSTERED, N_POS_UNREACHED, POS_FREEDOM),
-    NEG: (N_NEG_CLUSTERED, N_NEG_UNREACHED, NEG_FREEDOM),
+    c.POS: (c.N_POS_CLUSTERED, c.N_POS_UNREACHED, c.POS_FREEDOM),
+    c.NEG: (c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED, c.NEG_FREEDOM),
 }
-OF_GROUP = (N_POS_UNREACHED, N_NEG_UNREACHED, POS_FREEDOM, NEG_FREEDOM)
+OF_GROUP = (c.N_POS_UNREACHED, c.N_NEG_UNREACHED, c.POS_FREEDOM, c.NEG_FREEDOM)
 """The columns that are equal on all rows of a group."""
-CLUSTER_COLUMNS = (*OF_GROUP, RATE_CORRELATION)
+CLUSTER_COLUMNS = (*OF_GROUP, c.RATE_CORRELATION)
 """What bands of rows in clusters read besides the effective sizes."""
-SIZES_UNREACHED = {N_POS_EFFECTIVE: pl.col(N_POS_UNREACHED), N_NEG_EFFECTIVE: pl.col(N_NEG_UNREACHED)}
+SIZES_UNREACHED = {
+    c.N_POS_EFFECTIVE: pl.col(c.N_POS_UNREACHED),
+    c.N_NEG_EFFECTIVE: pl.col(c.N_NEG_UNREACHED),
+}
 """The effective sizes at a threshold above all scores."""
 
 
@@ -88,19 +76,19 @@ CLUSTER_SUMS = (
 def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
     """Add CLUSTER_SUMS, whole numbers, to sorted rows: running sums and totals within each group."""
     frame = ordered.frame.with_columns(
-        ordered.group.alias(GROUP),
-        ordered.pos.cast(pl.Int64).alias(POS),
-        ordered.neg.cast(pl.Int64).alias(NEG),
+        ordered.group.alias(c.GROUP),
+        ordered.pos.cast(pl.Int64).alias(c.POS),
+        ordered.neg.cast(pl.Int64).alias(c.NEG),
         ordered.is_last.alias(_IS_LAST),
     )
-    above, every = f"{RESERVED}cluster_above", f"{RESERVED}cluster_total"
+    above, every = f"{c.RESERVED}cluster_above", f"{c.RESERVED}cluster_total"
     frame = frame.with_columns(
-        expr.over(GROUP, CLUSTER).alias(_name(side, kind))
+        expr.over(c.GROUP, c.CLUSTER).alias(_name(side, kind))
         for side in _SIDES
         for kind, expr in ((above, pl.col(side).cum_sum()), (every, pl.col(side).sum()))
     )
     terms: dict[str, pl.Expr] = {}
-    totals = {_ALL_PRODUCTS: pl.col(POS) * pl.col(_name(NEG, every))}
+    totals = {_ALL_PRODUCTS: pl.col(c.POS) * pl.col(_name(c.NEG, every))}
     for side, other in _SIDES.items():
         row, x, size = pl.col(side), pl.col(_name(side, above)), pl.col(_name(side, every))
         terms |= {
@@ -111,10 +99,12 @@ def add_cluster_sums(ordered: SortedRows) -> pl.LazyFrame:
         }
         totals |= {_name(side, _TOTAL): row, _name(side, _ALL): row * size}
     # A row is of one class, so the product grows by what the cluster has of the other one.
-    terms[_PRODUCTS] = pl.col(POS) * pl.col(_name(NEG, above)) + pl.col(NEG) * pl.col(_name(POS, above))
+    terms[_PRODUCTS] = pl.col(c.POS) * pl.col(_name(c.NEG, above)) + pl.col(c.NEG) * pl.col(
+        _name(c.POS, above)
+    )
     frame = frame.with_columns(
-        *(term.cum_sum().over(GROUP).alias(name) for name, term in terms.items()),
-        *(term.sum().over(GROUP).alias(name) for name, term in totals.items()),
+        *(term.cum_sum().over(c.GROUP).alias(name) for name, term in terms.items()),
+        *(term.sum().over(c.GROUP).alias(name) for name, term in totals.items()),
     )
     return _add_sums_half_way(frame)
 
@@ -133,7 +123,7 @@ def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
         for kind in kinds
     )
     return frame.with_columns(
-        pl.col(_name(side, _HALF + kind)).max().over(GROUP) for side in _SIDES for kind in kinds
+        pl.col(_name(side, _HALF + kind)).max().over(c.GROUP) for side in _SIDES for kind in kinds
     )
 
 
@@ -154,7 +144,7 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
             freedom: of_clusters.then(n_clusters - 1),
         }
     frame = frame.with_columns(**columns)
-    return frame.with_columns(_correlate_rates().alias(RATE_CORRELATION)).drop(CLUSTER_SUMS)
+    return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -162,11 +152,11 @@ def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 
     A row that no score reaches has no sums of its own. There none is flagged.
     """
-    frame = frame.with_columns(pl.col(name).max().over(GROUP) for name in OF_GROUP)
+    frame = frame.with_columns(pl.col(name).max().over(c.GROUP) for name in OF_GROUP)
     return frame.with_columns(
-        pl.coalesce(N_POS_CLUSTERED, N_POS_UNREACHED).alias(N_POS_EFFECTIVE),
-        pl.coalesce(N_NEG_CLUSTERED, N_NEG_UNREACHED).alias(N_NEG_EFFECTIVE),
-        pl.col(RATE_CORRELATION).fill_null(0.0),
+        pl.coalesce(c.N_POS_CLUSTERED, c.N_POS_UNREACHED).alias(c.N_POS_EFFECTIVE),
+        pl.coalesce(c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED).alias(c.N_NEG_EFFECTIVE),
+        pl.col(c.RATE_CORRELATION).fill_null(0.0),
     )
 
 

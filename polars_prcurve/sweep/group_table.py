@@ -14,30 +14,15 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.column_names import (
-    GROUP,
-    LABEL,
-    N_NEG,
-    N_NEG_SQUARES,
-    N_POS,
-    N_POS_SQUARES,
-    NEG,
-    NEG_EXPONENT,
-    NEG_SQUARES,
-    POS,
-    POS_EXPONENT,
-    POS_SQUARES,
-    SCORE,
-    WEIGHT_UNIT,
-)
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.query_checks import Check, stop_if_broken
 
-_TOTALS = {POS_SQUARES: N_POS_SQUARES, NEG_SQUARES: N_NEG_SQUARES}
-_SQUARES = {POS_SQUARES: (POS, POS_EXPONENT), NEG_SQUARES: (NEG, NEG_EXPONENT)}
+_TOTALS = {c.POS_SQUARES: c.N_POS_SQUARES, c.NEG_SQUARES: c.N_NEG_SQUARES}
+_SQUARES = {c.POS_SQUARES: (c.POS, c.POS_EXPONENT), c.NEG_SQUARES: (c.NEG, c.NEG_EXPONENT)}
 
 
 class SweepTables(NamedTuple):
@@ -55,20 +40,20 @@ class SweepTables(NamedTuple):
 
 def class_sizes(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as floats, times WEIGHT_UNIT; null in rates of unknown size."""
-    pos, neg = (count.cast(pl.Float64) * pl.col(WEIGHT_UNIT) for count in class_counts(table))
+    pos, neg = (count.cast(pl.Float64) * pl.col(c.WEIGHT_UNIT) for count in class_counts(table))
     return pos, neg
 
 
 def class_counts(table: InputTable) -> tuple[pl.Expr, pl.Expr]:
     """Positives and negatives of a group as users see them; null in rates of unknown size."""
     if isinstance(table, RateTable) and table.count_dtype is not None:
-        n_pos, n_neg = (pl.col(n).cast(table.count_dtype) for n in (N_POS, N_NEG))
+        n_pos, n_neg = (pl.col(n).cast(table.count_dtype) for n in (c.N_POS, c.N_NEG))
         return n_pos.alias("n_pos"), n_neg.alias("n_neg")
     if not isinstance(table, ScoreTable):
         null = pl.lit(None, dtype=pl.Int64)
         return null.alias("n_pos"), null.alias("n_neg")
-    pos = to_count(table, pl.col(N_POS).fill_null(0))
-    neg = to_count(table, pl.col(N_NEG).fill_null(0), NEG_EXPONENT)
+    pos = to_count(table, pl.col(c.N_POS).fill_null(0))
+    neg = to_count(table, pl.col(c.N_NEG).fill_null(0), c.NEG_EXPONENT)
     return pos.alias("n_pos"), neg.alias("n_neg")
 
 
@@ -85,8 +70,8 @@ def has_class(table: InputTable, total: str) -> pl.Expr:
 def build_float_totals(table: ScoreTable, groups: pl.LazyFrame, *, squares: bool) -> pl.LazyFrame:
     """Return the totals of weights per group, and of their squares; `groups` holds the exponents."""
     # Prepare the rows a second time, without scores: rows shared with the sort would be held in memory.
-    weights = prepare_rows(table, groups, without=SCORE, squares=squares).group_by(GROUP)
-    totals = {N_POS: POS, N_NEG: NEG}
+    weights = prepare_rows(table, groups, without=c.SCORE, squares=squares).group_by(c.GROUP)
+    totals = {c.N_POS: c.POS, c.N_NEG: c.NEG}
     totals |= {total: square for square, total in _TOTALS.items()} if squares else {}
     return weights.agg(pl.col(amount).sum().alias(total) for total, amount in totals.items())
 
@@ -97,25 +82,25 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     Weights need two passes: only the largest weight of a group tells the scale of its integers.
     """
     if table.labelled:
-        n_pos = table.columns[LABEL].cast(pl.Int64).sum()
-        return [n_pos.alias(N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(N_NEG)]
-    pos, neg = table.columns[POS], table.columns[NEG]
+        n_pos = table.columns[c.LABEL].cast(pl.Int64).sum()
+        return [n_pos.alias(c.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(c.N_NEG)]
+    pos, neg = table.columns[c.POS], table.columns[c.NEG]
     if table.float_sums:
-        largest = ((pos.max(), POS_EXPONENT), (neg.max(), NEG_EXPONENT))
+        largest = ((pos.max(), c.POS_EXPONENT), (neg.max(), c.NEG_EXPONENT))
         return [exact_sums.weight_exponent(value).alias(name) for value, name in largest]
     of_squares = [
         exact_sums.square_integer(table.columns[amount], scaled=False).sum().alias(_TOTALS[square])
         for square, (amount, _) in _SQUARES.items()
     ]
-    return [pos.sum().alias(N_POS), neg.sum().alias(N_NEG), *(of_squares if squares else ())]
+    return [pos.sum().alias(c.N_POS), neg.sum().alias(c.N_NEG), *(of_squares if squares else ())]
 
 
 def build_groups(table: InputTable, aggregates: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Return one row per group in the order of `by`, with GROUP, `aggregates` and tallies."""
     groups = table.aggregate_groups(aggregates)
     if table.group_expr is not None:
-        return groups.with_columns(table.group_expr.alias(GROUP))
-    return groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.UInt32))
+        return groups.with_columns(table.group_expr.alias(c.GROUP))
+    return groups.with_row_index(c.GROUP).with_columns(pl.col(c.GROUP).cast(pl.UInt32))
 
 
 def join_group_numbers(
@@ -126,9 +111,9 @@ def join_group_numbers(
     A join is needed unless `group_expr` computes the number of a group from its `by` columns.
     """
     if table.group_expr is None:
-        return join_groups(rows, groups.select(*table.by, GROUP, *values), table.by)
-    rows = rows.with_columns(table.group_expr.alias(GROUP))
-    return rows.join(groups.select(GROUP, *values), on=GROUP) if values else rows
+        return join_groups(rows, groups.select(*table.by, c.GROUP, *values), table.by)
+    rows = rows.with_columns(table.group_expr.alias(c.GROUP))
+    return rows.join(groups.select(c.GROUP, *values), on=c.GROUP) if values else rows
 
 
 def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
@@ -139,15 +124,15 @@ def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool 
     """
     rows = prepare_rows(table, groups) if whole else join_group_numbers(table, table.rows, groups)
     if table.labelled:
-        amounts = {POS: pl.col(LABEL).cast(pl.Int64), NEG: (~pl.col(LABEL)).cast(pl.Int64)}
+        amounts = {c.POS: pl.col(c.LABEL).cast(pl.Int64), c.NEG: (~pl.col(c.LABEL)).cast(pl.Int64)}
     else:
-        amounts = {POS: pl.col(POS), NEG: pl.col(NEG)}
+        amounts = {c.POS: pl.col(c.POS), c.NEG: pl.col(c.NEG)}
     rows = rows.with_columns(
         (amount if whole else amount.cast(pl.Float64)).alias(name) for name, amount in amounts.items()
     )
-    rows = rows.filter((pl.col(POS) > 0) | (pl.col(NEG) > 0))
+    rows = rows.filter((pl.col(c.POS) > 0) | (pl.col(c.NEG) > 0))
     if table.score_dtype.is_float():
-        rows = rows.with_columns(merge_zeros(pl.col(SCORE)).alias(SCORE))
+        rows = rows.with_columns(merge_zeros(pl.col(c.SCORE)).alias(c.SCORE))
     return rows
 
 
@@ -168,7 +153,7 @@ def keep_counted_groups(table: InputTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """
     if not isinstance(table, ScoreTable) or table.labelled:
         return frame
-    return frame.filter((pl.col(N_POS).fill_null(0) > 0) | (pl.col(N_NEG).fill_null(0) > 0))
+    return frame.filter((pl.col(c.N_POS).fill_null(0) > 0) | (pl.col(c.N_NEG).fill_null(0) > 0))
 
 
 def prepare_rows(
@@ -180,11 +165,11 @@ def prepare_rows(
     With `squares`, add those of the weights, as integers too.
     """
     rows = table.rows.select(pl.exclude(without)) if without else table.rows
-    exponents = {POS: POS_EXPONENT, NEG: NEG_EXPONENT} if table.float_sums else {}
+    exponents = {c.POS: c.POS_EXPONENT, c.NEG: c.NEG_EXPONENT} if table.float_sums else {}
     rows = join_group_numbers(table, rows, groups, *exponents.values())
     if table.labelled:
         return rows
-    rows = rows.filter((pl.col(POS) != 0) | (pl.col(NEG) != 0))
+    rows = rows.filter((pl.col(c.POS) != 0) | (pl.col(c.NEG) != 0))
     integers = (
         exact_sums.to_integer(pl.col(name), pl.col(exponent)) for name, exponent in exponents.items()
     )
@@ -194,7 +179,7 @@ def prepare_rows(
 
 def _square_amounts(table: ScoreTable) -> list[pl.Expr]:
     """Return POS_SQUARES and NEG_SQUARES as integers: of weights, or sums that counts come with."""
-    if POS_SQUARES in table.columns:
+    if c.POS_SQUARES in table.columns:
         return [
             exact_sums.sum_to_square_integer(pl.col(square), pl.col(exponent)).alias(square)
             for square, (_, exponent) in _SQUARES.items()
@@ -205,7 +190,7 @@ def _square_amounts(table: ScoreTable) -> list[pl.Expr]:
     ]
 
 
-def to_count(table: ScoreTable, value: pl.Expr, exponent: str = POS_EXPONENT) -> pl.Expr:
+def to_count(table: ScoreTable, value: pl.Expr, exponent: str = c.POS_EXPONENT) -> pl.Expr:
     """Return the count that users see, from an integer of the running sums."""
     if table.float_sums:
         return exact_sums.from_integer(value, pl.col(exponent))

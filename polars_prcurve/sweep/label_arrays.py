@@ -65,7 +65,9 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     """
     import numpy as np
 
-    positive, scores = read_labels(label), _read_scores(score)
+    positive, scores = read_labels(label), _read_array("score", score, "biuf", "numbers")
+    if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
+        raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
     weights = None if weight is None else _read_weights(weight)
     check_lengths(label=positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
@@ -132,15 +134,6 @@ def read_labels(label: ArrayLike) -> Booleans:
         wrong = labels[~(positive | (labels == (-1 if (labels == -1).any() else 0)))]
         raise PrcError(f"label takes {expected}; got {wrong[0]}")
     return positive
-
-
-def _read_scores(score: ArrayLike) -> NDArray[Any]:
-    import numpy as np
-
-    scores = _read_array("score", score, "biuf", "numbers")
-    if scores.dtype.kind == "f" and (missing := int(np.isnan(scores).sum())):
-        raise PrcError(f"score is NaN in {missing} row(s); leave those rows out")
-    return scores
 
 
 def _read_weights(weight: ArrayLike) -> Floats:

@@ -12,21 +12,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CUM_POS,
-    FPR_BEFORE,
-    GROUP,
-    N_NEG,
-    N_POS,
-    RECALL_BEFORE,
-    RECALL_FALLS,
-    SCORE,
-    SIZES_DIFFER,
-    WEIGHT_UNIT,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import RateTable
 from polars_prcurve.query_checks import Check, compose_sentence
-from polars_prcurve.sweep.design_sizes import plain_design_columns
+from polars_prcurve.sweep.effective_sizes import list_plain_sizes
 from polars_prcurve.sweep.group_table import (
     SweepTables,
     build_groups,
@@ -37,25 +26,36 @@ from polars_prcurve.sweep.group_table import (
 
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    groups = build_groups(table, _class_sizes(table)).with_columns(pl.lit(1.0).alias(WEIGHT_UNIT))
+    groups = build_groups(table, _class_sizes(table)).with_columns(pl.lit(1.0).alias(c.WEIGHT_UNIT))
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
-        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (N_POS, N_NEG))
-        groups = groups.with_columns(plain_design_columns(*sizes))
+        sizes = (pl.when(pl.col(n) > 0).then(pl.col(n).cast(pl.Float64)) for n in (c.N_POS, c.N_NEG))
+        groups = groups.with_columns(list_plain_sizes(*sizes))
     rows = join_group_numbers(table, table.rows, groups)
-    order = [GROUP, "fpr", "recall", *([] if table.score_dtype is None else [SCORE])]
+    order = [c.GROUP, "fpr", "recall", *([] if table.score_dtype is None else [c.SCORE])]
     rows = rows.sort(
-        order, descending=[name == SCORE for name in order], nulls_last=[False] * len(order)
+        order, descending=[name == c.SCORE for name in order], nulls_last=[False] * len(order)
     )
+    unknown = [] if table.has_counts else ["tp", "fp", "fn", "tn"]
     # Recall stands in for running sums where these only tell whether recall grows.
-    rows = add_row_before(rows).with_columns(pl.col("recall").alias(CUM_POS), *_null_columns(table))
-    falls = pl.col("recall") < pl.col(RECALL_BEFORE)
-    count = rows.select(GROUP, falls.alias(RECALL_FALLS)).group_by(GROUP).agg(pl.col(RECALL_FALLS).sum())
-    groups = groups.join(count, on=GROUP, how="left", maintain_order="left")
+    rows = add_row_before(rows).with_columns(
+        pl.col("recall").alias(c.CUM_POS),
+        (pl.lit(None, dtype=pl.Float64) if table.score_dtype is None else pl.col(c.SCORE)).alias(
+            "threshold"
+        ),
+        *(pl.lit(None, dtype=pl.Int64).alias(name) for name in unknown),
+    )
+    falls = pl.col("recall") < pl.col(c.RECALL_BEFORE)
+    count = (
+        rows.select(c.GROUP, falls.alias(c.RECALL_FALLS))
+        .group_by(c.GROUP)
+        .agg(pl.col(c.RECALL_FALLS).sum())
+    )
+    groups = groups.join(count, on=c.GROUP, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
         groups = check_groups(table, groups, *point_checks(table, lambda name: pl.col(name).sum()))
-        groups = groups.drop(RECALL_FALLS, SIZES_DIFFER, strict=False)
+        groups = groups.drop(c.RECALL_FALLS, c.SIZES_DIFFER, strict=False)
     return SweepTables(rows, groups)
 
 
@@ -73,23 +73,14 @@ def _class_sizes(table: RateTable) -> list[pl.Expr]:
     differ = pl.any_horizontal(
         (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any()) for size in both
     )
-    sizes = [size.max().alias(name) for size, name in zip(both, (N_POS, N_NEG), strict=True)]
-    return [*sizes, differ.fill_null(False).cast(pl.Int64).alias(SIZES_DIFFER)]
-
-
-def _null_columns(table: RateTable) -> list[pl.Expr]:
-    """Return the threshold of each point, and what is not known of it, as nulls."""
-    known = table.score_dtype is not None
-    threshold = pl.col(SCORE) if known else pl.lit(None, dtype=pl.Float64)
-    unknown = [] if table.has_counts else ["tp", "fp", "fn", "tn"]
-    nulls = (pl.lit(None, dtype=pl.Int64).alias(name) for name in unknown)
-    return [threshold.alias("threshold"), *nulls]
+    sizes = [size.max().alias(name) for size, name in zip(both, (c.N_POS, c.N_NEG), strict=True)]
+    return [*sizes, differ.fill_null(False).cast(pl.Int64).alias(c.SIZES_DIFFER)]
 
 
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
-    same = pl.col(GROUP) == pl.col(GROUP).shift(1)
-    starts = {RECALL_BEFORE: "recall", FPR_BEFORE: "fpr"}
+    same = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    starts = {c.RECALL_BEFORE: "recall", c.FPR_BEFORE: "fpr"}
     return points.with_columns(
         pl.when(same).then(pl.col(end).shift(1)).otherwise(0.0).alias(start)
         for start, end in starts.items()
@@ -101,7 +92,7 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
 
     `count` returns the sum over groups of RECALL_FALLS or SIZES_DIFFER.
     """
-    falls = count(RECALL_FALLS)
+    falls = count(c.RECALL_FALLS)
     if table.argument == "rates":
         text = (
             " points whose tpr falls while fpr rises; is it the specificity? Pass 1 minus it, such as "
@@ -114,7 +105,7 @@ def point_checks(table: RateTable, count: Callable[[str], pl.Expr]) -> list[Chec
     )
     if not table.has_counts:
         return [falling]
-    differ = count(SIZES_DIFFER)
+    differ = count(c.SIZES_DIFFER)
     what = "sizes= differ" if table.argument == "rates" else "tp + fn, or fp + tn, of cells= differ"
     text = " group(s); one curve is of one test set: pass by=, or check the columns"
     text += "; what is not known is null in all rows of a group" if table.argument == "rates" else ""

@@ -1,6 +1,6 @@
 """Which rows of a sweep are kept: ends of runs of negatives, steps of recall, or listed thresholds.
 
-`drop_intermediate=` and steps of recall filter rows that are already counted. Listed thresholds are
+Corners and steps of recall filter rows that are already counted. Listed thresholds are
 read here, and join the sort as marks (see `running_sums`).
 """
 
@@ -8,29 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_list, read_whole_number
-from polars_prcurve.column_names import CUM_POS, GROUP, RECALL_BEFORE
+from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import read_choice, read_list, read_whole_number
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 
-Thresholds: TypeAlias = int | Sequence[Any] | pl.Series | None
+Thresholds: TypeAlias = int | Literal["corners"] | Sequence[Any] | pl.Series | None
+CORNERS = 0
+"""Stands for a number of recall steps, if the corners of the ROC curve are kept in their place."""
 
 
 def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leave out rows inside runs of negatives, whose neighbours in the group both have their recall."""
-    begins = begin_block(CUM_POS)
+    begins = begin_block(c.CUM_POS)
     return rows.filter(begins | end_block(begins))
 
 
 def begin_block(level: str) -> pl.Expr:
     """Return whether a row is the first of its block: of the rows of a group that share a level."""
     # A first row has no neighbour: ne_missing makes its comparison true, not null.
-    group, value = pl.col(GROUP), pl.col(level)
+    group, value = pl.col(c.GROUP), pl.col(level)
     return group.ne_missing(group.shift(1)) | value.ne_missing(value.shift(1))
 
 
@@ -51,17 +53,21 @@ def keep_recall_steps(frame: pl.LazyFrame, steps: int) -> pl.LazyFrame:
         too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
         return step - too_many + too_few
 
-    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(RECALL_BEFORE)))
+    reached, reached_before = map(count_steps_reached, (pl.col("recall"), pl.col(c.RECALL_BEFORE)))
     return frame.filter(reached > reached_before)
 
 
 def read_thresholds(thresholds: Thresholds, table: InputTable) -> tuple[int | None, pl.Series | None]:
-    """Return the number of recall steps, and the listed thresholds as values of the score's dtype.
+    """Return the number of recall steps, or CORNERS, and the listed thresholds.
 
-    At least one of the two is None. A null stands for thresholds that no score of this dtype reaches.
+    At least one of the two is None. Thresholds are values of the score's dtype. A null stands for
+    thresholds that no score of this dtype reaches.
     """
     if thresholds is None:
         return None, None
+    if isinstance(thresholds, str):
+        read_choice("thresholds=", thresholds, ["corners"])
+        return CORNERS, None
     if isinstance(thresholds, Integral) and not isinstance(thresholds, bool):
         return read_whole_number("thresholds=, a number of recall steps,", thresholds, 1), None
     if not isinstance(table, ScoreTable):

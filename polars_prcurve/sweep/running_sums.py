@@ -15,46 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.column_names import (
-    CLUSTER,
-    CUM_NEG,
-    CUM_NEG_ABOVE,
-    CUM_NEG_SQUARES,
-    CUM_NEG_SQUARES_ABOVE,
-    CUM_POS,
-    CUM_POS_ABOVE,
-    CUM_POS_SQUARES,
-    CUM_POS_SQUARES_ABOVE,
-    ENDS_GROUP,
-    GROUP,
-    N_NEG,
-    N_NEG_EFFECTIVE,
-    N_NEG_SQUARES,
-    N_POS,
-    N_POS_EFFECTIVE,
-    N_POS_SQUARES,
-    NEG,
-    NEG_BEFORE_GROUP,
-    NEG_EXPONENT,
-    NEG_SQUARES,
-    NEG_SQUARES_BEFORE_GROUP,
-    POS,
-    POS_BEFORE_GROUP,
-    POS_EXPONENT,
-    POS_SQUARES,
-    POS_SQUARES_BEFORE_GROUP,
-    RESERVED,
-    SCORE,
-    WEIGHT_UNIT,
-)
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.cluster_sizes import (
-    CLUSTER_SUMS,
-    add_cluster_sums,
-    measure_cluster_sizes,
-)
-from polars_prcurve.sweep.design_sizes import group_design_columns, plain_design_columns
+from polars_prcurve.sweep.effective_sizes import Design
 from polars_prcurve.sweep.group_table import (
     SweepTables,
     build_float_totals,
@@ -63,18 +27,17 @@ from polars_prcurve.sweep.group_table import (
     class_totals,
     prepare_rows,
 )
-from polars_prcurve.sweep.part_sizes import join_part_sizes
 from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
-_IS_KEPT = f"{RESERVED}kept"
-_BEFORE_GROUP = {N_POS: POS_BEFORE_GROUP, N_NEG: NEG_BEFORE_GROUP}
+_IS_KEPT = f"{c.RESERVED}kept"
+_BEFORE_GROUP = {c.N_POS: c.POS_BEFORE_GROUP, c.N_NEG: c.NEG_BEFORE_GROUP}
 _SQUARES_BEFORE_GROUP = {
-    N_POS_SQUARES: POS_SQUARES_BEFORE_GROUP,
-    N_NEG_SQUARES: NEG_SQUARES_BEFORE_GROUP,
+    c.N_POS_SQUARES: c.POS_SQUARES_BEFORE_GROUP,
+    c.N_NEG_SQUARES: c.NEG_SQUARES_BEFORE_GROUP,
 }
 _CUM_SQUARES = {
-    POS_SQUARES: (CUM_POS_SQUARES, CUM_POS_SQUARES_ABOVE),
-    NEG_SQUARES: (CUM_NEG_SQUARES, CUM_NEG_SQUARES_ABOVE),
+    c.POS_SQUARES: (c.CUM_POS_SQUARES, c.CUM_POS_SQUARES_ABOVE),
+    c.NEG_SQUARES: (c.CUM_NEG_SQUARES, c.CUM_NEG_SQUARES_ABOVE),
 }
 
 
@@ -84,22 +47,41 @@ def build_running_sums(
     *,
     asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
     checked: bool = True,
-    effective: bool = False,
-    squares: bool = False,
-    clusters: bool = False,
+    design: Design | None = None,
     ends_only: bool = False,
+) -> SweepTables:
+    """Return the running sums of each group and score, and the group table; see `_sum_rows`.
+
+    A table that keeps its counts is sorted once for all questions that need no rows of their own.
+    """
+    design = design or Design(table, effective=False)
+    if table.kept is None or listed is not None or asked is not None or design.carried:
+        return _sum_rows(table, listed, design, asked, checked=checked, ends_only=ends_only)
+    key = type(design), design.effective, ends_only
+    if key not in table.kept:
+        made = _sum_rows(table, None, design, None, checked=checked, ends_only=ends_only)
+        rows, groups = (table.collect(frame, "", n_etas=1) for frame in (made.rows, made.groups))
+        table.kept[key] = SweepTables(rows.lazy(), groups.lazy(), made.design)
+    found: SweepTables = table.kept[key]
+    return found
+
+
+def _sum_rows(
+    table: ScoreTable,
+    listed: pl.Series | None,
+    design: Design,
+    asked: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
+    *,
+    checked: bool,
+    ends_only: bool,
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table.
 
     With thresholds `listed`, there is one row per group and threshold in place of one per score. So it
-    is with those that the function `asked` returns, from the group table: GROUP and SCORE. With
-    `effective`, the group table holds effective sizes, and rows of weights hold sums of their squares,
-    as rows of parts do with `squares`.
-    With `clusters`, rows hold what `measure_cluster_sizes` adds.
-    For `ends_only`, see `build_sweep`.
+    is with those that the function `asked` returns, from the group table: GROUP and SCORE. Rows and
+    groups hold what the `design` needs for effective sizes. For `ends_only`, see `build_sweep`.
     """
-    design = effective and table.has_squares
-    squares = squares or design
+    squares = bool(design.summed)
     # Cached because the rows and the sweep both join it; Polars would aggregate the table twice.
     groups = build_groups(table, class_totals(table, squares=squares)).cache()
     if checked and not table.float_sums:
@@ -109,7 +91,7 @@ def build_running_sums(
     if table.float_sums:
         groups = groups.join(
             build_float_totals(table, groups, squares=squares),
-            on=GROUP,
+            on=c.GROUP,
             how="left",
             maintain_order="left",
         )
@@ -120,44 +102,33 @@ def build_running_sums(
     marks = None if listed is None else _build_marks(groups, listed.drop_nulls())
     if asked is not None:
         marks = _add_zero_amounts(asked(groups))
-    more, carried = tuple(_CUM_SQUARES) if squares else (), (CLUSTER,) if clusters else ()
+    more, carried = design.summed, design.carried
     ordered = sort_rows(
         rows, table.score_dtype, labelled=table.labelled, marks=marks, more=more, carried=carried
     )
-    if clusters:
-        ordered = ordered._replace(frame=add_cluster_sums(ordered))
+    ordered = design.add_sums(ordered)
     if ends_only and ordered.negatives_first:
         running = _sum_at_positives(ordered)
     else:
         kept = ordered.is_last if marks is None else ordered.is_mark
-        running = _sum_at_scores(ordered, kept, CLUSTER_SUMS if clusters else ())
-    running = measure_cluster_sizes(running) if clusters else running
-    if effective and table.parts is not None:
-        groups = join_part_sizes(table, groups)
-    groups = groups.with_columns(_group_columns(table, before, effective=effective))
+        running = _sum_at_scores(ordered, kept, design.sums)
+    running = design.measure_rows(running)
+    columns = [*_group_columns(table, before), *design.list_group_sizes()]
+    groups = design.join_sizes(groups).with_columns(columns)
     if listed is not None and listed.null_count() > 0:
         running = _add_unreached_rows(running, groups, squares=squares)
-    return SweepTables(running, groups, design)
+    return SweepTables(running, groups, design.weighted)
 
 
-def _group_columns(table: ScoreTable, before: Mapping[str, str], *, effective: bool) -> list[pl.Expr]:
-    """Return what is added to the group table: totals of the groups before, and sizes if `effective`."""
+def _group_columns(table: ScoreTable, before: Mapping[str, str]) -> list[pl.Expr]:
+    """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     columns = [(pl.col(total).cum_sum() - pl.col(total)).alias(name) for total, name in before.items()]
     # A null total makes every rate of an empty class null, without a test per row.
-    columns += [pl.when(pl.col(total) > 0).then(total) for total in (N_POS, N_NEG)]
+    columns += [pl.when(pl.col(total) > 0).then(total) for total in (c.N_POS, c.N_NEG)]
     unit: pl.Expr = pl.lit(1.0)
     if table.float_sums:
-        unit = exact_sums.weight_unit(pl.min_horizontal(POS_EXPONENT, NEG_EXPONENT))
-    columns.append(unit.alias(WEIGHT_UNIT))
-    if not effective:
-        return columns
-    if table.has_squares:
-        return [*columns, *group_design_columns(table)]
-    if table.parts is not None:
-        return [*columns, *plain_design_columns(pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE))]
-    # Without weights the effective sizes are the totals.
-    n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (N_POS, N_NEG))
-    return [*columns, *plain_design_columns(n_pos, n_neg)]
+        unit = exact_sums.weight_unit(pl.min_horizontal(c.POS_EXPONENT, c.NEG_EXPONENT))
+    return [*columns, unit.alias(c.WEIGHT_UNIT)]
 
 
 def _sum_at_scores(ordered: SortedRows, kept: pl.Expr, also: Sequence[str] = ()) -> pl.LazyFrame:
@@ -165,11 +136,13 @@ def _sum_at_scores(ordered: SortedRows, kept: pl.Expr, also: Sequence[str] = ())
 
     The columns `also` stay as they are.
     """
-    sums = ordered.pos.cum_sum().alias(CUM_POS), ordered.neg.cum_sum().alias(CUM_NEG)
+    sums = ordered.pos.cum_sum().alias(c.CUM_POS), ordered.neg.cum_sum().alias(c.CUM_NEG)
     squares = (pl.col(name).cum_sum().alias(_CUM_SQUARES[name][0]) for name in ordered.more)
-    ends = ordered.ends_group.alias(ENDS_GROUP)
+    ends = ordered.ends_group.alias(c.ENDS_GROUP)
     running = ordered.frame.select(*ordered.columns, *sums, *squares, *also, ends, kept.alias(_IS_KEPT))
-    return _decode_rows(ordered, running, pl.col(CUM_NEG).shift(1, fill_value=0), (*also, ENDS_GROUP))
+    return _decode_rows(
+        ordered, running, pl.col(c.CUM_NEG).shift(1, fill_value=0), (*also, c.ENDS_GROUP)
+    )
 
 
 def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
@@ -179,10 +152,10 @@ def _sum_at_positives(ordered: SortedRows) -> pl.LazyFrame:
     Among equal scores negatives come first. So before positive number i (from 0) in row r there are i
     positives and r - i negatives, and no negative of its score comes after it.
     """
-    positives = ordered.frame.with_row_index(CUM_NEG).filter(ordered.pos > 0).with_row_index(CUM_POS)
-    pos_before = pl.col(CUM_POS).cast(pl.Int64)
-    neg_before = pl.col(CUM_NEG).cast(pl.Int64) - pos_before
-    sums = (pos_before + 1).alias(CUM_POS), neg_before.alias(CUM_NEG)
+    positives = ordered.frame.with_row_index(c.CUM_NEG).filter(ordered.pos > 0).with_row_index(c.CUM_POS)
+    pos_before = pl.col(c.CUM_POS).cast(pl.Int64)
+    neg_before = pl.col(c.CUM_NEG).cast(pl.Int64) - pos_before
+    sums = (pos_before + 1).alias(c.CUM_POS), neg_before.alias(c.CUM_NEG)
     # Among positives alone, `is_last` still finds the last row of each score that a positive has.
     running = positives.select(*ordered.columns, *sums, ordered.is_last.alias(_IS_KEPT))
     return _decode_rows(ordered, running, pl.lit(None, dtype=pl.Int64))
@@ -196,14 +169,14 @@ def _decode_rows(
     For the first row of a group that row belongs to the group before, and its sums are the totals of
     all earlier groups: just where this curve starts. With marks this need not hold, nor is it read.
     """
-    above = {CUM_POS_ABOVE: pl.col(CUM_POS).shift(1, fill_value=0), CUM_NEG_ABOVE: neg_above}
+    above = {c.CUM_POS_ABOVE: pl.col(c.CUM_POS).shift(1, fill_value=0), c.CUM_NEG_ABOVE: neg_above}
     squares = [_CUM_SQUARES[name] for name in ordered.more]
     above |= {name: pl.col(cum).shift(1, fill_value=0) for cum, name in squares}
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # CUM_POS and CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running = running.filter(_IS_KEPT).with_columns(**above)
-    group, threshold = ordered.group.alias(GROUP), ordered.threshold.alias(SCORE)
-    sums = (CUM_POS, CUM_NEG, *(cum for cum, _ in squares), *above)
+    group, threshold = ordered.group.alias(c.GROUP), ordered.threshold.alias(c.SCORE)
+    sums = (c.CUM_POS, c.CUM_NEG, *(cum for cum, _ in squares), *above)
     return running.select(group, threshold, *sums, *also)
 
 
@@ -212,22 +185,25 @@ def _add_unreached_rows(running: pl.LazyFrame, groups: pl.LazyFrame, *, squares:
 
     A running sum starts at the totals of the groups before.
     """
-    sums = {POS_BEFORE_GROUP: (CUM_POS, CUM_POS_ABOVE), NEG_BEFORE_GROUP: (CUM_NEG, CUM_NEG_ABOVE)}
+    sums = {
+        c.POS_BEFORE_GROUP: (c.CUM_POS, c.CUM_POS_ABOVE),
+        c.NEG_BEFORE_GROUP: (c.CUM_NEG, c.CUM_NEG_ABOVE),
+    }
     if squares:
         sums |= dict(zip(_SQUARES_BEFORE_GROUP.values(), _CUM_SQUARES.values(), strict=True))
     unreached = groups.select(
-        GROUP, *(pl.col(before).alias(name) for before, names in sums.items() for name in names)
+        c.GROUP, *(pl.col(before).alias(name) for before, names in sums.items() for name in names)
     )
     return pl.concat([running, unreached], how="diagonal_relaxed").sort(
-        GROUP, SCORE, descending=[False, True]
+        c.GROUP, c.SCORE, descending=[False, True]
     )
 
 
 def _build_marks(groups: pl.LazyFrame, listed: pl.Series) -> pl.LazyFrame:
     """Return a mark for every group and listed threshold: a row that adds nothing to either class."""
-    return groups.select(GROUP).join(_add_zero_amounts(pl.LazyFrame({SCORE: listed})), how="cross")
+    return groups.select(c.GROUP).join(_add_zero_amounts(pl.LazyFrame({c.SCORE: listed})), how="cross")
 
 
 def _add_zero_amounts(frame: pl.LazyFrame) -> pl.LazyFrame:
     zero = pl.lit(0, dtype=pl.Int128)
-    return frame.with_columns(zero.alias(name) for name in (POS, NEG, *_CUM_SQUARES))
+    return frame.with_columns(zero.alias(name) for name in (c.POS, c.NEG, *_CUM_SQUARES))

@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, LABEL, MARK, NEG, POS, RESERVED, SCORE
+from polars_prcurve import column_names as c
 from polars_prcurve.float_bits import float_bits
 
-_KEY = f"{RESERVED}key"
+_KEY = f"{c.RESERVED}key"
 _POSITIVE_BIT, _MARK_BIT = 1, 2
 _INT64_MAX = pl.lit(2**63 - 1, dtype=pl.Int64)
 _SIGN_BIT = pl.lit(-(2**63), dtype=pl.Int64)
@@ -91,10 +91,10 @@ def _sort_by_key(
     """Sort by one packed key; see the module for its layout."""
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted = (~_score_code(pl.col(SCORE), dtype)).cast(pl.Int128)
-    place = pl.col(GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
-    bit: pl.Expr = pl.col(LABEL) if labelled else pl.lit(0)
-    amounts = () if labelled else (POS, NEG, *more)
+    inverted = (~_score_code(pl.col(c.SCORE), dtype)).cast(pl.Int128)
+    place = pl.col(c.GROUP).cast(pl.Int128) * 2**66 + 2**65 + inverted * 4
+    bit: pl.Expr = pl.col(c.LABEL) if labelled else pl.lit(0)
+    amounts = () if labelled else (c.POS, c.NEG, *more)
     keyed = rows.select((place + bit).alias(_KEY), *amounts, *carried)
     if marks is not None:
         marked = marks.select((place + _MARK_BIT).alias(_KEY), *amounts)
@@ -115,8 +115,8 @@ def _sort_by_key(
         # Neighbours of equal group and score differ in the two low bits at most.
         is_last=changes > (_POSITIVE_BIT | _MARK_BIT),
         ends_group=changes >= 2**66,
-        pos=(bits == _POSITIVE_BIT).cast(pl.Int64) if labelled else pl.col(POS),
-        neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(NEG),
+        pos=(bits == _POSITIVE_BIT).cast(pl.Int64) if labelled else pl.col(c.POS),
+        neg=(bits == 0).cast(pl.Int64) if labelled else pl.col(c.NEG),
         is_mark=bits == _MARK_BIT,
         negatives_first=labelled and marks is None,
         more=more,
@@ -133,26 +133,26 @@ def _sort_by_columns(
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if labelled:
-        positive = pl.col(LABEL)
+        positive = pl.col(c.LABEL)
         rows = rows.with_columns(
-            positive.cast(pl.Int128).alias(POS), (~positive).cast(pl.Int128).alias(NEG)
+            positive.cast(pl.Int128).alias(c.POS), (~positive).cast(pl.Int128).alias(c.NEG)
         )
-    columns = (GROUP, SCORE, POS, NEG, *more)
-    rows = rows.select(*columns, *carried, pl.lit(False).alias(MARK))
+    columns = (c.GROUP, c.SCORE, c.POS, c.NEG, *more)
+    rows = rows.select(*columns, *carried, pl.lit(False).alias(c.MARK))
     if marks is not None:
-        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(MARK))], how="diagonal")
-    group, score = pl.col(GROUP), pl.col(SCORE)
+        rows = pl.concat([rows, marks.select(*columns, pl.lit(True).alias(c.MARK))], how="diagonal")
+    group, score = pl.col(c.GROUP), pl.col(c.SCORE)
     ends_group = group.ne_missing(group.shift(-1))
     return SortedRows(
-        rows.sort(GROUP, SCORE, MARK, descending=[False, True, False]),
-        (GROUP, SCORE),
+        rows.sort(c.GROUP, c.SCORE, c.MARK, descending=[False, True, False]),
+        (c.GROUP, c.SCORE),
         group=group,
         threshold=score,
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
-        pos=pl.col(POS),
-        neg=pl.col(NEG),
-        is_mark=pl.col(MARK),
+        pos=pl.col(c.POS),
+        neg=pl.col(c.NEG),
+        is_mark=pl.col(c.MARK),
         more=more,
     )
 

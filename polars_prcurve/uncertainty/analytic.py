@@ -21,26 +21,19 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    N_NEG_EFFECTIVE,
-    N_NEG_LEAST,
-    N_POS_EFFECTIVE,
-    N_POS_LEAST,
-    ODDS,
-    RATE_CORRELATION,
-)
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import combine_distances
+from polars_prcurve.confidence.rates import compute_limits, z_value
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered
-from polars_prcurve.intervals.bands import combine_distances
-from polars_prcurve.intervals.rates import compute_limits, z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
 from polars_prcurve.uncertainty.cluster_errors import STUDENT_FREEDOM, cluster_standard_error
 from polars_prcurve.uncertainty.influence import standard_error
 
 _Z_95 = z_value(0.95)
-_N_POS, _N_NEG = pl.col(N_POS_EFFECTIVE), pl.col(N_NEG_EFFECTIVE)
-_LEAST_POS, _LEAST_NEG = pl.col(N_POS_LEAST), pl.col(N_NEG_LEAST)
+_N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
+_LEAST_POS, _LEAST_NEG = pl.col(c.N_POS_LEAST), pl.col(c.N_NEG_LEAST)
 _CLUSTERED, _KNOWN_AT_RECALL = ("clustered", "weighted clusters"), ("independent", "clustered")
 
 RowKind: TypeAlias = Literal["independent", "clustered", "weighted clusters", "in parts"]
@@ -85,8 +78,8 @@ def build_helper_metrics(
     if recall is not None and rows in _KNOWN_AT_RECALL:
         # Less recall is reached above the threshold, more recall below it.
         deviations = {"middle": 0.0, "above": -_Z_95, "below": _Z_95}
-        read = {"n_pos": N_POS_EFFECTIVE, "n_neg": N_NEG_EFFECTIVE}
-        read |= {"correlation": RATE_CORRELATION} if rows == "clustered" else {}
+        read = {"n_pos": c.N_POS_EFFECTIVE, "n_neg": c.N_NEG_EFFECTIVE}
+        read |= {"correlation": c.RATE_CORRELATION} if rows == "clustered" else {}
         return {
             f"{name}_{place}": _build_fpr_at_recall(recall, number)
             for place, number in deviations.items()
@@ -127,7 +120,7 @@ def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[s
     least = metric.recipe.least_if_perfect
     if least is None:
         return {}
-    return {f"{name}_least": least.area(_N_POS, pl.col(ODDS), pl.col(f"{name}_open_fpr"))}
+    return {f"{name}_least": least.area(_N_POS, pl.col(c.ODDS), pl.col(f"{name}_open_fpr"))}
 
 
 def analytic_interval(
@@ -161,7 +154,7 @@ def analytic_interval(
     if metric.recipe.least_if_perfect is None:
         return interval
     # At eta = 0 and 1 average precision is certain.
-    varies = (pl.col(ODDS) > 0) & pl.col(ODDS).is_finite() if metric.depends_on_eta else pl.lit(True)
+    varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite() if metric.depends_on_eta else pl.lit(True)
     return _open_one_end(interval, name, varies)
 
 
@@ -208,7 +201,7 @@ def is_reliable_analytic(
         return pl.all_horizontal(enough, *shown)
     cautious, top, lost = (column(f"{name}_{kind}") for kind in ("cautious", "top", "lost"))
     carried, missed = _N_POS * value**2 / top, _N_POS * (1 - value) ** 2 / lost
-    enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(ODDS) <= _N_NEG)
+    enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(c.ODDS) <= _N_NEG)
     enough &= value - cautious <= 0.1 * (1 - value)
     return enough & _shows_weights(_N_POS, _LEAST_POS)
 
@@ -249,7 +242,7 @@ def is_reliable_bootstrap(
         enough &= metric.recipe.at_fpr * _N_NEG >= 10
     if metric.range[1] == 1:
         enough &= _N_POS * (1 - column(name)) >= 12
-    return enough & (500 * pl.col(ODDS) <= _N_NEG) if metric.depends_on_eta else enough
+    return enough & (500 * pl.col(c.ODDS) <= _N_NEG) if metric.depends_on_eta else enough
 
 
 def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
@@ -259,7 +252,7 @@ def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
     """
 
     def term(rows: Rows) -> pl.Expr:
-        n = rows.column(N_POS_EFFECTIVE)
+        n = rows.column(c.N_POS_EFFECTIVE)
         level = recall + deviations * (recall * (1 - recall) / n).sqrt()
         level = pl.max_horizontal(pl.min_horizontal(level, 1.0), 1 / n)
         # As the value itself is: on the ROC curve joined by straight lines, which matters under ties.
@@ -333,13 +326,13 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
     value, fpr, size = pl.col(name), pl.col(f"{name}_middle"), pl.col(f"{name}_size")
     n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
     most, least = pl.col(f"{name}_most_fpr"), pl.col(f"{name}_least_fpr")
-    ends = [recall / (recall + pl.col(ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
+    ends = [recall / (recall + pl.col(c.ODDS) * end.clip(upper_bound=1.0)) for end in (most, least)]
     of_threshold = (pl.col(f"{name}_below") - pl.col(f"{name}_above")) * (0.5 / _Z_95)
     correlation = pl.col(f"{name}_correlation") if clustered else None
     spread = combine_distances([(fpr * (1 - fpr) / size).sqrt(), of_threshold], correlation)
     # Delta method: the derivative of precision p by log(fpr) is -p (1 - p).
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
-    known = value.is_not_null() & fpr.is_not_null() & (pl.col(ODDS) > 0) & pl.col(ODDS).is_finite()
+    known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
     enough = (fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)

@@ -20,31 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CLUSTER,
-    CUM_NEG,
-    CUM_POS,
-    EXAMPLE,
-    FPR_BEFORE,
-    GROUP,
-    LEAST_FPR,
-    N_NEG,
-    N_POS,
-    NEG,
-    NEG_FACTOR,
-    ODDS,
-    PAIR,
-    POS,
-    POS_FACTOR,
-    RECALL_BEFORE,
-    RESERVED,
-    SCORE,
-)
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents, build_hulls, number_metrics
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -57,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_CURVE, _REPLICATE, _PAIR_NUMBER = (f"{RESERVED}{name}" for name in ("curve", "replicate", "number"))
+_CURVE, _REPLICATE, _PAIR_NUMBER = (f"{c.RESERVED}{name}" for name in ("curve", "replicate", "number"))
 _MAX_CELLS = 2_000_000
 """Cells times replicates that are in memory at once."""
 
@@ -99,13 +80,13 @@ class Bootstrap(NamedTuple):
         """
         if self.table.has_squares and not self.table.weighted:
             raise PrcError(
-                'method="bootstrap" draws examples, and sums of weights are none; leave out method=, or '
-                "pass the examples with weight="
+                'method="bootstrap" draws examples, and counts= holds sums of weights; leave out '
+                "method=, or pass the examples with weight="
             )
-        if self.table.weighted or {CLUSTER, EXAMPLE} & set(self.table.columns):
+        if self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns):
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.
-            order = [GROUP, SCORE, POS, NEG]
+            order = [c.GROUP, c.SCORE, c.POS, c.NEG]
             rows = rows.sort(order, descending=[False, True, True, True], maintain_order=True)
             for part, curves in _split_by_sample(rows, groups):
                 yield _build_units(part, curves)
@@ -114,8 +95,8 @@ class Bootstrap(NamedTuple):
         if all(metric.recipe.needs != "all" for metric in self.metrics):
             frame = drop_inner_negatives(frame)
         # Running sums go on from group to group, so a difference to the row before is right everywhere.
-        sums = (CUM_POS, CUM_NEG)
-        cells = frame.select(GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
+        sums = (c.CUM_POS, c.CUM_NEG)
+        cells = frame.select(c.GROUP, *(pl.col(n) - pl.col(n).shift(1, fill_value=0) for n in sums))
         rows = self.collect_query(cells.cast(dict.fromkeys(sums, pl.Int64)))
         for part, _ in _split_by_sample(rows, groups):
             yield CellSample(*(part[name].to_numpy() for name in sums))
@@ -132,7 +113,7 @@ class Bootstrap(NamedTuple):
         n, first = self.uncertainty.n_resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.uncertainty.seed).spawn(len(samples)))
-        curve = pl.col(GROUP).rank("dense") - 1
+        curve = pl.col(c.GROUP).rank("dense") - 1
         pairs = pairs.with_columns(curve.alias(_CURVE))
         if not samples:  # an empty block, from which the errors get their columns
             nothing = np.empty((n, 0, len(self.metrics)))
@@ -172,11 +153,11 @@ class Bootstrap(NamedTuple):
         is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
         replicate, cell = np.nonzero(is_row)
         group = replicate * len(lengths) + curve_of_cell[cell]
-        points: dict[str, NDArray[Any]] = {GROUP: group.astype(np.uint32)}
-        totals: dict[str, NDArray[Any]] = {GROUP: np.arange(len(pos) * len(lengths), dtype=np.uint32)}
+        points: dict[str, NDArray[Any]] = {c.GROUP: group.astype(np.uint32)}
+        totals: dict[str, NDArray[Any]] = {c.GROUP: np.arange(len(pos) * len(lengths), dtype=np.uint32)}
         for amounts, rate, before, total in (
-            (pos, "recall", RECALL_BEFORE, N_POS),
-            (neg, "fpr", FPR_BEFORE, N_NEG),
+            (pos, "recall", c.RECALL_BEFORE, c.N_POS),
+            (neg, "fpr", c.FPR_BEFORE, c.N_NEG),
         ):
             sums, n = _sum_along_curves(amounts, lengths)
             class_size = n.ravel()[group]
@@ -185,13 +166,13 @@ class Bootstrap(NamedTuple):
             points |= dict(zip((rate, before), rates, strict=True))
             totals[total] = np.where(n > 0, n, np.nan).ravel()
         rows = add_extents(pl.LazyFrame(points).fill_nan(None), self.metrics)
-        sizes = pl.col(N_POS), pl.col(N_NEG)
+        sizes = pl.col(c.N_POS), pl.col(c.N_NEG)
         has_pos, has_neg = (size.is_not_null() for size in sizes)
         return CurveSegments(
             pl.LazyFrame(totals).fill_nan(None),
             build_hulls(self.table, rows, self.metrics),
             sizes,
-            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(LEAST_FPR), *sizes),
+            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(c.LEAST_FPR), *sizes),
             partial(build_metric_rows, None),
         )
 
@@ -204,15 +185,15 @@ class Bootstrap(NamedTuple):
         # Point metrics of replicates read rates alone; the factors are here because lanes carry them.
         own = (
             pairs.lazy()
-            .select(pl.col(_CURVE).alias(GROUP), "eta", ODDS, POS_FACTOR, NEG_FACTOR)
+            .select(pl.col(_CURVE).alias(c.GROUP), "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
             .with_row_index(_PAIR_NUMBER)
         )
         all_pairs = numbers.join(own, how="cross").with_columns(
-            (pl.col(_REPLICATE) * n_curves + pl.col(GROUP)).cast(pl.UInt32).alias(GROUP),
-            (pl.col(_REPLICATE) * len(pairs) + pl.col(_PAIR_NUMBER)).cast(pl.UInt32).alias(PAIR),
+            (pl.col(_REPLICATE) * n_curves + pl.col(c.GROUP)).cast(pl.UInt32).alias(c.GROUP),
+            (pl.col(_REPLICATE) * len(pairs) + pl.col(_PAIR_NUMBER)).cast(pl.UInt32).alias(c.PAIR),
         )
-        all_pairs = all_pairs.drop(_REPLICATE, _PAIR_NUMBER).join(curves.groups, on=GROUP, how="left")
-        values = self.collect_query(curves.compute_values(all_pairs, named).sort(PAIR).select(*named))
+        all_pairs = all_pairs.drop(_REPLICATE, _PAIR_NUMBER).join(curves.groups, on=c.GROUP, how="left")
+        values = self.collect_query(curves.compute_values(all_pairs, named).sort(c.PAIR).select(*named))
         return values.fill_null(float("nan")).to_numpy().reshape(replicates, len(pairs), len(named))
 
     def estimate_errors(
@@ -365,15 +346,15 @@ def _build_units(rows: pl.DataFrame, groups: Sequence[int]) -> UnitSample:
     """Return the sample of some rows, which come by group and falling score."""
     import numpy as np
 
-    cell = pl.struct(GROUP, SCORE).rle_id().alias("cell")
-    unit = next((name for name in (CLUSTER, EXAMPLE) if name in rows.columns), None)
+    cell = pl.struct(c.GROUP, c.SCORE).rle_id().alias("cell")
+    unit = next((name for name in (c.CLUSTER, c.EXAMPLE) if name in rows.columns), None)
     number = pl.int_range(pl.len()) if unit is None else pl.col(unit).rank("dense") - 1
     rows = rows.with_columns(cell, number.cast(pl.Int64).alias("unit"))
     cells, units = (rows[name].to_numpy().astype(np.int64) for name in ("cell", "unit"))
-    lengths = [rows.filter(pl.col(GROUP) == group)["cell"].n_unique() for group in groups]
-    pos, neg = (rows[side].to_numpy() for side in (POS, NEG))
+    lengths = [rows.filter(pl.col(c.GROUP) == group)["cell"].n_unique() for group in groups]
+    pos, neg = (rows[side].to_numpy() for side in (c.POS, c.NEG))
     # Classes keep their sizes, except in clusters, which may hold both classes.
-    classes = [np.ones(len(rows), dtype=bool)] if unit == CLUSTER else [pos > 0, neg > 0]
+    classes = [np.ones(len(rows), dtype=bool)] if unit == c.CLUSTER else [pos > 0, neg > 0]
     strata = [np.unique(units[members]) for members in classes]
     return UnitSample(strata, units, cells, pos, neg, lengths)
 
@@ -385,7 +366,7 @@ def _split_by_sample(
     import numpy as np
 
     last = [groups[-1] for groups in samples]
-    ends = np.searchsorted(frame[GROUP].to_numpy(), last, side="right")
+    ends = np.searchsorted(frame[c.GROUP].to_numpy(), last, side="right")
     start = 0
     for groups, end in zip(samples, ends.tolist(), strict=True):
         yield frame[start:end], groups

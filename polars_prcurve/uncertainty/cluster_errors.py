@@ -26,42 +26,30 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CLUSTER,
-    GROUP,
-    N_NEG_EFFECTIVE,
-    N_NEG_LEAST,
-    N_NEG_LOCAL,
-    N_POS_EFFECTIVE,
-    N_POS_LEAST,
-    NEG,
-    ODDS,
-    PAIR,
-    PLACE,
-    POS,
-    RESERVED,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.exact_sums import from_whole, sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_places, pick_influence
 
-STUDENT_FREEDOM = f"{RESERVED}freedom"
+STUDENT_FREEDOM = f"{c.RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
-_N_CLUSTERS = f"{RESERVED}n_clusters"
-_BEFORE, _TOP, _SHARE, _SQUARE = (f"{RESERVED}{name}" for name in ("before", "top", "share", "square"))
+_N_CLUSTERS = f"{c.RESERVED}n_clusters"
+_BEFORE, _TOP, _SHARE, _SQUARE = (f"{c.RESERVED}{name}" for name in ("before", "top", "share", "square"))
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS)
 """What errors of clusters read besides the sizes of the classes."""
-_CLASSES = {POS: (N_POS_EFFECTIVE, N_POS_LEAST), NEG: (N_NEG_EFFECTIVE, N_NEG_LEAST)}
+_CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE, c.N_NEG_LEAST)}
 
 
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
     rows = build_numbered_rows(table, sweep.groups, whole=True)
-    cells = add_places(rows).group_by(GROUP, CLUSTER, PLACE, IS_TIED).agg(pl.col(POS, NEG).sum())
+    cells = (
+        add_places(rows).group_by(c.GROUP, c.CLUSTER, c.PLACE, IS_TIED).agg(pl.col(c.POS, c.NEG).sum())
+    )
     amounts = {name: pl.col(name).cast(pl.Float64) for name in _CLASSES}
-    totals = {name: pl.col(name).sum().over(GROUP).cast(pl.Float64) for name in _CLASSES}
+    totals = {name: pl.col(name).sum().over(c.GROUP).cast(pl.Float64) for name in _CLASSES}
     shares = cells.with_columns(
         amounts[name] / repeat_in_rows(totals[name], amounts[name]) for name in _CLASSES
     )
@@ -71,11 +59,13 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
     """Return by GROUP the number of examples that each class counts as, and STUDENT_FREEDOM."""
     shares = cells.select(
-        GROUP, CLUSTER, *(to_whole_shares(pl.col(name).fill_nan(0.0)).alias(name) for name in _CLASSES)
+        c.GROUP,
+        c.CLUSTER,
+        *(to_whole_shares(pl.col(name).fill_nan(0.0)).alias(name) for name in _CLASSES),
     )
-    clusters = shares.group_by(GROUP, CLUSTER).agg(sum_shares(pl.col(name)) for name in _CLASSES)
-    squares = clusters.select(GROUP, *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES))
-    sums = squares.group_by(GROUP).agg(
+    clusters = shares.group_by(c.GROUP, c.CLUSTER).agg(sum_shares(pl.col(name)) for name in _CLASSES)
+    squares = clusters.select(c.GROUP, *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES))
+    sums = squares.group_by(c.GROUP).agg(
         *(sum_shares(pl.col(name)) for name in _CLASSES), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
     )
     sizes = sums.with_columns(
@@ -83,15 +73,15 @@ def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
         for name, names in _CLASSES.items()
         for size in names
     )
-    freedom = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) - 1
-    return sizes.drop(POS, NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
+    freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
+    return sizes.drop(c.POS, c.NEG).with_columns(freedom.alias(STUDENT_FREEDOM))
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Put what classes of `cells` count as in place of the sizes of pairs, and add CLUSTER_COLUMNS."""
     sizes = [size for names in _CLASSES.values() for size in names]
     return pairs.drop(sizes).join(
-        count_cluster_sizes(cells), on=GROUP, how="left", maintain_order="left"
+        count_cluster_sizes(cells), on=c.GROUP, how="left", maintain_order="left"
     )
 
 
@@ -103,27 +93,27 @@ def join_negatives_at_once(
     The top of a model at a prevalence are the fewest places, from the highest score down, that hold
     a share of the negatives of eta / (1 - eta). Pairs of the same `keys` get the least of theirs.
     """
-    of_neg = to_whole_shares(pl.col(NEG).fill_nan(0.0)).alias(NEG)
-    cells = cells.select(GROUP, CLUSTER, PLACE, of_neg)
-    places = cells.group_by(GROUP, PLACE).agg(pl.col(NEG).sum()).sort(GROUP, PLACE)
-    before = pl.col(NEG).cum_sum().over(GROUP) - pl.col(NEG)
-    places = places.select(GROUP, PLACE, from_whole(before).alias(_BEFORE))
-    at_eta = pairs.select(GROUP, PAIR, (1 / pl.col(ODDS)).alias(_TOP))
+    of_neg = to_whole_shares(pl.col(c.NEG).fill_nan(0.0)).alias(c.NEG)
+    cells = cells.select(c.GROUP, c.CLUSTER, c.PLACE, of_neg)
+    places = cells.group_by(c.GROUP, c.PLACE).agg(pl.col(c.NEG).sum()).sort(c.GROUP, c.PLACE)
+    before = pl.col(c.NEG).cum_sum().over(c.GROUP) - pl.col(c.NEG)
+    places = places.select(c.GROUP, c.PLACE, from_whole(before).alias(_BEFORE))
+    at_eta = pairs.select(c.GROUP, c.PAIR, (1 / pl.col(c.ODDS)).alias(_TOP))
     # Above the first place there is nothing, and at eta = 0 it alone is the top.
     is_top = (pl.col(_BEFORE) < pl.col(_TOP)) | (pl.col(_BEFORE) == 0)
-    last = at_eta.join(places, on=GROUP).filter(is_top)
-    last = last.group_by(GROUP, PAIR).agg(pl.col(PLACE).max().alias(_TOP))
-    top = last.join(cells, on=GROUP).filter(pl.col(PLACE) <= pl.col(_TOP))
-    clusters = top.group_by(PAIR, CLUSTER).agg(sum_shares(pl.col(NEG)))
+    last = at_eta.join(places, on=c.GROUP).filter(is_top)
+    last = last.group_by(c.GROUP, c.PAIR).agg(pl.col(c.PLACE).max().alias(_TOP))
+    top = last.join(cells, on=c.GROUP).filter(pl.col(c.PLACE) <= pl.col(_TOP))
+    clusters = top.group_by(c.PAIR, c.CLUSTER).agg(sum_shares(pl.col(c.NEG)))
     squares = clusters.select(
-        PAIR, *(to_whole_shares(pl.col(NEG) ** n).alias(f"{_TOP}{n}") for n in (1, 2))
+        c.PAIR, *(to_whole_shares(pl.col(c.NEG) ** n).alias(f"{_TOP}{n}") for n in (1, 2))
     )
-    sums = squares.group_by(PAIR).agg(sum_shares(pl.all()))
+    sums = squares.group_by(c.PAIR).agg(sum_shares(pl.all()))
     times = pl.when(pl.col(f"{_TOP}2") > 0).then(pl.col(f"{_TOP}1") / pl.col(f"{_TOP}2"))
-    sums = sums.select(PAIR, times.alias(N_NEG_LOCAL))
-    pairs = pairs.drop(N_NEG_LOCAL, strict=False)
-    pairs = pairs.join(sums, on=PAIR, how="left", maintain_order="left")
-    return pairs.with_columns(pl.col(N_NEG_LOCAL).min().over(keys))
+    sums = sums.select(c.PAIR, times.alias(c.N_NEG_LOCAL))
+    pairs = pairs.drop(c.N_NEG_LOCAL, strict=False)
+    pairs = pairs.join(sums, on=c.PAIR, how="left", maintain_order="left")
+    return pairs.with_columns(pl.col(c.N_NEG_LOCAL).min().over(keys))
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
@@ -131,12 +121,14 @@ def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -
     key, names, frame, *_ = influences
     kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in names for kind in kinds]
-    joined = cells.join(frame.select(*dict.fromkeys((GROUP, key, PLACE)), *columns), on=[GROUP, PLACE])
+    joined = cells.join(
+        frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *columns), on=[c.GROUP, c.PLACE]
+    )
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
     terms = {
         name: ClusterTerm(
-            pick_influence(name, "pos") * pl.col(POS).fill_nan(0.0)
-            + pick_influence(name, "neg") * pl.col(NEG).fill_nan(0.0),
+            pick_influence(name, "pos") * pl.col(c.POS).fill_nan(0.0)
+            + pick_influence(name, "neg") * pl.col(c.NEG).fill_nan(0.0),
             most=4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
         for name in names
@@ -164,7 +156,7 @@ def add_up_clusters(
     for name, term in terms.items():
         shares[name], most[f"{name}_most"] = to_whole_shares(term.moved / term.most), term.most
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
-    clusters = cells.select(*keys, CLUSTER, **shares, **most).group_by(*keys, CLUSTER)
+    clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
     squares = {name: to_whole_shares(pl.col(name) ** 2) for name in terms}
     return (
         clusters.agg(*sums, pl.col(*most).first())
@@ -182,5 +174,5 @@ def cluster_standard_error(name: str) -> pl.Expr:
     n = pl.col(_N_CLUSTERS)
     error = (pl.col(f"{name}_of_clusters") * (n / (n - 1))).sqrt()
     # Rounded sums of shares may leave the size of two clusters just below 2.
-    has_two_of_each = pl.min_horizontal(N_POS_EFFECTIVE, N_NEG_EFFECTIVE) > 1 + 1e-9
+    has_two_of_each = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) > 1 + 1e-9
     return pl.when(has_two_of_each & error.is_finite()).then(error)

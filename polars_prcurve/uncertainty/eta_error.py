@@ -14,30 +14,23 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    ETA_LIMITS,
-    ETA_LOW,
-    IS_OWN_ETA,
-    ODDS,
-    PAIR,
-    RESERVED,
-)
-from polars_prcurve.intervals.bands import (
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import (
     add_eta_limits,
     combine_distances,
     from_unbounded,
     measure_distances,
     to_unbounded,
 )
-from polars_prcurve.intervals.rates import z_value
+from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveMetric, odds_against
 from polars_prcurve.prevalence.eta_table import class_factors
 from polars_prcurve.uncertainty.analytic import has_analytic_interval
 
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
-_MIDDLE, _LEAST, _MOST = (f"{RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
-_SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]
+_MIDDLE, _LEAST, _MOST = (f"{c.RESERVED}scaled{kind}" for kind in ("", "_low", "_high"))
+_SCALED_ENDS = [f"{c.RESERVED}scaled_{end}" for end in ETA_ENDS]
 
 
 def carry_eta_errors(
@@ -78,12 +71,12 @@ def add_values_at_ends(
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
-    for limit, end in zip(ETA_LIMITS, ETA_ENDS, strict=True):
+    for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
         at_end = build_values(_move_pairs(pairs, limit, sizes), metrics).select(
-            PAIR,
+            c.PAIR,
             *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
         )
-        values = values.join(at_end, on=PAIR, how="left")
+        values = values.join(at_end, on=c.PAIR, how="left")
     return values
 
 
@@ -91,8 +84,8 @@ def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -
     """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
     pairs = pairs.with_columns(pl.col(eta).alias("eta"))
     return pairs.with_columns(
-        *class_factors(pl.col("eta"), pl.col(IS_OWN_ETA), *sizes),
-        odds_against(pl.col("eta")).alias(ODDS),
+        *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
+        odds_against(pl.col("eta")).alias(c.ODDS),
     )
 
 
@@ -156,7 +149,7 @@ def widen_intervals(
         changed[side] = pl.when(inside).then(from_unbounded(ends[side], metric.range)).otherwise(corner)
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
     changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(has_interval).then(False))
-    is_exact = pl.col(ETA_LOW).is_null()
+    is_exact = pl.col(c.ETA_LOW).is_null()
     return frame.with_columns(
         pl.when(is_exact).then(f"{name}_{kind}").otherwise(expr).alias(f"{name}_{kind}")
         for kind, expr in changed.items()

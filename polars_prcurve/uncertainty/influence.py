@@ -29,39 +29,18 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    ENDS_GROUP,
-    FPR_BEFORE,
-    FPR_GAP,
-    FPR_OR_ZERO,
-    GROUP,
-    N_NEG_EFFECTIVE,
-    N_POS_EFFECTIVE,
-    PAIR,
-    PLACE,
-    POS,
-    RESERVED,
-    RISE,
-    RISES,
-    RUN,
-    SCORE,
-    SQUARE_FPR,
-    SQUARE_FPR_BEFORE,
-    SQUARE_GAP,
-    SQUARE_RISE,
-    SQUARE_RUN,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
 from polars_prcurve.curves.segment_sums import CurveSegments
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import is_at_least, repeat_in_rows, round_up_to_power_of_two
 from polars_prcurve.metrics.curve_metric import CurveMetric, Influence, Rows
 
-CLASS_SIZE_COLUMNS = {"pos": N_POS_EFFECTIVE, "neg": N_NEG_EFFECTIVE}
+CLASS_SIZE_COLUMNS = {"pos": c.N_POS_EFFECTIVE, "neg": c.N_NEG_EFFECTIVE}
 """The columns with the number of examples of each class; of weighted examples, the effective number."""
 
 
-IS_TIED = f"{RESERVED}is_tied"
+IS_TIED = f"{c.RESERVED}is_tied"
 """The column that tells whether an example has the score of a positive."""
 
 
@@ -99,16 +78,18 @@ def build_influences(
     PLACE and the columns of the segments stay; of those of the pairs, `also` stay. Prevalences are in
     lanes if `etas_per_group` is given.
     """
-    in_group = pl.col(GROUP) == pl.col(GROUP).shift(1)
-    fpr_above = pl.when(in_group).then(pl.col(FPR_OR_ZERO).shift(1)).otherwise(0.0)
+    in_group = pl.col(c.GROUP) == pl.col(c.GROUP).shift(1)
+    fpr_above = pl.when(in_group).then(pl.col(c.FPR_OR_ZERO).shift(1)).otherwise(0.0)
     # Other metrics may have asked for more rows, whose negatives are then in a gap.
-    segments = curves.segments[False].filter(pl.col(RISES) | pl.col(ENDS_GROUP))
-    place = pl.int_range(pl.len()).over(GROUP)
-    segments = segments.with_columns((pl.col(FPR_BEFORE) - fpr_above).alias(FPR_GAP), place.alias(PLACE))
+    segments = curves.segments[False].filter(pl.col(c.RISES) | pl.col(c.ENDS_GROUP))
+    place = pl.int_range(pl.len()).over(c.GROUP)
+    segments = segments.with_columns(
+        (pl.col(c.FPR_BEFORE) - fpr_above).alias(c.FPR_GAP), place.alias(c.PLACE)
+    )
     if curves.design:
-        above = pl.when(in_group).then(pl.col(SQUARE_FPR).shift(1)).otherwise(0.0)
-        segments = segments.with_columns((pl.col(SQUARE_FPR_BEFORE) - above).alias(SQUARE_GAP))
-    for key, depends_on_eta in ((GROUP, False), (PAIR, True)):
+        above = pl.when(in_group).then(pl.col(c.SQUARE_FPR).shift(1)).otherwise(0.0)
+        segments = segments.with_columns((pl.col(c.SQUARE_FPR_BEFORE) - above).alias(c.SQUARE_GAP))
+    for key, depends_on_eta in ((c.GROUP, False), (c.PAIR, True)):
         chosen = {
             name: metric.recipe.influence
             for name, metric in metrics.items()
@@ -120,7 +101,7 @@ def build_influences(
             if depends_on_eta:
                 # The pairs on the left, so that the join leaves each curve in order.
                 packed = lanes.pack(pairs, also)
-                frame = packed.join(segments, on=GROUP, maintain_order="left_right")
+                frame = packed.join(segments, on=c.GROUP, maintain_order="left_right")
             rows = [curves.make_rows(column) for column in lanes.column_readers()]
             frame = add_influences(frame, lanes, rows, key, chosen)
             frame = subtract_means(frame, key, lanes.list_names(chosen))
@@ -211,9 +192,9 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     return frame.select(key, *sizes, **squares).group_by(key).agg(**variances)
 
 
-_SHARES = {"pos": {"pos": RISE}, "neg": {"neg": RUN, "gap": FPR_GAP}}
+_SHARES = {"pos": {"pos": c.RISE}, "neg": {"neg": c.RUN, "gap": c.FPR_GAP}}
 """The kinds of influences of each class, with the share of the class that has each on a row."""
-_SQUARE_SHARES = {"pos": {"pos": SQUARE_RISE}, "neg": {"neg": SQUARE_RUN, "gap": SQUARE_GAP}}
+_SQUARE_SHARES = {"pos": {"pos": c.SQUARE_RISE}, "neg": {"neg": c.SQUARE_RUN, "gap": c.SQUARE_GAP}}
 """The same, with the share of the squared weights of the class."""
 
 
@@ -234,13 +215,13 @@ def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
 
     PLACE is the number of higher ones, and the example IS_TIED if a positive has its own score.
     """
-    scores = pl.col(SCORE).filter(pl.col(POS) > 0).unique().sort(descending=True)
-    higher = scores.search_sorted(pl.col(SCORE), side="left", descending=True).cast(pl.Int64)
-    rows = rows.with_columns(higher.over(GROUP).alias(PLACE))
+    scores = pl.col(c.SCORE).filter(pl.col(c.POS) > 0).unique().sort(descending=True)
+    higher = scores.search_sorted(pl.col(c.SCORE), side="left", descending=True).cast(pl.Int64)
+    rows = rows.with_columns(higher.over(c.GROUP).alias(c.PLACE))
     # Scores below all positives find the null at the end; so do all scores where there are no positives.
-    next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
-    is_tied = (next_score == pl.col(SCORE)).fill_null(False)
-    return rows.with_columns(is_tied.over(GROUP).alias(IS_TIED))
+    next_score = scores.extend_constant(None, 1).gather(pl.col(c.PLACE))
+    is_tied = (next_score == pl.col(c.SCORE)).fill_null(False)
+    return rows.with_columns(is_tied.over(c.GROUP).alias(IS_TIED))
 
 
 def pick_influence(name: str, of_class: str) -> pl.Expr:

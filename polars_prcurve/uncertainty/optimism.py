@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, IS_MAXIMIZED, OPTIMISM, PAIR
+from polars_prcurve import column_names as c
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
@@ -70,16 +70,16 @@ def build_optimism_table(
     bootstrap = Bootstrap(cast("ScoreTable", table), [best(m) for m in maximized.values()], uncertainty)
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
-    pairs = check_at_end(table, pairs.sort(PAIR), *late_checks(table, grid))
-    found = bootstrap.collect_query(pairs.select(GROUP, PAIR, "eta"))
-    groups = found[GROUP].unique().sort()
+    pairs = check_at_end(table, pairs.sort(c.PAIR), *late_checks(table, grid))
+    found = bootstrap.collect_query(pairs.select(c.GROUP, c.PAIR, "eta"))
+    groups = found[c.GROUP].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
     rows = _measure_samples(samples, found, maximized, metrics, uncertainty)
-    names = [f"{OPTIMISM}{number}" for number in range(len(metrics))]
-    schema: dict[str, Any] = {PAIR: found.schema[PAIR], TARGET_NUMBER: pl.Int64}
+    names = [f"{c.OPTIMISM}{number}" for number in range(len(metrics))]
+    schema: dict[str, Any] = {c.PAIR: found.schema[c.PAIR], TARGET_NUMBER: pl.Int64}
     schema |= dict.fromkeys(names, pl.Float64)
     every = pl.DataFrame(rows, schema=schema, orient="row")
-    return every.lazy().with_columns(pl.lit(True).alias(IS_MAXIMIZED), pl.col(names).fill_nan(None))
+    return every.lazy().with_columns(pl.lit(True).alias(c.IS_MAXIMIZED), pl.col(names).fill_nan(None))
 
 
 def _measure_samples(
@@ -98,7 +98,7 @@ def _measure_samples(
     n, rows, n_dropped = uncertainty.n_resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(uncertainty.seed).spawn(len(samples))
-    parts = pairs.partition_by(GROUP, maintain_order=True)
+    parts = pairs.partition_by(c.GROUP, maintain_order=True)
     with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
         for sample, seed, part in zip(samples, seeds, parts, strict=True):
             etas, streams = part["eta"].to_list(), list(map(np.random.default_rng, seed.spawn(2)))
@@ -121,7 +121,7 @@ def _measure_samples(
             if min(sample.sizes) < 2 - 1e-9:  # one example does not tell how much examples differ
                 means[:] = np.nan
             n_dropped = max(n_dropped, int((n - known)[~np.isnan(means)].max(initial=0)))
-            keys = [[pair, number] for pair in part[PAIR] for number in maximized]
+            keys = [[pair, number] for pair in part[c.PAIR] for number in maximized]
             rows += [[*key, *mean] for key, mean in zip(keys, means.tolist(), strict=True)]
     warn_of_dropped(n_dropped, n)
     return rows

@@ -36,9 +36,9 @@ from polars_prcurve.column_names import (
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.part_counts import PART
-from polars_prcurve.sweep.part_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
 
 

@@ -15,35 +15,23 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CUM_POS,
-    CUM_POS_ABOVE,
-    ETA_LIMITS,
-    GROUP,
-    LEAST_FPR,
-    NEG_FACTOR,
-    ODDS,
-    PAIR,
-    POS_FACTOR,
-    RESERVED,
-    SCORE,
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import (
+    add_eta_limits,
+    measure_distances,
+    to_unbounded,
 )
-from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.field_bands import (
+from polars_prcurve.confidence.rates import z_value
+from polars_prcurve.curves.bands_in_field import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
     add_squares,
 )
+from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.intervals.bands import (
-    add_eta_limits,
-    measure_distances,
-    to_unbounded,
-)
-from polars_prcurve.intervals.rates import z_value
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
@@ -51,7 +39,7 @@ from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.uncertainty.analytic import bind_least_ends
 from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
 
-_FIELD, _END, _ODDS = f"{RESERVED}field", f"{RESERVED}end", f"{RESERVED}odds_of_field"
+_FIELD, _END, _ODDS = f"{c.RESERVED}field", f"{c.RESERVED}end", f"{c.RESERVED}odds_of_field"
 
 
 def carry_part_eta_errors(
@@ -73,11 +61,11 @@ def carry_part_eta_errors(
     if not (moved and table.parts.uncertain_eta):
         return values
     values = values.cache()  # also what values at other prevalences are measured from
-    points = _build_moved_curves(table, sweep, pairs.select(GROUP, "eta"))
+    points = _build_moved_curves(table, sweep, pairs.select(c.GROUP, "eta"))
     at_ends = _compute_moved_values(points, moved)
     columns = [pl.col(name).alias(_name_middle(name)) for name in moved]
-    at_ends = at_ends.join(values.select(GROUP, *columns), on=GROUP)
-    values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=GROUP, how="left")
+    at_ends = at_ends.join(values.select(c.GROUP, *columns), on=c.GROUP)
+    values = values.join(_add_distances(at_ends, moved, z_value(confidence)), on=c.GROUP, how="left")
     values = add_eta_limits(values)
     for name, metric in moved.items():
         distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
@@ -98,24 +86,24 @@ def _build_moved_curves(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFram
 
     They are the points of a field on which recall rises, and those before, from the highest score down.
     """
-    rises = pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)
+    rises = pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)
     kept = sweep.rows.filter(rises | rises.shift(-1).fill_null(value=False))
-    points = kept.select(*table.by, GROUP, SCORE, "recall", "fpr")
-    parts = points.drop(table.by).join(build_part_counts(table, points), on=[GROUP, SCORE])
-    parts = add_moved_etas(add_part_rates(parts.join(etas, on=GROUP)))
+    points = kept.select(*table.by, c.GROUP, c.SCORE, "recall", "fpr")
+    parts = points.drop(table.by).join(build_part_counts(table, points), on=[c.GROUP, c.SCORE])
+    parts = add_moved_etas(add_part_rates(parts.join(etas, on=c.GROUP)))
     ends = [
         parts.select(
-            pl.col(GROUP).alias(_FIELD),
+            pl.col(c.GROUP).alias(_FIELD),
             PART,
-            SCORE,
+            c.SCORE,
             pl.lit(end).alias(_END),
             *(pl.col(given).alias(name) for given, name in zip(at_end, _RATES, strict=True)),
         )
         for end, at_end in enumerate(RATES_AT_ETAS)
     ]
-    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(GROUP)
+    number = (pl.col(PART) * 2 + pl.col(_END)).cast(pl.UInt32).alias(c.GROUP)
     stacked = pl.concat(ends).with_columns(number)
-    return stacked.sort(GROUP, SCORE, descending=[False, True])
+    return stacked.sort(c.GROUP, c.SCORE, descending=[False, True])
 
 
 _RATES = ("recall", "fpr", "eta")
@@ -124,31 +112,35 @@ _RATES = ("recall", "fpr", "eta")
 def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
     points = points.cache()
-    groups = points.group_by(GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(GROUP)
-    segments = add_extents(add_row_before(points.select(GROUP, "recall", "fpr")))
+    groups = points.group_by(c.GROUP).agg(pl.col(_FIELD, PART, _END, "eta").first()).sort(c.GROUP)
+    segments = add_extents(add_row_before(points.select(c.GROUP, "recall", "fpr")))
     curves = CurveSegments(
         groups,
         {False: segments.cache()},
         (pl.lit(None, dtype=pl.Float64), pl.lit(None, dtype=pl.Float64)),
         CurveFacts(
-            repeat_in_rows(pl.col("eta"), pl.col(PAIR)),
+            repeat_in_rows(pl.col("eta"), pl.col(c.PAIR)),
             pl.lit(True),
             pl.col("eta").is_not_null(),
-            pl.col(LEAST_FPR),
+            pl.col(c.LEAST_FPR),
             None,
             None,
         ),
         partial(build_metric_rows, None),
     )
-    factors = [pl.lit(1.0).alias(name) for name in (POS_FACTOR, NEG_FACTOR)]  # of counts, without which
-    pairs = groups.with_row_index(PAIR).with_columns(odds_against(pl.col("eta")).alias(ODDS), *factors)
+    factors = [
+        pl.lit(1.0).alias(name) for name in (c.POS_FACTOR, c.NEG_FACTOR)
+    ]  # of counts, without which
+    pairs = groups.with_row_index(c.PAIR).with_columns(
+        odds_against(pl.col("eta")).alias(c.ODDS), *factors
+    )
     values = curves.compute_values(pairs, moved, etas_per_group=1)
     at_ends = [
         pl.col(name).filter(pl.col(_END) == end).first().alias(_name_end(name, end))
         for name in moved
         for end in (0, 1)
     ]
-    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: GROUP})
+    return values.group_by(_FIELD, PART).agg(at_ends).rename({_FIELD: c.GROUP})
 
 
 def _name_end(name: str, end: int) -> str:
@@ -176,8 +168,8 @@ def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: flo
             for distance, side in zip(distances, _SIDES, strict=True)
         ]
     # Columns first, so that each is computed once.
-    parts = parts.select(GROUP, *squares)
-    return parts.group_by(GROUP).agg(
+    parts = parts.select(c.GROUP, *squares)
+    return parts.group_by(c.GROUP).agg(
         add_squares(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
         for name in moved
         for side in _SIDES
@@ -193,13 +185,13 @@ def _find_corners(
     """
     corners: list[tuple[pl.Expr, pl.Expr]] = []
     value, known = pl.col(name), pl.col(f"{name}_low").is_not_null()
-    values = values.with_columns(pl.col(ODDS).alias(_ODDS))
-    for end, eta in enumerate(ETA_LIMITS):
+    values = values.with_columns(pl.col(c.ODDS).alias(_ODDS))
+    for end, eta in enumerate(c.ETA_LIMITS):
         least = f"{name}_least_{end}"
-        values = values.with_columns(odds_against(pl.col(eta)).alias(ODDS)).with_columns(
+        values = values.with_columns(odds_against(pl.col(eta)).alias(c.ODDS)).with_columns(
             e.alias(least) for e in bind_least_ends(name, metric, confidence).values()
         )
         low = pl.when(value == 1).then(least).otherwise(0.0)
         high = pl.when(value == 1).then(1.0).otherwise(1 - pl.col(least))
         corners.append((pl.when(known).then(low), pl.when(known).then(high)))
-    return values.with_columns(pl.col(_ODDS).alias(ODDS)), corners
+    return values.with_columns(pl.col(_ODDS).alias(c.ODDS)), corners

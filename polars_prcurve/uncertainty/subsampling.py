@@ -20,18 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_seed, read_whole_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.column_names import (
-    GROUP,
-    N_NEG,
-    N_POS,
-    NEG_FACTOR,
-    PAIR,
-    POS_FACTOR,
-    RECALL_BEFORE,
-    SWEEP_COLUMNS,
-)
 from polars_prcurve.curves.curve_table import metric_values
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -47,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _REPEAT_COLUMNS = ("mean", "standard_deviation", "low", "q1", "median", "q3", "high")
-SUBSAMPLE_COLUMNS = ("eta", "n_kept", *SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
+SUBSAMPLE_COLUMNS = ("eta", "n_kept", *c.SWEEP_COLUMNS, "precision", *_REPEAT_COLUMNS)
 _MAX_NEGATIVES = 10**9
 """NumPy draws hypergeometric numbers from fewer examples than this."""
 _MAX_VALUES = 10**6
@@ -229,12 +220,12 @@ def _require_examples(table: InputTable) -> ScoreTable:
         )
     if table.weighted:
         raise PrcError(
-            "negatives are drawn one by one, and weight= makes them count for more or less than one; "
-            "leave weight= out, or pass whole numbers of examples as counts="
+            "drawing single negatives needs examples that count as one each, not weights; leave weight= "
+            "out, or pass whole numbers of examples as counts="
         )
     if table.float_sums:
         raise PrcError(
-            "negatives are drawn one by one, and counts= holds floats; cast them to integers if that "
+            "drawing single negatives needs integer counts=; got floats; cast them to integers if that "
             "is what they are"
         )
     return table
@@ -242,17 +233,17 @@ def _require_examples(table: InputTable) -> ScoreTable:
 
 def _build_rows(table: ScoreTable, grid: EtaTable, thresholds: Thresholds) -> pl.LazyFrame:
     """Return the sweep at each prevalence; PAIR numbers the prevalences."""
-    numbered = replace(grid, frame=grid.frame.with_row_index(PAIR))
-    frame = build_eta_sweep(numbered, table, drop_intermediate=thresholds is None, thresholds=thresholds)
+    numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
+    frame = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)
     if thresholds is None:
         recall = pl.col("recall")
-        frame = frame.filter((recall > pl.col(RECALL_BEFORE)) | recall.is_null())
+        frame = frame.filter((recall > pl.col(c.RECALL_BEFORE)) | recall.is_null())
     return frame
 
 
 def _set_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
     """Add n_kept, replace eta by the prevalence of the samples, and adjust precision to that."""
-    n_pos, n_neg, eta = pl.col(N_POS), pl.col(N_NEG), pl.col("eta")
+    n_pos, n_neg, eta = pl.col(c.N_POS), pl.col(c.N_NEG), pl.col("eta")
     has_both = n_pos.is_not_null() & n_neg.is_not_null()
     nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
     rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
@@ -261,25 +252,25 @@ def _set_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
     rows = rows.with_columns(
         n_kept,
         pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
-        pl.lit(1.0).alias(POS_FACTOR),
-        (n_kept / n_neg).alias(NEG_FACTOR),
+        pl.lit(1.0).alias(c.POS_FACTOR),
+        (n_kept / n_neg).alias(c.NEG_FACTOR),
     )
     return rows.with_columns(metric_values([point.precision], table))
 
 
 def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
     """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
-    for row in rows.filter(pl.col("n_kept") > pl.col(N_NEG)).head(1).iter_rows(named=True):
-        pos, neg, needed = row[N_POS], row[N_NEG], row["n_kept"]
+    for row in rows.filter(pl.col("n_kept") > pl.col(c.N_NEG)).head(1).iter_rows(named=True):
+        pos, neg, needed = row[c.N_POS], row[c.N_NEG], row["n_kept"]
         raise PrcError(
             f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and "
             f"{_format_group(row, table)} has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, "
             "or more"
         )
-    for row in rows.filter(pl.col(N_NEG) >= _MAX_NEGATIVES).head(1).iter_rows(named=True):
+    for row in rows.filter(pl.col(c.N_NEG) >= _MAX_NEGATIVES).head(1).iter_rows(named=True):
         raise PrcError(
             f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {_format_group(row, table)} "
-            f"has {row[N_NEG]}; subsampled_precision has no such limit"
+            f"has {row[c.N_NEG]}; subsampled_precision has no such limit"
         )
 
 
@@ -292,10 +283,10 @@ def _draw_all_samples(table: pl.DataFrame, n_repeats: int, seed: int | None) -> 
     """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
     import numpy as np
 
-    group, pair, tp, fp = (table[name].to_numpy() for name in (GROUP, PAIR, "tp", "fp"))
+    group, pair, tp, fp = (table[name].to_numpy() for name in (c.GROUP, c.PAIR, "tp", "fp"))
     starts = np.flatnonzero((group[1:] != group[:-1]) | (pair[1:] != pair[:-1])) + 1
     edges = [0, *starts.tolist(), len(table)]
-    sizes = table.select(pl.col(N_NEG, "n_kept").fill_null(0)).rows()
+    sizes = table.select(pl.col(c.N_NEG, "n_kept").fill_null(0)).rows()
     statistics = np.full((len(table), len(_REPEAT_COLUMNS)), np.nan)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
     generators = np.random.default_rng(seed).spawn(len(edges) - 1)

@@ -13,14 +13,9 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    COPY,
-    GROUP,
-    PAIR,
-    RESERVED,
-)
-from polars_prcurve.curves.field_bands import refuse_bootstrap_of_field
-from polars_prcurve.curves.rows_per_metric import long_columns
+from polars_prcurve import column_names as c
+from polars_prcurve.curves.bands_in_field import refuse_bootstrap_of_field
+from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
     build_binormal_curves,
@@ -109,7 +104,7 @@ def build_summary_table(
         )
     else:
         values = curves.compute_values(pairs, needed, etas_per_group=grid.etas_per_group)
-    values = check_at_end(table, values.sort(PAIR), *checks)
+    values = check_at_end(table, values.sort(c.PAIR), *checks)
     if uncertainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
         bootstrap = Bootstrap(examples, metrics, uncertainty)
@@ -124,7 +119,7 @@ def _to_row_per_metric(
     values: pl.LazyFrame, named: Mapping[str, CurveMetric], kinds: Sequence[str]
 ) -> pl.LazyFrame:
     """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
-    long = values.join(pl.LazyFrame({COPY: range(len(named))}), how="cross").sort(PAIR, COPY)
+    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
     endings = {kind: "" if kind == "value" else f"_{kind}" for kind in kinds}
     of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
     return long.with_columns(long_columns(of_metrics, [metric.name for metric in named.values()]))
@@ -163,8 +158,8 @@ def _doubt_gaps(
     if not doubtful:
         return values
     limits = curves.compute_values(pairs, _name_limits(doubtful), etas_per_group=etas_per_group)
-    names = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name in doubtful for end in ends}
-    values = values.join(limits.select(PAIR, *names).rename(names), on=PAIR, how="left")
+    names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name in doubtful for end in ends}
+    values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
     columns = []
     for name in doubtful:
         gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
@@ -273,14 +268,14 @@ def add_bootstrap_intervals(
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_reliable` to the metrics, from replicates."""
     collected = bootstrap.collect_query(values)
-    groups = collected[GROUP].unique().sort()
+    groups = collected[c.GROUP].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
     blocks = bootstrap.compute_blocks(samples, collected)
-    errors = bootstrap.estimate_errors(({PAIR: block.pairs[PAIR]}, block.values) for block in blocks)
+    errors = bootstrap.estimate_errors(({c.PAIR: block.pairs[c.PAIR]}, block.values) for block in blocks)
     size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
     sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
-    values = collected.lazy().join(errors, on=PAIR, how="left").sort(PAIR)
-    values = values.join(sizes.with_columns(groups).lazy(), on=GROUP, maintain_order="left")
+    values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
+    values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
     return values.with_columns(
         pl.when(pl.col(f"{name}_low").is_not_null())
         .then(is_reliable_bootstrap(name, metric))

@@ -15,7 +15,8 @@ import polars as pl
 
 import polars_prcurve
 from polars_prcurve import charts, metrics, prc
-from tests.support.plain_calls import DF, PLAIN, RISKS
+from polars_prcurve.binding.words import TABLE_WORDS, USES
+from tests.support.plain_calls import DF, ONE_PART, PLAIN, RISKS
 
 
 class Call(NamedTuple):
@@ -53,17 +54,15 @@ PLOTS: dict[str, dict[str, Any]] = {
 }
 RATES = {"recall": 0.5, "fpr": 0.1}
 FUNCTIONS: dict[str, dict[str, Any]] = {
+    "class_mix": {"shares": {"cat": 1, "dog": 3}},
     "crossing": {"a": (0.5, 0.1), "b": (0.8, 0.3), "metric": "f1"},
-    "estimate_prevalence": {
-        "frame": PLAIN["estimate_prevalence"][0],
-        "score": "score",
-        "eta_train": 0.5,
-    },
     "eta_for_f_beta": {**RATES, "value": 0.3},
     "eta_for_precision": {**RATES, "precision": 0.3},
     "eta_from_ratio": {"ratio": "1:9"},
     "eta_from_sample": {"k": 3, "n": 10},
     "eta_grid": {},
+    "field": {"frame": ONE_PART, "parts": "day"},
+    "intervals": {},
     "max_width": {**RATES, "recall_half_width": 0.1, "fpr_half_width": 0.01},
     "prc": {"x": DF},
     "precision_interval": {**RATES, "eta": 0.1, "recall_half_width": 0.1, "fpr_half_width": 0.01},
@@ -131,8 +130,13 @@ def wrong_values() -> Iterator[tuple[str, Any]]:
     yield "generator", (value for value in ("x",))
 
 
+def takes(name: str, argument: str) -> bool:
+    """Return whether a method has a use for an argument; it lists every word about the table."""
+    return argument not in TABLE_WORDS or argument in USES.get(name, TABLE_WORDS)
+
+
 def list_calls() -> dict[str, Call]:
-    """Return a plain call of every public function and method."""
+    """Return a plain call of every public function and method; frame methods have the plain names."""
     calls = {
         name: Call(table, lambda table, name=name: getattr(prc(table), name), plain)
         for name, (table, plain) in PLAIN.items()
@@ -150,7 +154,7 @@ def list_calls() -> dict[str, Call]:
         for name, plain in EXPRESSIONS.items()
     }
     calls |= {
-        name: Call(None, lambda _, name=name: getattr(polars_prcurve, name), plain)
+        f"function.{name}": Call(None, lambda _, name=name: getattr(polars_prcurve, name), plain)
         for name, plain in FUNCTIONS.items()
     }
     calls |= {
@@ -186,4 +190,4 @@ def list_charts() -> dict[str, dict[str, Any]]:
     return {name: {"table": table} for name, table in tables.items()}
 
 
-__all__ = ["Call", "list_calls", "wrong_values"]
+__all__ = ["PLOTS", "Call", "list_calls", "takes", "wrong_values"]

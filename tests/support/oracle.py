@@ -133,11 +133,11 @@ def count_at(group: Group, threshold: Any) -> dict[str, Any]:
 
 
 def sweep_group(
-    group: Group, *, drop_intermediate: bool = False, thresholds: int | Sequence[Any] | None = None
+    group: Group, *, thresholds: int | str | Sequence[Any] | None = None
 ) -> list[dict[str, Any]]:
     """Return the sweep of one group, without its `by` values."""
     points = [count_at(group, score) for score in group.scores]
-    if drop_intermediate:
+    if thresholds == "corners":
         last = len(points) - 1
         return [
             point
@@ -162,15 +162,14 @@ def sweep_group(
 def sweep(
     rows: Iterable[Row],
     *,
-    drop_intermediate: bool = False,
-    thresholds: int | Sequence[Any] | None = None,
+    thresholds: int | str | Sequence[Any] | None = None,
     **columns: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows of the frame method `sweep`."""
     return [
         {**group.by, **point}
         for group in groups(rows, **columns)
-        for point in sweep_group(group, drop_intermediate=drop_intermediate, thresholds=thresholds)
+        for point in sweep_group(group, thresholds=thresholds)
     ]
 
 
@@ -180,14 +179,13 @@ def curve(
     metrics: Sequence[str] = ("precision",),
     *,
     long: bool = False,
-    drop_intermediate: bool = False,
-    thresholds: int | Sequence[Any] | None = None,
+    thresholds: int | str | Sequence[Any] | None = None,
     **columns: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows of the frame method `curve`; None in `etas` is the group's own prevalence."""
     out = []
     for group in groups(rows, **columns):
-        points = sweep_group(group, drop_intermediate=drop_intermediate, thresholds=thresholds)
+        points = sweep_group(group, thresholds=thresholds)
         if not points:
             continue
         for eta in sorted(group.prevalence if e is None else Fraction(e) for e in etas):

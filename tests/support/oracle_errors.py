@@ -59,7 +59,9 @@ def size_at(group: oracle.Group, side: int, threshold: Any, *, weighted: bool) -
     Of weights w with the rate r that is r (1 - r) over the design-based variance: the squares of what
     the rows add, w (flagged - r), over the square of the total. On either side the class has at least
     the squares of one row of mean weight, that of both classes there. A rate of 0 or 1 has no variance:
-    the class counts as its total over the mean weight of the rows of both classes on the empty side.
+    the class counts as its total over the mean weight of the rows of both classes on the empty side. If
+    weights go by class, that is its own mean weight on the other side, times how many times as much the
+    other class weighs on the empty side; this is taken if it is half as much again, or more.
     """
     rows = list_rows(group)
     total = sum((row[1 + side] for row in rows), Fraction(0))
@@ -76,8 +78,14 @@ def size_at(group: oracle.Group, side: int, threshold: Any, *, weighted: bool) -
             least = min(sum(m for _, m in here) * mean, mean * mean)
             squares += max(sum(m * m for _, m in here), least) * (side_flagged - rate) ** 2
         return rate * (1 - rate) * total**2 / squares
-    empty = [row for row, f in zip(rows, flagged, strict=True) if f == (rate == 0)] or rows
-    return total / _mean_weight([row.pos + row.neg for row in empty])
+    empty = [row for row, f in zip(rows, flagged, strict=True) if f == (rate == 0)]
+    others = [row for row, f in zip(rows, flagged, strict=True) if f != (rate == 0)]
+    by_score = _mean_weight([row.pos + row.neg for row in empty or rows])
+    by_class = _mean_weight([row[1 + side] for row in others])
+    here, there = ([row[2 - side] for row in part] for part in (empty, others))
+    if any(here) and any(there):
+        by_class *= _mean_weight(here) / _mean_weight(there)
+    return total / (by_class if by_class > by_score * Fraction(3, 2) else by_score)
 
 
 def _mean_weight(weights: Sequence[Fraction]) -> Fraction:

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve import field
+
 DF = pl.DataFrame(
     {
         "day": pl.Series([1] * 12, dtype=pl.Int8),
@@ -18,6 +20,7 @@ DF = pl.DataFrame(
 )
 WIDE = pl.DataFrame({"day": DF["day"][:4], "label": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})
 POSTERIORS = DF.select("day", score=pl.col("score") / 10)
+ONE_PART = pl.DataFrame({"day": pl.Series([1], dtype=pl.Int8), "eta": [0.1], "share": [1]})
 RISKS = DF.with_columns(score=pl.col("score") / 10)
 
 PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
@@ -27,12 +30,11 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "operating_points": (DF, {"by": "day", "eta": 0.1, "recall": 0.5, "metrics": ["precision", "f1"]}),
     "summary": (DF, {"by": "day", "eta": 0.1}),
     "binormal": (DF, {"by": "day"}),
-    "compare": (WIDE, {"by": "day", "scores": ["a", "b"]}),
+    "compare": (WIDE, {"by": "day", "score": ["a", "b"]}),
     "ranking": (DF, {"by": "day", "eta": 0.1}),
     "crossings": (DF, {"by": "day"}),
     "leaders": (DF, {"by": "day"}),
     "dominance": (DF, {"by": "day"}),
-    "roc_crossings": (DF, {"by": "day"}),
     "sample_size": (DF, {"by": "day", "recall": 0.5}),
     "decision_curve": (RISKS, {"by": "day", "probabilities": [0.2, 0.5]}),
     "resolution": (DF, {"by": "day", "recall": 0.5}),
@@ -45,8 +47,7 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "reweight": (
         DF,
         {
-            "within": "day",
-            "eta": pl.DataFrame({"day": pl.Series([1], dtype=pl.Int8), "eta": [0.1], "share": [1]}),
+            "eta": field(ONE_PART, parts="day"),
             "name": "new",
         },
     ),
@@ -57,4 +58,4 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     ),
 }
 
-__all__ = ["DF", "PLAIN"]
+__all__ = ["DF", "ONE_PART", "PLAIN", "RISKS"]

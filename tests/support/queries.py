@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve import eta_from_sample, field, metrics
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS
 
@@ -37,9 +37,13 @@ UNCERTAIN = pl.concat(
     ]
 ).with_columns(pl.when(pl.col("g") != "g3").then(name).alias(name) for name in ("eta_low", "eta_high"))
 """Prevalences of each group, twice, 0 and exact ones among them."""
-FIELD = ETAS.with_row_index("share").with_columns(pl.col("share") + 1)
-FIELD_ENDS = FIELD.with_columns(
-    eta_low=pl.when(pl.col("share") > 1).then(0.0), eta_high=pl.when(pl.col("share") > 1).then(0.1)
+_PARTS = ETAS.with_row_index("share").with_columns(pl.col("share") + 1)
+FIELD = field(_PARTS, parts="g")
+FIELD_ENDS = field(
+    _PARTS.with_columns(
+        eta_low=pl.when(pl.col("share") > 1).then(0.0), eta_high=pl.when(pl.col("share") > 1).then(0.1)
+    ),
+    parts="g",
 )
 EVERY = list(POINT_METRICS)
 AREAS_IN_FIELD = ["average_precision", "roc_auc"]
@@ -72,6 +76,8 @@ TARGETS: dict[str, Any] = {
     "predicted_positive_rate": [0.1, 0.0],
     "maximize": ["f1", "informedness"],
 }
+NOT_MAXIMIZED = {name: value for name, value in TARGETS.items() if name != "maximize"}
+"""What is maximized has an interval by a bootstrap, which needs a DataFrame."""
 PROMISES: dict[str, Any] = {
     "recall": [0.5, 0.97],
     "fpr": 0.1,
@@ -102,7 +108,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     "sweep, wide score": (DF, lambda p: p.sweep(by="g", score=(pl.col("score") * 1000).cast(pl.Int128))),
     "sweep, of counts": (COUNTS, lambda p: p.sweep(by="g", counts=("n_pos", "n_neg"))),
     "sweep, of rates": (POINTS, lambda p: p.sweep(by="g", rates=("tpr", "fpr"))),
-    "sweep, reduced": (DF, lambda p: p.sweep(by="g", drop_intermediate=True)),
+    "sweep, reduced": (DF, lambda p: p.sweep(by="g", thresholds="corners")),
     "sweep, steps": (DF, lambda p: p.sweep(by="g", thresholds=10)),
     "sweep, listed": (DF, lambda p: p.sweep(by="g", thresholds=[0.25, 0.5])),
     "sweep, listed, of other dtypes": (
@@ -178,7 +184,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, uncertain eta frame, with bands": (
         DF,
-        lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **TARGETS),
+        lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **NOT_MAXIMIZED),
     ),
     "summary, uncertain eta frame": (DF, lambda p: p.summary(UNCERTAIN, by="g")),
     "summary, uncertain eta frame, with errors": (
@@ -187,7 +193,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, weighted, with bands": (
         DF,
-        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
+        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **NOT_MAXIMIZED),
     ),
     "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
     "sizes, at etas": (DF, lambda p: p.sample_size(by="g", eta=[0.5, None, 0.01], recall=0.5)),
@@ -260,21 +266,24 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         COUNTS,
         lambda p: p.summary(ETAS, by="g", counts=("n_pos", "n_neg"), metrics=ERRORS, confidence=0.9),
     ),
-    "compare, wide": (DF, lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by=["g", "h"])),
-    "compare, own, weighted": (DF, lambda p: p.compare(["score", "w"], weight="h", metrics=ERRORS)),
-    "compare, eta frame": (DF, lambda p: p.compare(["score", "w"], eta=ETAS, by="g", missing="drop")),
+    "compare, wide": (DF, lambda p: p.compare([0.5, 0.01], score=["score", "w"], by=["g", "h"])),
+    "compare, own, weighted": (
+        DF,
+        lambda p: p.compare(score=["score", "w"], weight="h", metrics=ERRORS),
+    ),
+    "compare, eta frame": (DF, lambda p: p.compare(ETAS, score=["score", "w"], by="g", missing="drop")),
     "compare, uncertain eta frame": (
         DF,
-        lambda p: p.compare(["score", "w"], eta=UNCERTAIN, by="g", confidence=0.9, missing="drop"),
+        lambda p: p.compare(UNCERTAIN, score=["score", "w"], by="g", confidence=0.9, missing="drop"),
     ),
     "compare, clusters": (
         DF,
-        lambda p: p.compare(["score", "w"], eta=[0.5, 0.01], by="g", cluster="h"),
+        lambda p: p.compare([0.5, 0.01], score=["score", "w"], by="g", cluster="h"),
     ),
     "compare, wide, at a target": (
         DF,
         lambda p: p.compare(
-            ["score", "w"], eta=[0.5, 0.01], by="g", fpr=0.3, metrics=["fpr", BENEFIT], missing="drop"
+            [0.5, 0.01], score=["score", "w"], by="g", fpr=0.3, metrics=["fpr", BENEFIT], missing="drop"
         ),
     ),
     "compare, long, at a target": (
@@ -361,17 +370,17 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         HOLES,
         lambda p: p.compare(model="m", id=["row", "h"], score="s", by="g", eta=0.1, missing="drop"),
     ),
-    "curve, within": (
+    "curve, in a field": (
         DF,
-        lambda p: p.curve(FIELD, within="g", by="h", confidence=0.9, metrics=FEW_IN_FIELD),
+        lambda p: p.curve(FIELD, by="h", confidence=0.9, metrics=FEW_IN_FIELD),
     ),
-    "curve, within, uncertain eta": (
+    "curve, in a field, uncertain eta": (
         DF,
-        lambda p: p.curve(FIELD_ENDS, within="g", confidence=0.9, thresholds=[0.2, 0.5, 7]),
+        lambda p: p.curve(FIELD_ENDS, confidence=0.9, thresholds=[0.2, 0.5, 7]),
     ),
-    "operating_points, within": (
+    "operating_points, in a field": (
         DF,
-        lambda p: p.operating_points(FIELD_ENDS, within="g", by="h", confidence=0.9, **TARGETS),
+        lambda p: p.operating_points(FIELD_ENDS, by="h", confidence=0.9, **TARGETS),
     ),
     "operating_points, together": (
         DF,
@@ -387,23 +396,23 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
             UNCERTAIN.with_columns(eta_confidence=0.9), by="g", **(PROMISES | {"guarantee": 0.9})
         ),
     ),
-    "summary, within": (
+    "summary, in a field": (
         DF,
-        lambda p: p.summary(FIELD, within="g", by="h", confidence=0.9),
+        lambda p: p.summary(FIELD, by="h", confidence=0.9),
     ),
-    "summary, within, uncertain eta": (
+    "summary, in a field, uncertain eta": (
         DF,
-        lambda p: p.summary(FIELD_ENDS, within="g", confidence=0.9, metrics=AREAS_IN_FIELD),
+        lambda p: p.summary(FIELD_ENDS, confidence=0.9, metrics=AREAS_IN_FIELD),
     ),
-    "decision_curve, within": (
+    "decision_curve, in a field": (
         DF,
-        lambda p: p.decision_curve(FIELD, within="g", by="h", confidence=0.9),
+        lambda p: p.decision_curve(FIELD, by="h", confidence=0.9),
     ),
-    "reweight": (DF, lambda p: p.reweight("g", FIELD, by="h", name="x")),
-    "reweight, weighted": (DF, lambda p: p.reweight("g", FIELD, weight="w", name="x")),
+    "reweight": (DF, lambda p: p.reweight(FIELD, by="h", name="x")),
+    "reweight, weighted": (DF, lambda p: p.reweight(FIELD, weight="w", name="x")),
     "reweight, dropped": (
         DF,
-        lambda p: p.reweight("g", FIELD, score=["score"], missing="drop", name="x"),
+        lambda p: p.reweight(FIELD, score=["score"], missing="drop", name="x"),
     ),
     "one_vs_rest, mix": (
         DF.drop("label"),

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-BOOTSTRAP: dict[str, Any] = {"method": "bootstrap", "n_resamples": 50, "seed": 1}
-AGAIN: dict[str, Any] = {"method": "bootstrap", "confidence": 0.9, "n_resamples": 60, "seed": 5}
+from polars_prcurve import intervals
+
+BOOTSTRAP: dict[str, Any] = {"confidence": intervals(0.95, method="bootstrap", resamples=50, seed=1)}
+AGAIN: dict[str, Any] = {"confidence": intervals(0.9, method="bootstrap", resamples=60, seed=5)}
 
 
 def two_scores(n: int = 400) -> pl.DataFrame:

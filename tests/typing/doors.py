@@ -9,10 +9,12 @@ from polars_prcurve import (
     DataFramePrc,
     ExprPrc,
     LazyFramePrc,
+    class_mix,
     crossing,
-    estimate_prevalence,
     eta_for_precision,
     eta_grid,
+    field,
+    intervals,
     metrics,
     prc,
     shift_prior,
@@ -45,7 +47,23 @@ assert_type(prc(df).summary(eta=[0.1], metrics=("roc_auc", metrics.best("f1"))),
 assert_type(prc(df.lazy()).operating_points(eta=0.01, recall=[0.5, 0.8], per=1e6), pl.LazyFrame)
 assert_type(prc(df).unpivot_scores(["a", "b"]), pl.DataFrame)
 assert_type(prc(df.lazy()).estimate_prevalence(0.5, by="market"), pl.DataFrame)
-assert_type(estimate_prevalence(df.lazy(), "score", 0.5, by=["market"]), pl.DataFrame)
+
+bound = prc(df, score="p", label="sick", by=["market", pl.col("day")], missing="drop")
+assert_type(bound, DataFramePrc)
+assert_type(bound(model="model", id=["id", "day"]), DataFramePrc)
+assert_type(prc(bound, cells=("tp", "fp", "fn", "tn"), cluster=None), DataFramePrc)
+assert_type(prc(df.lazy(), rates=("tpr", "fpr"), sizes=(10, "n_neg")), LazyFramePrc)
+assert_type(df.pipe(prc, score="p"), DataFramePrc)
+assert_type(df.lazy().pipe(prc, score={"cat": "p_cat", "dog": "p_dog"}), LazyFramePrc)
+assert_type(bound.summary(eta=0.1, by=["market"]), pl.DataFrame)
+assert_type(bound.compare(eta=[0.1, None], score=["a", "b"], recall=0.5), pl.DataFrame)
+assert_type(bound.curve(field(df, parts="market"), confidence=intervals(0.9, seed=1)), pl.DataFrame)
+assert_type(bound.summary(class_mix({"cat": 1, "dog": 3}), confidence=0.95), pl.DataFrame)
+assert_type(bound(by=None).estimate_prevalence(reference=bound, counts="n"), pl.DataFrame)
+assert_type(bound.reweight(field(df, parts=["market", "day"])), pl.DataFrame)
+assert_type(bound.crossings(of="roc"), pl.DataFrame)
+assert_type(bound.plot.pr_curve(0.1, facet="market", title=False, score="q"), Chart)
+assert_type(bound.plot.p3_curve(recall=[0.5, 0.8], confidence=intervals()), Chart)
 assert_type(prc(pl.col("score")).sweep("label"), pl.Expr)
 assert_type(prc(pl.col("score")).precision("label", eta=0.01), pl.Expr)
 assert_type(prc(pl.col("score")).curve("label", eta=[0.5, None]), pl.Expr)
@@ -74,6 +92,25 @@ assert_type(metrics.pr_auc_hull, metrics.CurveMetric)
 assert_type(metrics.worst_pr_auc, metrics.CurveMetric)
 assert_type(eta_grid(), list[float])
 
+# Each line is wrong; where a checker does not see it, mypy finds that the comment is not needed.
 prc(df).curve(eta=0.01, score=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 prc(df).sweep(treshold=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.curve(labl="sick")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.curve(weight=2)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+bound.curve(missing="skip")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+bound.curve(drop_intermediate=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.compare(maximize="f1")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.summary(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.plot.pr_curve(recall=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.plot.pr_curve(colour="m")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound.plot.p3_curve(facet=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+bound(cluster=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+bound(eta=0.1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+bound("score")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+intervals(rate="exakt")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+prc(df, scores=["a"])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+prc(df, counts=("a",))  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
+prc(pl.col("p"), label="sick")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+df.pipe(prc, scores=["a"])  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue]
+df.pipe(prc, missing="skip")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 prc([1, 2])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]

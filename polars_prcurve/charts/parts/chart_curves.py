@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.number_formats import (
     build_labels,
     format_range,
     say_eta_range,
     say_etas,
 )
-from polars_prcurve.column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
 
 SPAN = "interval of the share of positives"
-_EFFECTIVE = FIELD_COLUMNS[:2]
+_EFFECTIVE = c.FIELD_COLUMNS[:2]
 _MAX_NAMES = 5  # of groups without a curve
 
 
@@ -121,7 +121,7 @@ def read_sweep(
     `values` are the metrics that are drawn, and `more` are further numbers of each row. Each prevalence
     has a curve of its own; with `by_eta=False` all prevalences of a group share one.
     """
-    needed = [*(["eta"] if by_eta else []), *SWEEP_COLUMNS, *more]
+    needed = [*(["eta"] if by_eta else []), *c.SWEEP_COLUMNS, *more]
     table = check_table(chart, table, made_by, needed)
     for name in values:
         if name not in table.columns:
@@ -160,10 +160,10 @@ def _sort_points(
 ) -> pl.DataFrame:
     """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
     rates = ["recall", "fpr", *values]
-    of_field = [name for name in FIELD_COLUMNS if name in table.columns]
+    of_field = [name for name in c.FIELD_COLUMNS if name in table.columns]
     frame = pl.DataFrame(
         [table.get_column(name).alias(field) for field, name in names.items()]
-        + [table.get_column(name) for name in dict.fromkeys([*SWEEP_COLUMNS, *rates, *of_field])]
+        + [table.get_column(name) for name in dict.fromkeys([*c.SWEEP_COLUMNS, *rates, *of_field])]
     )
     rate = pl.col(rates).cast(pl.Float64)  # null in place of NaN and infinity, which JSON has not
     order = [*keys, "threshold", "fpr", "recall"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
@@ -15,7 +16,6 @@ from polars_prcurve.charts.parts.chart_curves import (
     name_group_fields,
     number_curves,
 )
-from polars_prcurve.column_names import SWEEP_COLUMNS
 from polars_prcurve.errors import PrcError
 
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
@@ -70,7 +70,7 @@ def _read_sizes(table: pl.DataFrame, after_eta: list[str]) -> list[pl.Series]:
     """Return the class sizes of each row, which are null if the table does not tell them."""
     if "n_pos" in after_eta and "n_neg" in after_eta:
         return [table.get_column("n_pos"), table.get_column("n_neg")]
-    if set(SWEEP_COLUMNS) <= set(after_eta):
+    if set(c.SWEEP_COLUMNS) <= set(after_eta):
         tp, fp, fn, tn = (table.get_column(name) for name in ("tp", "fp", "fn", "tn"))
         return [(tp + fn).alias("n_pos"), (fp + tn).alias("n_neg")]
     return [pl.Series(name, [None] * table.height, pl.Float64) for name in ("n_pos", "n_neg")]

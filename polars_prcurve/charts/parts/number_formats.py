@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.intervals.rates import check_confidence
+from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.number_words import (
     format_count,
     round_down,

@@ -15,18 +15,18 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.number_formats import round_digits
-from polars_prcurve.column_names import FIELD_COLUMNS
 from polars_prcurve.number_words import format_count
 
 PANEL_PIXELS = 540
 """The width of the widest panel."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 60, 4_000
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are thinned
-_FP_EFFECTIVE = FIELD_COLUMNS[2]
+_FP_EFFECTIVE = c.FIELD_COLUMNS[2]
 MIN_FALSE_ALERTS = 5
 """False positives that a point of a curve must rest on to be drawn as known."""
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
@@ -141,7 +141,7 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
 
     Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
     whole numbers that rise by one count examples, though they are floats. In a field of several parts,
-    false positives count by what they tell: see `part_sizes`.
+    false positives count by what they tell: see `effective_sizes`.
     """
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polars_prcurve.argument_kinds import read_numbers
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence.rates import check_confidence, z_value
 from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.rates import check_confidence, z_value
 from polars_prcurve.metrics.point_metrics import precision
 
 if TYPE_CHECKING:

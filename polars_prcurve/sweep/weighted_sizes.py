@@ -29,44 +29,16 @@ from __future__ import annotations
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.column_names import (
-    CUM_NEG,
-    CUM_NEG_ABOVE,
-    CUM_NEG_SQUARES,
-    CUM_NEG_SQUARES_ABOVE,
-    CUM_POS_SQUARES,
-    CUM_POS_SQUARES_ABOVE,
-    GROUP,
-    MISSED_FACTOR,
-    N_NEG,
-    N_NEG_EFFECTIVE,
-    N_NEG_LEAST,
-    N_NEG_LOCAL,
-    N_NEG_SQUARES,
-    N_POS,
-    N_POS_EFFECTIVE,
-    N_POS_LEAST,
-    N_POS_SQUARES,
-    NEG_EXPONENT,
-    NEG_SQUARES_BEFORE_GROUP,
-    POS_EXPONENT,
-    POS_SQUARES_BEFORE_GROUP,
-    RESERVED,
-    SQUARE_FPR,
-    SQUARE_FPR_BEFORE,
-    SQUARE_RECALL,
-    SQUARE_RECALL_BEFORE,
-    WEIGHT_UNIT,
-)
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
-_MEANS = {side: f"{RESERVED}mean_{side}" for side in _SIDES}
+_MEANS = {side: f"{c.RESERVED}mean_{side}" for side in _SIDES}
 """The mean weight of the rows of both classes on one side."""
-_OWN_MEANS = {count: f"{RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
+_OWN_MEANS = {count: f"{c.RESERVED}mean_{count}" for counts in _SIDES.values() for count in counts}
 """The mean weight of the rows behind one count; null where there are none."""
 _LEAST_FACTOR = 1.5
 """How much larger the weight of an unseen row must be by class than by score to be taken for it."""
@@ -90,19 +62,12 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
     least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
         # Squares that are given as counts may be 0: then nothing is known.
-        pl.when(pos_squares > 0).then(of_pos).alias(N_POS_EFFECTIVE),
-        pl.when(neg_squares > 0).then(of_neg).alias(N_NEG_EFFECTIVE),
-        pl.min_horizontal(of_pos, least_pos).alias(N_POS_LEAST),
-        pl.min_horizontal(of_neg, least_neg).alias(N_NEG_LEAST),
-        pl.min_horizontal(left, 1.0).alias(MISSED_FACTOR),
+        pl.when(pos_squares > 0).then(of_pos).alias(c.N_POS_EFFECTIVE),
+        pl.when(neg_squares > 0).then(of_neg).alias(c.N_NEG_EFFECTIVE),
+        pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
+        pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
+        pl.min_horizontal(left, 1.0).alias(c.MISSED_FACTOR),
     ]
-
-
-def plain_design_columns(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
-    """Return the same of examples that count alike, whose sizes are their numbers; and N_NEG_LOCAL."""
-    sizes = {N_POS_EFFECTIVE: n_pos, N_NEG_EFFECTIVE: n_neg, N_NEG_LOCAL: n_neg}
-    sizes |= {N_POS_LEAST: n_pos, N_NEG_LEAST: n_neg, MISSED_FACTOR: pl.lit(1.0)}
-    return [size.alias(name) for name, size in sizes.items()]
 
 
 def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
@@ -110,8 +75,8 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
     return {
-        N_POS_EFFECTIVE: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
-        N_NEG_EFFECTIVE: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
+        c.N_POS_EFFECTIVE: n_pos / _choose_weight(mean_weight, pos_squares / n_pos),
+        c.N_NEG_EFFECTIVE: n_neg / _choose_weight(mean_weight, neg_squares / n_neg),
     }
 
 
@@ -121,19 +86,20 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged.
     """
     above = {
-        N_POS_SQUARES: pl.col(CUM_POS_SQUARES) - pl.col(POS_SQUARES_BEFORE_GROUP),
-        N_NEG_SQUARES: pl.col(CUM_NEG_SQUARES) - pl.col(NEG_SQUARES_BEFORE_GROUP),
+        c.N_POS_SQUARES: pl.col(c.CUM_POS_SQUARES) - pl.col(c.POS_SQUARES_BEFORE_GROUP),
+        c.N_NEG_SQUARES: pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP),
     }
     below = [pl.col(total) - squares for total, squares in above.items()]
-    all_squares = _add_squares(table, *map(pl.col, above))
+    all_squares = sum(_scale_squares(table, *map(pl.col, above)), pl.lit(0.0))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
-    means, unknown = {}, pl.lit(None, dtype=pl.Float64)
+    means: dict[str, pl.Expr] = {}
     for (side, counts), squares in zip(_SIDES.items(), ([*above.values()], below), strict=True):
-        of_both = _add_squares(table, *squares), _add_counts(*counts)
-        means[_MEANS[side]] = _divide_or(*of_both, mean_weight)
-        for count, own in zip(counts, _scale_squares(table, *squares), strict=True):
-            means[_OWN_MEANS[count]] = _divide_or(own, _add_counts(count), unknown)
-    shares = zip((SQUARE_RECALL, SQUARE_FPR), above.items(), strict=True)
+        of_classes, n = _scale_squares(table, *squares), _add_counts(*counts)
+        mean = pl.when(n > 0).then(sum(of_classes, pl.lit(0.0)) / n)
+        means[_MEANS[side]] = mean.otherwise(mean_weight)
+        for count, own in zip(counts, of_classes, strict=True):
+            means[_OWN_MEANS[count]] = pl.when(_add_counts(count) > 0).then(own / _add_counts(count))
+    shares = zip((c.SQUARE_RECALL, c.SQUARE_FPR), above.items(), strict=True)
     frame = frame.with_columns(
         *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
         *(mean.alias(name) for name, mean in means.items()),
@@ -144,17 +110,15 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     sizes = []
-    for number, size, total, names, rate, share, ratio in zip(
+    for number, size, names, rate, share, squares in zip(
         (0, 1),
-        (N_POS_EFFECTIVE, N_NEG_EFFECTIVE),
-        (N_POS_SQUARES, N_NEG_SQUARES),
+        (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE),
         zip(*_SIDES.values(), strict=True),
         (pl.col("recall"), pl.col("fpr")),
-        (pl.col(SQUARE_RECALL), pl.col(SQUARE_FPR)),
-        _ratios(table),
+        (pl.col(c.SQUARE_RECALL), pl.col(c.SQUARE_FPR)),
+        _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES)),
         strict=True,
     ):
-        squares = _near_one(table, pl.col(total), squares=True) * (ratio * ratio)
         above, below = (
             _raise_to_one_row(part, _add_counts(name), pl.col(mean), squares)
             for part, name, mean in (
@@ -197,34 +161,30 @@ def _raise_to_one_row(part: pl.Expr, count: pl.Expr, mean: pl.Expr, squares: pl.
 
 def add_design_shares(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
-    n_neg = pl.col(CUM_NEG) - pl.col(CUM_NEG_ABOVE)
-    squares = pl.col(CUM_NEG_SQUARES) - pl.col(CUM_NEG_SQUARES_ABOVE)
+    n_neg = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
+    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
     own = _near_one(table, squares, squares=True) / _near_one(table, n_neg)
     frame = frame.with_columns(
-        pl.when(n_neg > 0).then(own * _ratios(table)[1]).alias(N_NEG_LOCAL),
-        *(
-            _divide(pl.col(cum) - pl.col(before), pl.col(total)).alias(name)
-            for name, cum, before, total in (
-                (SQUARE_RECALL_BEFORE, CUM_POS_SQUARES_ABOVE, POS_SQUARES_BEFORE_GROUP, N_POS_SQUARES),
-                (SQUARE_FPR_BEFORE, CUM_NEG_SQUARES_ABOVE, NEG_SQUARES_BEFORE_GROUP, N_NEG_SQUARES),
-            )
-        ),
+        pl.when(n_neg > 0).then(own * _ratios(table)[1]).alias(c.N_NEG_LOCAL),
+        _divide(
+            pl.col(c.CUM_POS_SQUARES_ABOVE) - pl.col(c.POS_SQUARES_BEFORE_GROUP), pl.col(c.N_POS_SQUARES)
+        ).alias(c.SQUARE_RECALL_BEFORE),
+        _divide(
+            pl.col(c.CUM_NEG_SQUARES_ABOVE) - pl.col(c.NEG_SQUARES_BEFORE_GROUP), pl.col(c.N_NEG_SQUARES)
+        ).alias(c.SQUARE_FPR_BEFORE),
     )
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
-    for fill in (pl.col(N_NEG_LOCAL).backward_fill(), pl.col(N_NEG_LOCAL).forward_fill()):
-        frame = frame.with_columns(fill.over(GROUP))
-    return frame.with_columns((_add_counts("fp", "tn") / pl.col(N_NEG_LOCAL)).alias(N_NEG_LOCAL))
+    for fill in (pl.col(c.N_NEG_LOCAL).backward_fill(), pl.col(c.N_NEG_LOCAL).forward_fill()):
+        frame = frame.with_columns(fill.over(c.GROUP))
+    return frame.with_columns((_add_counts("fp", "tn") / pl.col(c.N_NEG_LOCAL)).alias(c.N_NEG_LOCAL))
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    totals = ((N_POS, N_POS_SQUARES), (N_NEG, N_NEG_SQUARES))
+    squares = _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES))
     return [
-        (
-            _near_one(table, pl.col(total).fill_null(0)) * ratio,
-            _near_one(table, pl.col(squares), squares=True) * (ratio * ratio),
-        )
-        for (total, squares), ratio in zip(totals, _ratios(table), strict=True)
+        (_near_one(table, pl.col(total).fill_null(0)) * ratio, of_class)
+        for total, ratio, of_class in zip((c.N_POS, c.N_NEG), _ratios(table), squares, strict=True)
     ]
 
 
@@ -232,32 +192,20 @@ def _ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors from the unit of the weights of each class to that of both classes."""
     if not table.float_sums:
         return pl.lit(1.0), pl.lit(1.0)
-    pos, neg = pl.col(POS_EXPONENT), pl.col(NEG_EXPONENT)
+    pos, neg = pl.col(c.POS_EXPONENT), pl.col(c.NEG_EXPONENT)
     return exact_sums.exponent_ratio(pos, neg), exact_sums.exponent_ratio(neg, pos)
 
 
 def _near_one(table: ScoreTable, total: pl.Expr, *, squares: bool = False) -> pl.Expr:
     """Return a sum of integers as a float, in the unit of its class."""
-    return exact_sums.scale_near_one(total, squares=squares) if table.float_sums else _to_float(total)
-
-
-def _to_float(total: pl.Expr) -> pl.Expr:
-    return total.cast(pl.Float64)
+    whole = total.cast(pl.Float64)
+    return exact_sums.scale_near_one(total, squares=squares) if table.float_sums else whole
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
     """Return the quotient of two integers, null where the total is 0."""
-    part = _to_float(part)
-    return pl.when(total > 0).then(part / repeat_in_rows(_to_float(total), part))
-
-
-def _divide_or(part: pl.Expr, total: pl.Expr, other: pl.Expr) -> pl.Expr:
-    return pl.when(total > 0).then(part / total).otherwise(other)
-
-
-def _add_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> pl.Expr:
-    """Return the sum of squares of both classes, in the unit of both."""
-    return sum(_scale_squares(table, pos, neg), pl.lit(0.0))
+    part = part.cast(pl.Float64)
+    return pl.when(total > 0).then(part / repeat_in_rows(total.cast(pl.Float64), part))
 
 
 def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
@@ -270,4 +218,4 @@ def _scale_squares(table: ScoreTable, pos: pl.Expr, neg: pl.Expr) -> list[pl.Exp
 
 def _add_counts(*names: str) -> pl.Expr:
     """Return a sum of counts that users see, in the unit of both classes."""
-    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(WEIGHT_UNIT)
+    return pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names) * pl.col(c.WEIGHT_UNIT)

@@ -1,5 +1,10 @@
-"""How many positives and negatives make the band of precision as narrow as asked, in most test sets.
+"""How many examples make precision known to a given width: of one class for its rate, or of both.
 
+`sample_size` asks about one rate. The interval is narrow enough if its upper end is at most
+(1 + delta) / (1 - delta) times the lower end. Four methods have a closed form for that; the others are
+solved by halving.
+
+`add_needed_sizes` asks about both rates of a row, for a band that is narrow enough in most test sets.
 The band is that of `bands`, with distances in quadrature. On the logit scale precision is
 logit(eta) + log(recall / fpr). So its two distances do not depend on prevalence, and neither do the ends
 L and U of the ratio recall / fpr. At one prevalence the width of the band is the difference of the
@@ -13,7 +18,7 @@ sum with the expected logarithm is about the quantile `assurance` = Phi(z) of al
 exceed the logarithm of `delta`.
 
 Both classes share the burden: their sizes stand in the proportion in which either rate alone would be
-known to `delta` (see `sample_sizes`). One factor of both is found by halving.
+known to `delta` alone. One factor of both is found by halving.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
 """
@@ -21,26 +26,34 @@ Sources: (B) Brabec et al. 2020; Zou and Donner 2008.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args, overload
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_flag, read_number
-from polars_prcurve.column_names import RESERVED
-from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.precision_width import check_delta
-from polars_prcurve.intervals.rates import (
+from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import read_choice, read_flag, read_number, read_numbers
+from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence.precision_width import check_delta
+from polars_prcurve.confidence.rates import (
     BETA_METHODS,
     RateMethod,
     check_confidence,
     check_rate_method,
     compute_limits,
     compute_recall_limits,
+    z_value,
 )
-from polars_prcurve.intervals.sample_sizes import SizeMethod, sample_size
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.point_metric import choose_where
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding", "wald", "chernoff"]
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
@@ -49,11 +62,129 @@ _NEEDED = {"recall": "n_pos_needed", "fpr": "n_neg_needed"}
 _MOVES = ("at", "fewer", "more")
 _PLACES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
-_LEAST, _GREATEST = f"{RESERVED}least_log_factor", f"{RESERVED}greatest_log_factor"
-_WIDEST = f"{RESERVED}widest"
+_LEAST, _GREATEST = f"{c.RESERVED}least_log_factor", f"{c.RESERVED}greatest_log_factor"
+_WIDEST = f"{c.RESERVED}widest"
 _LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
 """Between which the factor is looked for."""
 _HALVINGS = 36
+
+
+@overload
+def sample_size(
+    rate: float, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> int: ...
+
+
+@overload
+def sample_size(
+    rate: pl.Expr, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> pl.Expr: ...
+
+
+@overload
+def sample_size(
+    rate: ArrayLike, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any: ...
+
+
+@hint_at_arguments
+def sample_size(
+    rate: Any, delta: float = 0.1, confidence: float = 0.95, method: SizeMethod = "wilson"
+) -> Any:
+    """Return the number of examples of a class that its rate needs for precision to be known to `delta`.
+
+    Take that number of positives for recall, and of negatives for fpr. Then the band of precision
+    between both intervals is nowhere wider than `delta` (Brabec et al. 2020, section 5), because the
+    upper end of either interval is at most `(1 + delta) / (1 - delta)` times the lower end. To know the
+    rate itself to a width takes another number, which `rate_interval` tells.
+
+    Parameters
+    ----------
+    rate
+        The recall, or the fpr, that is expected, above 0: a number, an array or an expression.
+    delta
+        The width of the whole band.
+    confidence, method
+        The interval; see `rate_interval`. There are also `"wald"`, whose rule is `(z / delta)**2`
+        false positives, and `"chernoff"`.
+
+    Returns
+    -------
+    A number of examples, rounded up: an int from a number, otherwise Float64; null where an expression
+    is 0.
+
+    Examples
+    --------
+    >>> sample_size(0.6), sample_size(0.001)
+    (254, 380880)
+    """
+    check_delta(delta)
+    read_choice("method=", method, get_args(SizeMethod))
+    level, size = check_confidence(confidence), _SIZE_FORMULAS.get(method)
+    if isinstance(rate, pl.Expr):
+        if size is None:
+            compute_limits(rate, rate, level, method)  # raises, and says why there is no expression
+        return pl.when(rate > 0).then(cast("Any", size)(rate, delta, level).ceil())
+    import numpy as np
+
+    rates = read_numbers("rate", rate)
+    if not ((rates > 0) & (rates <= 1)).all():
+        raise PrcError(f"sample_size needs rates above 0 and at most 1; got {rate!r}")
+    numbers = size(rates, delta, level) if size else _solve_by_halving(rates, delta, level, method)
+    return math.ceil(numbers) if rates.ndim == 0 else np.ceil(numbers)
+
+
+def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -> Any:
+    """Return the least number of trials, as a real number, at which the interval is narrow enough."""
+    import numpy as np
+
+    max_ratio = (1 + delta) / (1 - delta)
+
+    def is_enough(n: Any) -> Any:
+        low, high = compute_limits(rate * n, n, confidence, method)
+        return high <= max_ratio * low
+
+    few, enough = np.ones_like(rate), np.full_like(rate, 2.0)
+    while not (suffices := is_enough(enough)).all():
+        few, enough = np.where(suffices, few, enough), np.where(suffices, enough, 2 * enough)
+    while (enough - few > 1e-9 * enough).any():
+        middle = (few + enough) / 2
+        suffices = is_enough(middle)
+        few, enough = np.where(suffices, few, middle), np.where(suffices, middle, enough)
+    return few  # the caller rounds up, and `enough` may be just above a whole number that suffices
+
+
+def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
+    """Return n at which the half-width of Wilson's interval is delta times its centre.
+
+    With u = z**2 / n that is (1 - delta**2) u**2 / 4 + kappa u - delta**2 rate**2 = 0.
+    """
+    square = delta**2
+    kappa = rate * (1 - rate) - square * rate
+    root = (kappa**2 + (1 - square) * square * rate**2) ** 0.5
+    # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
+    # numerator and denominator are multiplied by root + kappa.
+    u = choose_where(
+        kappa > 0, 2 * square * rate**2 / (root + kappa), (root - kappa) * (2 / (1 - square))
+    )
+    return z_value(confidence) ** 2 / u
+
+
+def _log_tail(confidence: float) -> float:
+    """Return log(2 / (1 - confidence)), which bounds of Hoeffding and Chernoff share."""
+    return math.log(2 / (1 - confidence))
+
+
+_SIZE_FORMULAS: dict[str, Callable[[Any, float, float], Any]] = {
+    "wilson": _wilson_size,
+    "hoeffding": lambda p, delta, level: _log_tail(level) / 2 / (delta * p) ** 2,
+    "chernoff": lambda p, delta, level: 3 * _log_tail(level) / delta**2 / p,
+    "wald": lambda p, delta, level: (z_value(level) / delta) ** 2 * (1 - p) / p,
+}
+"""The methods with a closed form, as functions of rate, delta and confidence."""
+
+
+# Both classes, for a band ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -98,13 +229,19 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     for rate in _RATES:
         size = sample_size(pl.col(rate), options.delta, options.confidence, alone)
         frame = frame.with_columns(size.alias(_name(rate, "alone")))
+    widest = pl.lit(math.log(options.delta))
+    if options.relative:
+        false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
+        widest = widest - (1 + false_alerts).log()
     frame = frame.with_columns(
-        *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()),
-        _compute_widest(options).alias(_WIDEST),
+        *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()), widest.alias(_WIDEST)
     )
+    middle = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp()
     # Each step binds its values as columns: the tree of one expression would be too large.
     for _ in range(_HALVINGS):
-        frame = frame.with_columns(_compute_sizes()).with_columns(_move_hits(options.assurance))
+        frame = frame.with_columns(
+            (pl.col(_name(rate, "alone")) * middle).alias(_name(rate, "size")) for rate in _RATES
+        ).with_columns(_move_hits(options.assurance))
         frame = _add_limits(frame, options).with_columns(_compute_ratios())
         frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve())
     factor = pl.col(_GREATEST).exp()
@@ -116,22 +253,7 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
 
 
 def _name(*parts: str) -> str:
-    return RESERVED + "_".join(parts)
-
-
-def _compute_widest(options: SizeOptions) -> pl.Expr:
-    """Return the logarithm of the greatest width that the band may have."""
-    widest = pl.lit(math.log(options.delta))
-    if not options.relative:
-        return widest
-    false_alerts = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
-    return widest - (1 + false_alerts).log()
-
-
-def _compute_sizes() -> list[pl.Expr]:
-    """Return the sizes in the middle of the range that is left."""
-    factor = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp()
-    return [(pl.col(_name(rate, "alone")) * factor).alias(_name(rate, "size")) for rate in _RATES]
+    return c.RESERVED + "_".join(parts)
 
 
 def _move_hits(assurance: float) -> list[pl.Expr]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import special
 
-from polars_prcurve import PrcError, metrics, rate_interval
+from polars_prcurve import PrcError, field, intervals, metrics, rate_interval
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.oracle_errors import raise_end_of_recall
 from tests.support.profiles import examples
@@ -58,18 +58,20 @@ def with_ends(frame: pl.DataFrame) -> pl.DataFrame:
 def test_values_are_those_of_weights(tables: Any, by: bool) -> None:
     table, frame = tables
     how: dict[str, Any] = {"by": "g" if by else None}
-    weighted = table.prc.reweight("c", frame, **how)
+    weighted = table.prc.reweight(field(frame, parts="c"), **how)
     asked: dict[str, Any] = {"metrics": FEW, **how}
-    found = table.prc.curve(frame, within="c", **asked)
+    found = table.prc.curve(field(frame, parts="c"), **asked)
     assert_frame_equal(found.drop(EFFECTIVE), weighted.prc.curve(weight="weight", **asked))
     asked |= {"precision": 0.5, "recall": 0.5, "threshold": [0.1, 99], "maximize": "f1"}
-    points = table.prc.operating_points(frame, within="c", **asked)
+    points = table.prc.operating_points(field(frame, parts="c"), **asked)
     expected = weighted.prc.operating_points(weight="weight", **asked)
     assert_frame_equal(points, expected)
     counted = table.group_by("g", "c", "score").agg(
         n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
     )
-    aggregated = counted.prc.curve(frame, within="c", counts=("n_pos", "n_neg"), **how, metrics=FEW)
+    aggregated = counted.prc.curve(
+        field(frame, parts="c"), counts=("n_pos", "n_neg"), **how, metrics=FEW
+    )
     assert_frame_equal(aggregated, found)
 
 
@@ -165,7 +167,7 @@ def test_bands_by_definition(tables: Any, name: str, uncertain: bool) -> None:
     table, frame = tables
     frame = with_ends(frame) if uncertain else frame
     metric = getattr(metrics, name)
-    found = table.prc.curve(frame, within="c", metrics=metric, confidence=0.95)
+    found = table.prc.curve(field(frame, parts="c"), metrics=metric, confidence=0.95)
     for row in found[:: max(1, found.height // 5)].to_dicts():
         parts = list(list_parts(table, frame, row["threshold"]))
         low = None if row[name] is None else expected_low(metric, parts, (0, 1))
@@ -185,7 +187,7 @@ def test_a_field_of_one_part_is_that_part(tables: Any, eta: float, uncertain: bo
         ends = {"eta_low": eta / 2, "eta_high": (1 + eta) / 2}
         alone, plain = (one.with_columns(**ends) for one in (alone, plain))
     asked: dict[str, Any] = {"by": "g", "metrics": METRICS, "confidence": 0.9}
-    found = table.prc.curve(alone, within="c", **asked)
+    found = table.prc.curve(field(alone, parts="c"), **asked)
     expected = table.prc.curve(plain, **asked)
     sizes = expected.select(pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"), f="fp")
     for name, size in zip(EFFECTIVE, sizes, strict=True):  # of one part, examples weigh alike
@@ -201,11 +203,11 @@ def test_a_part_without_a_class_takes_nothing_from_the_other_rate(
 ) -> None:
     """A part in which none is positive says nothing on recall, and it may lack positives in the test."""
     table = DF.filter((pl.col("c") == "de") | (pl.col("label") == label))
-    field = ETAS.with_columns(eta=pl.when(pl.col("c") == "de").then(0.1).otherwise(eta))
+    frame = ETAS.with_columns(eta=pl.when(pl.col("c") == "de").then(0.1).otherwise(eta))
     asked: dict[str, Any] = {"metrics": [rate], "confidence": 0.95}
-    found = table.prc.curve(field, within="c", **asked)
+    found = table.prc.curve(field(frame, parts="c"), **asked)
     alone = table.filter(pl.col("c") == "de").prc.curve(
-        field.filter(pl.col("c") == "de"), within="c", **asked
+        field(frame.filter(pl.col("c") == "de"), parts="c"), **asked
     )
     ends = [f"{rate}_low", f"{rate}_high"]
     both = found.join(alone.select("threshold", pl.col(ends).name.suffix("_alone")), on="threshold")
@@ -219,16 +221,17 @@ def test_a_part_without_a_class_takes_nothing_from_the_other_rate(
 def test_engines_and_orders_give_the_same_bits(tables: Any, uncertain: bool) -> None:
     table, frame = tables
     frame = with_ends(frame) if uncertain else frame
-    asked: dict[str, Any] = {"within": "c", "by": "g", "confidence": 0.95, "metrics": FEW[:3]}
+    eta, reverse = field(frame, parts="c"), field(frame.reverse(), parts="c")
+    asked: dict[str, Any] = {"by": "g", "confidence": 0.95, "metrics": FEW[:3]}
     for method, more in (("curve", {}), ("operating_points", {"precision": 0.5, "threshold": [0, 9]})):
-        found = getattr(table.prc, method)(frame, **asked, **more)
-        again = getattr(table.reverse().prc, method)(frame.reverse(), **asked, **more)
+        found = getattr(table.prc, method)(eta, **asked, **more)
+        again = getattr(table.reverse().prc, method)(reverse, **asked, **more)
         assert_frame_equal(again, found, check_exact=True)
-        lazy = getattr(table.lazy().prc, method)(frame.lazy(), **asked, **more)
+        lazy = getattr(table.lazy().prc, method)(field(frame.lazy(), parts="c"), **asked, **more)
         for engine in ("streaming", "in-memory"):
             assert_frame_equal(lazy.collect(engine=engine), found, check_exact=True)
-    exact = table.prc.curve(frame, **asked, interval="clopper_pearson")
-    assert exact["precision"].equals(table.prc.curve(frame, **asked)["precision"])
+    exact = table.prc.curve(eta, **asked | {"confidence": intervals(0.95, rate="clopper_pearson")})
+    assert exact["precision"].equals(table.prc.curve(eta, **asked)["precision"])
     assert (exact["recall_low"] <= exact["recall"]).all()
 
 
@@ -307,8 +310,9 @@ def walk_run(steps: Steps, name: str, ratio: float) -> float | None:
 def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | None) -> None:
     table, frame = tables
     table = table.filter(pl.col("g") == 0)
-    asked: dict[str, Any] = {"guarantee": 0.9, "within": "c", "start": start}
-    found = table.prc.operating_points(frame, precision=target, npv=target, **asked)
+    of_field = field(frame, parts="c")
+    asked: dict[str, Any] = {"guarantee": 0.9, "start": start}
+    found = table.prc.operating_points(of_field, precision=target, npv=target, **asked)
     eta = found["eta"][0]
     scores = table["score"].unique().sort(descending=True).to_list()
     steps = [(score, list(list_parts(table, frame, score))) for score in scores]
@@ -324,7 +328,7 @@ def test_promises_are_runs_of_limits(tables: Any, target: float, start: float | 
         chosen = walk_run(run, name, ratio)
         assert found.filter(criterion=name)["threshold"].item() == chosen, name
     assert found["n_neg_needed"].is_null().all()
-    also = table.prc.operating_points(frame, fdr=1 - target, lift=target / eta, **asked)
+    also = table.prc.operating_points(of_field, fdr=1 - target, lift=target / eta, **asked)
     assert also["threshold"].eq_missing(found.filter(criterion="precision")["threshold"].item()).all()
 
 
@@ -335,23 +339,24 @@ def test_promised_rates_are_limits(tables: Any, target: float) -> None:
     table = table.filter(pl.col("g") == 0)
     scores = table["score"].unique().sort(descending=True).to_list()
     limits = [(score, find_limits(list(list_parts(table, frame, score)), 0.1)) for score in scores]
-    asked: dict[str, Any] = {"guarantee": 0.9, "within": "c"}
+    of_field = field(frame, parts="c")
+    asked: dict[str, Any] = {"guarantee": 0.9}
     names = ("recall", "fpr", "predicted_positive_rate")
-    found = table.prc.operating_points(frame, **dict.fromkeys(names, target), **asked)
+    found = table.prc.operating_points(of_field, **dict.fromkeys(names, target), **asked)
     by_name = dict(zip(found["criterion"], found["threshold"], strict=True))
     enough = [score for score, of in limits if of["recall"][1] >= target]
     assert by_name["recall"] == (enough[0] if enough else None)
     for name in names[1:]:
         kept = [score for score, of in limits if of[name][1] <= target]
         assert by_name[name] == (kept[-1] if kept else None), name
-    budget = table.prc.operating_points(frame, alerts=200 * target, per=200, **asked)
+    budget = table.prc.operating_points(of_field, alerts=200 * target, per=200, **asked)
     assert budget["threshold"].eq_missing(by_name["predicted_positive_rate"]).all()
     # Several targets share the error.
     both = {"recall": 0.1, "fpr": target}
-    at_95 = table.prc.operating_points(frame, **both, **asked | {"guarantee": 0.95})
+    at_95 = table.prc.operating_points(of_field, **both, **asked | {"guarantee": 0.95})
     needed, allowed = at_95["threshold"]
     common = None if needed is None or allowed is None or allowed > needed else allowed
-    together = table.prc.operating_points(frame, **both, **asked, together=True)
+    together = table.prc.operating_points(of_field, **both, **asked, together=True)
     assert together["threshold"].item() == common
 
 
@@ -364,8 +369,10 @@ def test_decision_curves_of_a_field(tables: Any) -> None:
     table, frame = tables
     table = table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
     asked: dict[str, Any] = {"probabilities": [0.2, 0.5], "by": "g"}
-    found = table.prc.decision_curve(frame, within="c", **asked, confidence=0.95)
-    weighted = table.prc.reweight("c", frame, by="g").prc.decision_curve(weight="weight", **asked)
+    found = table.prc.decision_curve(field(frame, parts="c"), **asked, confidence=0.95)
+    weighted = table.prc.reweight(field(frame, parts="c"), by="g").prc.decision_curve(
+        weight="weight", **asked
+    )
     assert_frame_equal(found.select(weighted.columns), weighted)
     parts = list(list_parts(table.filter(g=0), frame, 0.5))
     for part in parts:
@@ -376,16 +383,14 @@ def test_decision_curves_of_a_field(tables: Any) -> None:
     row = found.filter(g=0, threshold_probability=0.5).row(0, named=True)
     assert row["net_benefit"] == pytest.approx(eta * recall - (1 - eta) * fpr, abs=1e-12)
     assert row["net_benefit_low"] == pytest.approx(row["net_benefit"] - math.sqrt(squares), abs=1e-12)
-    lazy = table.lazy().prc.decision_curve(frame, within="c", **asked, confidence=0.95)
+    lazy = table.lazy().prc.decision_curve(field(frame, parts="c"), **asked, confidence=0.95)
     assert_frame_equal(lazy.collect(engine="streaming"), found, check_exact=True)
 
 
 def test_decision_curves_take_posteriors_as_they_stand() -> None:
     posteriors = DF.with_columns(pl.col("score") / 10)
     with pytest.raises(PrcError, match="takes posteriors as they stand; leave out eta_train="):
-        posteriors.prc.decision_curve(ETAS, within="c", eta_train=0.5)
-    with pytest.raises(PrcError, match="within= needs eta= as a frame"):
-        posteriors.prc.decision_curve(0.1, within="c")
+        posteriors.prc.decision_curve(field(ETAS, parts="c"), eta_train=0.5)
 
 
 def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -> None:
@@ -393,11 +398,11 @@ def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -
     own = ETAS.select("c").with_columns(threshold=pl.int_range(pl.len()) * 0.5)
     for frame in (own, own.lazy()):
         with pytest.raises(PrcError, match="a column 'c', with thresholds of each part: pass by= in"):
-            DF.prc.operating_points(ETAS, within="c", threshold=frame)
+            DF.prc.operating_points(field(ETAS, parts="c"), threshold=frame)
     with pytest.raises(PrcError, match="the start= frame has a column 'c'"):
-        DF.prc.operating_points(ETAS, within="c", precision=0.2, guarantee=0.9, start=own)
+        DF.prc.operating_points(field(ETAS, parts="c"), precision=0.2, guarantee=0.9, start=own)
     moved = DF.join(own, on="c").with_columns(pl.col("score") - pl.col("threshold"))
-    found = moved.prc.operating_points(ETAS, within="c", threshold=0)
+    found = moved.prc.operating_points(field(ETAS, parts="c"), threshold=0)
     parts = DF.prc.operating_points(by="c", threshold=own).join(ETAS.drop("eta"), on="c")
     share, eta = pl.col("share") / pl.col("share").sum(), ETAS["eta"]
     of_pos, of_neg = share * eta, share * (1 - eta)
@@ -413,10 +418,10 @@ def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
 
     table = pl.concat([DF] * 20)
     asked: dict[str, Any] = {"precision": 0.2, "guarantee": 0.9}
-    field = table.prc.operating_points(ETAS, within="c", **asked)
+    of_field = table.prc.operating_points(field(ETAS, parts="c"), **asked)
     several = table.prc.operating_points(0.2, recall=0.2, together=True, **asked)
-    curves = table.prc.curve(ETAS, within="c", metrics=["precision"]), table.prc.curve(0.2)
-    for curve, points in zip(curves, (field, several), strict=True):
+    curves = table.prc.curve(field(ETAS, parts="c"), metrics=["precision"]), table.prc.curve(0.2)
+    for curve, points in zip(curves, (of_field, several), strict=True):
         drawn = threshold_curve(curve, points=points).to_json()
         assert f"{points['criterion'].item()}, threshold {points['threshold'].item()}" in drawn.replace(
             " 0.2,", ","
@@ -438,10 +443,10 @@ def test_areas_are_those_of_weights(tables: Any, by: bool) -> None:
     how: dict[str, Any] = {"by": "g" if by else None}
     names = ["average_precision", "pr_auc", "roc_auc", "auprg", "precision_at_recall(0.5)"]
     asked: dict[str, Any] = {"metrics": [_find(name) for name in names], **how}
-    found = table.prc.summary(frame, within="c", **asked)
-    weighted = table.prc.reweight("c", frame, **how)
+    found = table.prc.summary(field(frame, parts="c"), **asked)
+    weighted = table.prc.reweight(field(frame, parts="c"), **how)
     assert_frame_equal(found, weighted.prc.summary(weight="weight", **asked))
-    sure = table.prc.summary(frame, within="c", confidence=0.9, **asked)
+    sure = table.prc.summary(field(frame, parts="c"), confidence=0.9, **asked)
     assert_frame_equal(sure.select(found.columns), found, check_exact=True)
     others = sure.filter(~pl.col("metric").is_in(AREAS))
     assert others["standard_error"].null_count() == others["low"].null_count() == others.height
@@ -525,9 +530,9 @@ def test_errors_of_areas_add_parts_and_classes(tables: Any, uncertain: bool) -> 
     table, frame = tables
     table = pl.concat([table.filter(g=0)] * 2)  # two examples of each class in each part
     frame = with_ends(frame) if uncertain else frame
-    found = table.prc.summary(frame, within="c", metrics=AREAS, confidence=0.95)
+    found = table.prc.summary(field(frame, parts="c"), metrics=AREAS, confidence=0.95)
     exact = table.prc.summary(
-        frame.drop(ESTIMATES, strict=False), within="c", metrics=AREAS, confidence=0.95
+        field(frame.drop(ESTIMATES, strict=False), parts="c"), metrics=AREAS, confidence=0.95
     )
     parts = list_field(table, frame)
     scores = np.unique(table["score"].to_numpy())[::-1]
@@ -571,7 +576,7 @@ def test_areas_of_one_part_are_those_of_its_examples(tables: Any, uncertain: boo
         plain = plain.with_columns(eta_low=0.1, eta_high=0.4)
     asked: dict[str, Any] = {"by": "g", "metrics": AREAS[:1], "confidence": 0.9}
     alone = plain.with_columns(c=pl.lit("de"), share=pl.lit(7))
-    found = table.prc.summary(alone, within="c", **asked).drop("n_pos", "n_neg")
+    found = table.prc.summary(field(alone, parts="c"), **asked).drop("n_pos", "n_neg")
     expected = table.prc.summary(plain, **asked).select(found.columns)
     assert_frame_equal(found, expected, abs_tol=1e-9, rel_tol=1e-7)
 
@@ -581,16 +586,17 @@ def test_areas_of_one_part_are_those_of_its_examples(tables: Any, uncertain: boo
 def test_areas_are_the_same_in_any_order_and_engine(tables: Any, uncertain: bool) -> None:
     table, frame = tables
     frame = with_ends(frame) if uncertain else frame
-    asked: dict[str, Any] = {"within": "c", "by": "g", "confidence": 0.95, "metrics": AREAS}
-    found = table.prc.summary(frame, **asked)
-    assert_frame_equal(table.reverse().prc.summary(frame.reverse(), **asked), found, check_exact=True)
-    lazy = table.lazy().prc.summary(frame.lazy(), **asked)
+    asked: dict[str, Any] = {"by": "g", "confidence": 0.95, "metrics": AREAS}
+    found = table.prc.summary(field(frame, parts="c"), **asked)
+    reverse = table.reverse().prc.summary(field(frame.reverse(), parts="c"), **asked)
+    assert_frame_equal(reverse, found, check_exact=True)
+    lazy = table.lazy().prc.summary(field(frame.lazy(), parts="c"), **asked)
     for engine in ("streaming", "in-memory"):
         assert_frame_equal(lazy.collect(engine=engine), found, check_exact=True)
     counted = table.group_by("g", "c", "score").agg(
         n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
     )
-    of_counts = counted.prc.summary(frame, **asked, counts=("n_pos", "n_neg"))
+    of_counts = counted.prc.summary(field(frame, parts="c"), **asked, counts=("n_pos", "n_neg"))
     assert_frame_equal(of_counts, found)
 
 
@@ -607,9 +613,10 @@ ETAS = pl.DataFrame({"c": ["de", "fr"], "eta": [0.1, 0.02], "share": [1, 4]})
 UNCERTAIN = ETAS.with_columns(eta_low=0.01, eta_high=0.2, eta_confidence=0.95)
 POINTS: dict[str, Any] = {"precision": 0.5, "guarantee": 0.9}
 REFUSED: list[tuple[Any, dict[str, Any], str]] = [
-    (0.1, {}, "within= needs eta= as a frame with a row per part, and the columns 'c', 'eta', 'share'"),
-    (None, {}, "within= needs eta= as a frame"),
-    (ETAS.drop("share"), {}, "no column 'share'"),
+    (0.1, {}, r"field\(\) takes a frame with a row per part; got 0.1"),
+    (None, {}, r"field\(\) takes a frame with a row per part; got None"),
+    (ETAS.drop("share"), {}, "needs a column 'share'"),
+    (ETAS.drop("eta"), {}, "needs a column 'eta', or the columns 'k' and 'n'"),
     (ETAS.head(1), {}, "the eta= frame has no row for 1 group.*c = fr"),
     (pl.concat([ETAS, ETAS.head(1)]), {}, "holds a part more than once, c = de"),
     (
@@ -618,26 +625,26 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
         "a share to a part without rows, c = uk",
     ),
     (ETAS.with_columns(eta=10.0), {}, r"an eta outside \[0, 1\]"),
-    (ETAS, {"by": "c"}, "by= and within= both hold the column 'c'"),
-    (ETAS, {"weight": "score"}, "within= takes examples, and weighs them itself; leave out weight="),
+    (ETAS, {"by": "c"}, "by= and parts= both hold the column 'c'"),
+    (ETAS, {"weight": "score"}, "a field takes examples, and weighs them itself; leave out weight="),
     (ETAS, {"rates": ("score", "label")}, "leave out rates="),
-    (ETAS, {"confidence": 0.9, "band": "rectangle"}, 'got band="rectangle"'),
-    (ETAS, {"confidence": 0.9, "band": "simultaneous"}, "simultaneous"),
+    (ETAS, {"confidence": intervals(0.9, method="rectangle")}, 'got method="rectangle"; leave it out'),
+    (ETAS, {"confidence": intervals(0.9, simultaneous=True)}, "got simultaneous=True; leave it out"),
     (UNCERTAIN, {"confidence": 0.9}, "holds an eta_confidence that is not confidence=0.9"),
-    (
-        ETAS,
-        {"within": []},
-        "within= takes the columns that tell the parts of a field apart; it is empty",
-    ),
+    (ETAS, {"parts": []}, "parts= needs at least one column; got none"),
+    (ETAS, {"parts": "k"}, "parts= names the column 'k', which the frame of the field does not have"),
+    (ETAS.with_columns(k=1), {"parts": "k"}, "parts= names the column 'k', which is not in the table"),
 ]
 
 
 @pytest.mark.parametrize(("eta", "options", "hint"), REFUSED)
 def test_refused(eta: Any, options: dict[str, Any], hint: str) -> None:
+    options = dict(options)
+    parts = options.pop("parts", "c")
     with pytest.raises(PrcError, match=hint):
-        DF.prc.curve(eta, **({"within": "c"} | options))
+        DF.prc.curve(field(eta, parts=parts), **options)
     with pytest.raises(PrcError, match=hint):
-        DF.prc.operating_points(eta, recall=0.5, **({"within": "c"} | options))
+        DF.prc.operating_points(field(eta, parts=parts), recall=0.5, **options)
 
 
 def test_one_class_is_not_enough_between_0_and_1() -> None:
@@ -645,46 +652,51 @@ def test_one_class_is_not_enough_between_0_and_1() -> None:
     with pytest.raises(
         PrcError, match="a part has no negatives and an eta below 1, c = de; it takes both"
     ):
-        one.prc.curve(ETAS, within="c")
+        one.prc.curve(field(ETAS, parts="c"))
     whole = ETAS.with_columns(eta=pl.Series([1.0, 0.02]))
-    found = one.prc.curve(whole, within="c", confidence=0.95)
+    found = one.prc.curve(field(whole, parts="c"), confidence=0.95)
     assert found["precision_low"].is_not_null().any()
     with pytest.raises(PrcError, match="no negatives and an eta below 1"):
-        one.prc.curve(whole.with_columns(eta_low=0.02, eta_high=1.0), within="c", confidence=0.95)
+        one.prc.curve(field(whole.with_columns(eta_low=0.02, eta_high=1.0), parts="c"), confidence=0.95)
 
 
 def test_what_is_not_promised_in_a_field() -> None:
-    with pytest.raises(PrcError, match="takes the eta of each part as exact"):
-        DF.prc.operating_points(UNCERTAIN, within="c", **POINTS)
-    with pytest.raises(PrcError, match=r"guarantee= with within= needs a DataFrame: call .collect\(\)"):
-        DF.lazy().prc.operating_points(ETAS, within="c", **POINTS)
-    with pytest.raises(PrcError, match="within="):
+    with pytest.raises(PrcError, match="takes the eta of each part of a field as exact"):
+        DF.prc.operating_points(field(UNCERTAIN, parts="c"), **POINTS)
+    with pytest.raises(
+        PrcError, match=r"guarantee= with field\(\) needs a DataFrame: call .collect\(\)"
+    ):
+        DF.lazy().prc.operating_points(field(ETAS, parts="c"), **POINTS)
+    with pytest.raises(PrcError, match=r"not the parts of a field; leave it out with field\(\)"):
         DF.prc.operating_points(
-            ETAS, within="c", maximize="f1", confidence=0.9, method="bootstrap", n_resamples=9
+            field(ETAS, parts="c"),
+            maximize="f1",
+            confidence=intervals(0.9, method="bootstrap", resamples=9),
         )
 
 
 def test_a_part_without_a_share_does_not_count() -> None:
-    asked: dict[str, Any] = {"within": "c", "confidence": 0.95}
-    found = DF.prc.curve(ETAS.with_columns(share=pl.Series([1, 0])), **asked)
-    alone = DF.filter(c="de").prc.curve(ETAS.head(1), **asked)
+    found = DF.prc.curve(field(ETAS.with_columns(share=pl.Series([1, 0])), parts="c"), confidence=0.95)
+    alone = DF.filter(c="de").prc.curve(field(ETAS.head(1), parts="c"), confidence=0.95)
     assert_frame_equal(found.drop(COUNTS), alone.drop(COUNTS))
 
 
 def test_one_example_of_a_part_is_measured_from_the_field() -> None:
     table = pl.concat([DF, pl.DataFrame({"c": ["uk"] * 3, "score": [5, 2, 1], "label": [1, 0, 0]})])
     etas = pl.concat([ETAS, pl.DataFrame({"c": ["uk"], "eta": [0.1], "share": [1]})])
-    found = table.prc.summary(etas, within="c", metrics=AREAS, confidence=0.95)
+    found = table.prc.summary(field(etas, parts="c"), metrics=AREAS, confidence=0.95)
     assert (found["standard_error"] > 0).all()
-    alone = table.prc.summary(etas.with_columns(share=pl.Series([0, 0, 1])), within="c", confidence=0.95)
+    alone = table.prc.summary(
+        field(etas.with_columns(share=pl.Series([0, 0, 1])), parts="c"), confidence=0.95
+    )
     assert alone["standard_error"].null_count() == alone.height
 
 
 def test_perfect_separation_leaves_one_end_of_an_area() -> None:
     table = DF.with_columns(score=pl.col("label") * 10 + pl.col("score"))
-    asked: dict[str, Any] = {"within": "c", "metrics": AREAS, "confidence": 0.95}
-    exact = table.prc.summary(ETAS, **asked)
-    wide = table.prc.summary(UNCERTAIN, **asked)
+    asked: dict[str, Any] = {"metrics": AREAS, "confidence": 0.95}
+    exact = table.prc.summary(field(ETAS, parts="c"), **asked)
+    wide = table.prc.summary(field(UNCERTAIN, parts="c"), **asked)
     for found in (exact, wide):
         assert found["value"].to_list() == found["high"].to_list() == [1.0, 1.0]
         assert found["standard_error"].null_count() == 2
@@ -708,7 +720,7 @@ def test_the_prevalence_of_a_field_has_the_interval_of_a_sum() -> None:
         ("decision_curve", risks, {"probabilities": [0.2]}),
     ):
         for confidence in (None, 0.95):
-            found = getattr(table.prc, name)(UNCERTAIN, within="c", confidence=confidence, **more)
+            found = getattr(table.prc, name)(field(UNCERTAIN, parts="c"), confidence=confidence, **more)
             assert found.columns[:4] == ["eta", "eta_low", "eta_high", "eta_confidence"], name
             assert found.row(0)[:4] == pytest.approx((eta, low, high, 0.95), rel=1e-12)
 
@@ -717,31 +729,29 @@ def test_fields_without_one_level_of_prevalence_have_no_interval_of_it() -> None
     exact = UNCERTAIN.with_columns(eta_low=None, eta_high=None)
     several = UNCERTAIN.with_columns(eta_confidence=pl.Series([0.9, 0.95]))
     for frame in (exact, several):
-        found = DF.prc.summary(frame, within="c")
+        found = DF.prc.summary(field(frame, parts="c"))
         assert found.select("eta_low", "eta_high", "eta_confidence").row(0) == (None, None, None)
     one = UNCERTAIN.with_columns(
         pl.when(pl.col("c") == "de").then(pl.col(name)).alias(name) for name in ESTIMATES
     )
-    assert DF.prc.summary(one, within="c")["eta_low"][0] == pytest.approx(0.036 - 0.2 * 0.09)
+    assert DF.prc.summary(field(one, parts="c"))["eta_low"][0] == pytest.approx(0.036 - 0.2 * 0.09)
     named = DF.with_columns(eta_low=pl.lit(1))
     with pytest.raises(PrcError, match="by= holds the column 'eta_confidence', and the result has"):
         DF.with_columns(eta_confidence=pl.lit(1)).prc.summary(
-            UNCERTAIN.drop("eta_confidence"), within="c", by="eta_confidence"
+            field(UNCERTAIN.drop("eta_confidence"), parts="c"), by="eta_confidence"
         )
-    assert named.prc.summary(UNCERTAIN, within="c").height == 3
+    assert named.prc.summary(field(UNCERTAIN, parts="c")).height == 3
 
 
 def test_what_is_not_known_of_the_areas_of_a_field() -> None:
     with pytest.raises(PrcError, match="draws examples, and not the parts of a field"):
-        DF.prc.summary(ETAS, within="c", confidence=0.9, method="bootstrap")
+        DF.prc.summary(field(ETAS, parts="c"), confidence=intervals(0.9, method="bootstrap"))
     with pytest.raises(PrcError, match="smooth= works at an eta"):
-        DF.prc.summary(UNCERTAIN, within="c", smooth="binormal")
+        DF.prc.summary(field(UNCERTAIN, parts="c"), smooth="binormal")
     with pytest.raises(PrcError, match="leave out cluster="):
-        DF.prc.summary(ETAS, within="c", cluster="score", confidence=0.9)
-    with pytest.raises(PrcError, match="within= needs eta= as a frame"):
-        DF.prc.summary(0.1, within="c")
-    smooth = DF.prc.summary(ETAS, within="c", smooth="binormal")
-    weighted = DF.prc.reweight("c", ETAS).prc.summary(weight="weight", smooth="binormal")
+        DF.prc.summary(field(ETAS, parts="c"), cluster="score", confidence=0.9)
+    smooth = DF.prc.summary(field(ETAS, parts="c"), smooth="binormal")
+    weighted = DF.prc.reweight(field(ETAS, parts="c")).prc.summary(weight="weight", smooth="binormal")
     assert_frame_equal(smooth, weighted)
 
 
@@ -764,15 +774,15 @@ def draw_models() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_models_in_one_field_have_the_same_prevalence_to_the_bit() -> None:
     table, frame = draw_models()
-    asked: dict[str, Any] = {"within": "country", "by": "model", "missing": "drop"}
+    of_field, asked = field(frame, parts="country"), {"by": "model", "missing": "drop"}
     etas = []
     for name, more in (("summary", {}), ("operating_points", {"recall": 0.5}), ("curve", {})):
-        etas += getattr(table.prc, name)(frame, **asked, **more)["eta"].unique().to_list()
-        lazy = getattr(table.lazy().prc, name)(frame.lazy(), **asked, **more)
+        etas += getattr(table.prc, name)(of_field, **asked, **more)["eta"].unique().to_list()
+        lazy = getattr(table.lazy().prc, name)(field(frame.lazy(), parts="country"), **asked, **more)
         for engine in ("streaming", "in-memory"):
             etas += lazy.collect(engine=engine)["eta"].unique().to_list()
-    etas += table.prc.summary(frame.reverse(), **asked)["eta"].to_list()
-    etas += table.filter(model="a").prc.summary(frame, **asked | {"by": None})["eta"].to_list()
+    etas += table.prc.summary(field(frame.reverse(), parts="country"), **asked)["eta"].to_list()
+    etas += table.filter(model="a").prc.summary(of_field, missing="drop")["eta"].to_list()
     assert len(set(etas)) == 1
     assert etas[0] == pytest.approx(sum(frame["eta"] * frame["share"]), rel=1e-15)
 
@@ -781,14 +791,14 @@ def test_models_in_one_field_have_the_same_prevalence_to_the_bit() -> None:
 def test_a_field_of_one_class_has_exactly_that_prevalence(eta: float) -> None:
     thirds = pl.DataFrame({"c": ["de", "fr", "x"], "eta": [eta] * 3, "share": [1.0, 1.0, 1.0]})
     table = pl.concat([DF, DF.with_columns(c=pl.lit("x"))])
-    assert table.prc.summary(thirds, within="c")["eta"].unique().to_list() == [eta]
+    assert table.prc.summary(field(thirds, parts="c"))["eta"].unique().to_list() == [eta]
 
 
 # What the examples of a field tell ------------------------------------------------------------
 
 
 def test_false_alerts_of_a_field_count_by_what_they_tell() -> None:
-    found = DF.prc.curve(ETAS, within="c")
+    found = DF.prc.curve(field(ETAS, parts="c"))
     factors = {"de": 0.2 * 0.9 / 3, "fr": 0.8 * 0.98 / 4}
     weight = pl.col("c").replace_strict(factors) * (1 - pl.col("label"))
     for row in found.iter_rows(named=True):
@@ -806,8 +816,8 @@ def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
     table = pl.concat([floats, floats.with_columns(pl.col("score") - 0.5)])
     risks = table.with_columns(pl.col("score") / 10)
     for drawn in (
-        pr_curve(table.prc.curve(ETAS, within="c")),
-        decision_curve(risks.prc.decision_curve(ETAS, within="c", probabilities=[0.1, 0.5, 0.7])),
+        pr_curve(table.prc.curve(field(ETAS, parts="c"))),
+        decision_curve(risks.prc.decision_curve(field(ETAS, parts="c"), probabilities=[0.1, 0.5, 0.7])),
     ):
         told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
         assert "of several parts, weighted for the field, which counts as 10 positives" in told

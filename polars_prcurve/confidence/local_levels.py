@@ -26,7 +26,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from polars_prcurve.intervals.rates import compute_beta_limits, load_scipy_special
+from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,7 @@ error, so all of them hold with the level that was asked (Bonferroni).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import zip_longest
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
@@ -24,11 +22,12 @@ from polars_prcurve.curves.guarantees import promise_targets
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     Extreme,
+    Needed,
     Promise,
-    RowTest,
     Search,
     Target,
     choose_last,
+    merge_steps,
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable
@@ -36,8 +35,6 @@ from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_table import EtaTable
 
 _FIRST_ROW, _LAST_ROW = "first_row", "last_row"
-_Found = Callable[[str], pl.Expr]
-"""A function from the name of an extreme to its column."""
 
 
 def promise_and_join(
@@ -82,37 +79,31 @@ def join_targets(targets: Sequence[Target]) -> Target:
     """Return the target that is met where all are; promised if they are promised."""
     promises = [target.promise for target in targets if target.promise is not None]
     tests = [target.test for target in targets if target.test is not None]
+    search = choose_last(lambda rows: pl.all_horizontal(test(rows) for test in tests))
     return Target(
         " & ".join(target.criterion for target in targets),
         None,
-        _join_searches(targets, promises) if promises else choose_last(_pass_all(tests)),
+        _join_searches(targets, promises) if promises else search,
         any(target.depends_on_eta for target in targets),
         rate=next((target.rate for target in targets if target.rate is not None), None),
         promise=_join_promises(promises) if promises else None,
     )
 
 
-def _pass_all(tests: Sequence[RowTest]) -> RowTest:
-    return lambda rows: pl.all_horizontal(test(rows) for test in tests)
-
-
 def _join_promises(promises: Sequence[Promise]) -> Promise:
     """Return the promise of the common stretch, which needs the most examples that any of them does."""
-    n_pos = _join_counts([promise.n_pos_needed for promise in promises])
-    n_neg = _join_counts([promise.n_neg_needed for promise in promises])
-    level, alpha = promises[0].level, promises[0].alpha
-    in_field = any(promise.in_field for promise in promises)
-    return Promise(level, alpha, None, True, in_field=in_field, n_pos_needed=n_pos, n_neg_needed=n_neg)
 
+    def count_most(counts: Sequence[Needed | None]) -> Needed | None:
+        given = [count for count in counts if count is not None]
+        return (lambda n, eta: pl.max_horizontal(count(n, eta) for count in given)) if given else None
 
-_Needed = Callable[[pl.Expr, pl.Expr], pl.Expr]
-"""A function from the size of the other class and eta to the number of examples needed."""
-
-
-def _join_counts(counts: Sequence[_Needed | None]) -> _Needed | None:
-    """Return the function that counts the most that any of them does; None if there is none."""
-    given = [count for count in counts if count is not None]
-    return (lambda n, eta: pl.max_horizontal(count(n, eta) for count in given)) if given else None
+    return promises[0]._replace(
+        end=None,
+        holds_above=True,
+        run_start=None,
+        n_pos_needed=count_most([promise.n_pos_needed for promise in promises]),
+        n_neg_needed=count_most([promise.n_neg_needed for promise in promises]),
+    )
 
 
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
@@ -123,17 +114,20 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
         found = {_FIRST_ROW: Extreme(number, False), _LAST_ROW: Extreme(number)}
         for place, target in enumerate(targets):
             of_target = target.search.extremes(rows)
-            found |= {_name(place, name): extreme for name, extreme in of_target.items()}
+            found |= {f"{name}_{place}": extreme for name, extreme in of_target.items()}
         return found
 
-    def find_stretch(found: _Found) -> tuple[pl.Expr, pl.Expr]:
+    def find_stretch(found: Callable[[str], pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
         first, last = [found(_FIRST_ROW)], [found(_LAST_ROW)]
         for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
-            of_target = partial(_read, found, place)
+
+            def found_here(name: str, place: int = place) -> pl.Expr:
+                return found(f"{name}_{place}")
+
             ends = (last, first) if promise.holds_above else (first, last)
-            ends[0].append(target.search.row(of_target))
+            ends[0].append(target.search.row(found_here))
             if promise.run_start is not None:
-                ends[1].append(of_target(promise.run_start))
+                ends[1].append(found_here(promise.run_start))
         # max_horizontal skips nulls, and a target that no row meets is one.
         known = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
         top, bottom = pl.max_horizontal(first), pl.min_horizontal(last)
@@ -143,25 +137,6 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
     return Search(
         find_extremes,
         lambda found: find_stretch(found)[1],
-        _join_steps([target.search.steps for target in targets]),
+        merge_steps(targets),
         lambda found: find_stretch(found)[0],
     )
-
-
-def _name(place: int, name: str) -> str:
-    return f"{name}_{place}"
-
-
-def _read(found: _Found, place: int, name: str) -> pl.Expr:
-    return found(_name(place, name))
-
-
-def _join_steps(
-    steps: Sequence[Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]],
-) -> list[Callable[[Rows], Mapping[str, pl.Expr]]]:
-    """Return the steps of all targets, the first ones as one step, then the second ones."""
-
-    def add_all(adds: Sequence[Any], rows: Rows) -> dict[str, pl.Expr]:
-        return {name: value for add in adds if add for name, value in add(rows).items()}
-
-    return [partial(add_all, adds) for adds in zip_longest(*steps)]

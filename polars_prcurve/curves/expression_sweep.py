@@ -19,21 +19,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.column_names import (
-    COUNT_COLUMNS,
-    ENVELOPE,
-    FPR_BEFORE,
-    FPR_OR_ZERO,
-    FPR_RECALL_RATIO,
-    ODDS,
-    RECALL_BEFORE,
-    RISE,
-    RUN,
-    SCORE,
-    SQUARE_COLUMNS,
-    SWEEP_COLUMNS,
-)
 from polars_prcurve.curves.curve_table import list_curve_columns
 from polars_prcurve.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.errors import PrcError
@@ -232,20 +219,20 @@ class ScoredRows:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
         pos, neg = map(_own_sum, ("tp", "fp"))
         cells = CountFields(pos, neg, pos, neg, bool(self.exponents))
-        fields = _alias_all(COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
-        names: tuple[str, ...] = COUNT_COLUMNS
+        fields = _alias_all(c.COUNT_COLUMNS, (pl.field("score"), *cells.user_counts()[:2]))
+        names: tuple[str, ...] = c.COUNT_COLUMNS
         if self.exponents:
             exponents = map(pl.field, (_POS_EXPONENT, _NEG_EXPONENT))
-            squares = map(exact_sums.square_from_integer, map(_own_sum, SQUARE_COLUMNS), exponents)
-            fields += _alias_all(SQUARE_COLUMNS, squares)
-            names = (*names, *SQUARE_COLUMNS)
+            squares = map(exact_sums.square_from_integer, map(_own_sum, c.SQUARE_COLUMNS), exponents)
+            fields += _alias_all(c.SQUARE_COLUMNS, squares)
+            names = (*names, *c.SQUARE_COLUMNS)
         rows = self._distinct_list(squares=bool(self.exponents)).list.explode()
         return self.keep_name(_build_structs(rows, fields, names))
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
         return self.keep_name(
-            _build_structs(self._distinct_scores(), _sweep_fields(self._count_fields()), SWEEP_COLUMNS)
+            _build_structs(self._distinct_scores(), _sweep_fields(self._count_fields()), c.SWEEP_COLUMNS)
         )
 
     def curve_structs(
@@ -258,7 +245,7 @@ class ScoredRows:
         else:
             rows, eta = _add_eta(rows, eta)
         reader = _MetricReader(cells, eta)
-        values = [reader.read(m) for m in metrics if m.name not in SWEEP_COLUMNS]
+        values = [reader.read(m) for m in metrics if m.name not in c.SWEEP_COLUMNS]
         rows = _add_fields(rows, reader.list_steps())
         filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
         names = list_curve_columns(metrics, long=False)
@@ -306,7 +293,7 @@ class ScoredRows:
         rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
         if target.promise is not None:
             rates["at"] = _fill_eta(eta, *cells.class_totals())
-            rates[SCORE] = pl.field("score").cast(pl.Float64)
+            rates[c.SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}
         steps = [step(rows) for step in target.search.steps]
@@ -336,19 +323,19 @@ class ScoredRows:
             "at": _fill_eta(eta, *cells.class_totals()),
             "recall": cells.recall,
             "fpr": cells.fpr,
-            RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
-            FPR_OR_ZERO: cells.fpr.fill_null(0.0),
-            FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
+            c.RECALL_BEFORE: (pl.field("tp_before") / (tp + pl.field("fn"))).fill_nan(None),
+            c.FPR_OR_ZERO: cells.fpr.fill_null(0.0),
+            c.FPR_BEFORE: (pl.field("fp_before") / (fp + pl.field("tn"))).fill_nan(0.0),
         }
         extent = {
-            RISE: rows.recall - rows.recall_before,
-            RUN: rows.fpr - rows.fpr_before,
-            FPR_RECALL_RATIO: rows.fpr / rows.recall,
-            ODDS: odds_against(rows.eta),
+            c.RISE: rows.recall - rows.recall_before,
+            c.RUN: rows.fpr - rows.fpr_before,
+            c.FPR_RECALL_RATIO: rows.fpr / rows.recall,
+            c.ODDS: odds_against(rows.eta),
         }
         steps = [rates, extent]
         if metric.recipe.reads_envelope:
-            steps.append({ENVELOPE: _envelope(rows)})
+            steps.append({c.ENVELOPE: _envelope(rows)})
         return _add_steps(points, steps)
 
     def _count_fields(self) -> CountFields:
@@ -379,7 +366,7 @@ class ScoredRows:
         running = pl.element().struct.eval(
             score,
             *_cumulative_counts(pos, neg),
-            *(_alias_all(SQUARE_COLUMNS, square_sums) if squares else []),
+            *(_alias_all(c.SQUARE_COLUMNS, square_sums) if squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
             *([pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT)] if self.exponents else []),
         )
@@ -486,7 +473,9 @@ def read_one_prevalence(eta: Any) -> Prevalence:
 
 
 def _sweep_fields(cells: CountFields) -> list[pl.Expr]:
-    return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *cells.user_counts(), cells.recall, cells.fpr))
+    return _alias_all(
+        c.SWEEP_COLUMNS, (pl.field("score"), *cells.user_counts(), cells.recall, cells.fpr)
+    )
 
 
 def _build_structs(rows: pl.Expr, fields: Iterable[pl.Expr], names: Iterable[str]) -> pl.Expr:

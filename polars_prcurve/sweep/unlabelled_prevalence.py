@@ -1,7 +1,8 @@
-"""Counts per level of score: of a labelled reference, and of the unlabelled rows beside it.
+"""The prevalence of rows without labels, estimated from their scores beside those of a reference.
 
     reference  -> levels   cut at quantiles of the labelled scores, with the counts of both classes
     unlabelled -> groups   one row per group, with its rows at each level of its reference
+               -> estimate the mixture of both classes that fits these counts best
 
 The levels are made from labelled rows alone, so the unlabelled rows have no say in where they are cut.
 """
@@ -11,26 +12,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CUM_NEG,
-    CUM_NEG_ABOVE,
-    CUM_POS,
-    CUM_POS_ABOVE,
-    GROUP,
-    N_NEG,
-    N_POS,
-    NEG,
-    NEG_BEFORE_GROUP,
-    POS,
-    POS_BEFORE_GROUP,
-    RESERVED,
-    SCORE,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.group_frames import missing_row_check
 from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
-from polars_prcurve.prevalence.mixture import LevelCounts
+from polars_prcurve.prevalence.estimate import join_estimates
+from polars_prcurve.prevalence.mixture import LevelCounts, estimate_by_mixture
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 from polars_prcurve.sweep.running_sums import build_running_sums
 
@@ -38,15 +26,32 @@ MOST_LEVELS = 10
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""
 
-_LEVEL, _EDGES = f"{RESERVED}level", f"{RESERVED}edges"
-_EDGE, _REACH = f"{RESERVED}edge_", f"{RESERVED}reach_"  # the least score of a level; rows that reach it
+_LEVEL, _EDGES = f"{c.RESERVED}level", f"{c.RESERVED}edges"
+_EDGE, _REACH = f"{c.RESERVED}edge_", f"{c.RESERVED}reach_"
+"""Before the number of a level: its least score, and the rows that reach it."""
 
 
-N_UNLABELLED = f"{RESERVED}n_unlabelled"
+_N_UNLABELLED = f"{c.RESERVED}n_unlabelled"
 
 
-def count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFrame, LevelCounts]:
-    """Return the groups of unlabelled rows, `by` and N_UNLABELLED, and their counts per level.
+def build_mixture_table(
+    table: ScoreTable, reference: ScoreTable, confidence: float | None
+) -> pl.LazyFrame:
+    """Return a table of one row per group: `by`, then the columns of `list_estimate_columns`.
+
+    The greatest likelihood is found directly: nothing is iterated until it hardly changes.
+    """
+    groups, counts = _count_levels(table, reference)
+    found = estimate_by_mixture(counts, confidence)
+    p_values = [None if np.isnan(p) else float(p) for p in found.shift_p_value]
+    estimates: dict[str, object] = {"eta": found.eta, "eta_low": found.low, "eta_high": found.high}
+    estimates |= {"n": groups[_N_UNLABELLED], "shift_p_value": p_values}
+    estimates |= {"iterations": None, "converged": True}
+    return join_estimates(groups.drop(_N_UNLABELLED), confidence, estimates)
+
+
+def _count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFrame, LevelCounts]:
+    """Return the groups of unlabelled rows, `by` and _N_UNLABELLED, and their counts per level.
 
     Raise if a group has no reference, or one that lacks a class, or has but one score.
     """
@@ -55,73 +60,65 @@ def count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFrame
             f"the score is {table.score_dtype} in the table and {reference.score_dtype} in the "
             "reference= table; cast one to the other, so that both are cut at the same values"
         )
-    levels = _collect_levels(reference)
-    groups = count_unlabelled(table, N_UNLABELLED).with_row_index(GROUP)
+    try:
+        found = _cut_levels(reference)
+    except PrcError as error:
+        raise PrcError(f"in the reference= table, {error}") from None
+    if found.height == 0:
+        raise PrcError("the reference= table has no rows; pass a labelled table of the same model")
+    levels = found.lazy()
+    groups = count_unlabelled(table, _N_UNLABELLED).with_row_index(c.GROUP)
     groups = join_groups(groups, levels, reference.by, how="left")
     missing, keys = pl.col(_EDGES).is_null(), {name: pl.col(name) for name in reference.by}
     groups = stop_if_broken(groups, [missing_row_check("reference", keys, missing, missing.sum())])
     edges = (pl.col(_EDGES).list.get(j, null_on_oob=True) for j in range(MOST_LEVELS - 1))
     named_edges = (edge.alias(f"{_EDGE}{j}") for j, edge in enumerate(edges))
     rows = join_groups(table.rows, levels.select(*reference.by, *named_edges), reference.by, how="left")
-    n = pl.lit(1) if table.labelled else pl.col(NEG)
+    n = pl.lit(1) if table.labelled else pl.col(c.NEG)
     reaching = [
-        pl.when(pl.col(SCORE) >= pl.col(f"{_EDGE}{j}")).then(n).otherwise(0).sum().alias(f"{_REACH}{j}")
+        pl.when(pl.col(c.SCORE) >= pl.col(f"{_EDGE}{j}"))
+        .then(n)
+        .otherwise(0)
+        .sum()
+        .alias(f"{_REACH}{j}")
         for j in range(MOST_LEVELS - 1)
     ]
     reached = aggregate_by(rows, table.by, reaching)
     both = join_groups(groups, reached, table.by, how="left")
-    found = table.collect(both.sort(GROUP), "estimate_prevalence")
-    return found.select(*table.by, N_UNLABELLED), _read_counts(found)
+    found = table.collect(both.sort(c.GROUP), "estimate_prevalence")
+    return found.select(*table.by, _N_UNLABELLED), _read_counts(found)
 
 
-def _collect_levels(table: ScoreTable) -> pl.LazyFrame:
-    """Return the levels of a reference, computed; raise if it has no rows, or cannot be cut."""
-    try:
-        levels = table.collect(_cut_levels(table), "estimate_prevalence")
-    except PrcError as error:
-        raise PrcError(f"in the reference= table, {error}") from None
-    if levels.height == 0:
-        raise PrcError("the reference= table has no rows; pass a labelled table of the same model")
-    return levels.lazy()
-
-
-def _cut_levels(reference: ScoreTable) -> pl.LazyFrame:
-    """Return one row per group of the reference: `by`, and lists by falling level.
+def _cut_levels(table: ScoreTable) -> pl.DataFrame:
+    """Return one row per group of a reference: `by`, and lists by falling level.
 
     The lists are POS, NEG, and _EDGES, the least score of each level except the lowest one. The number
     of a score's level is the weight of the rows above it and of half the rows at it, times the number of
     levels and rounded down. A positive weighs ½/P and a negative ½/N, so that both classes count alike.
     By half the rows at it, any two scores make two levels, however many rows they have.
     """
-    rows, groups, _ = build_running_sums(reference, None)
-    groups = stop_if_broken(groups, _class_checks(reference))
-    n_pos, n_neg = pl.col(N_POS).cast(pl.Int128), pl.col(N_NEG).cast(pl.Int128)
+    rows, groups, _ = build_running_sums(table, None)
+    absent = {"positives": pl.col(c.N_POS).is_null(), "negatives": pl.col(c.N_NEG).is_null()}
+    checks = [_group_check(table, none, f"there are no {name}") for name, none in absent.items()]
+    groups = stop_if_broken(groups, checks)
+    n_pos, n_neg = pl.col(c.N_POS).cast(pl.Int128), pl.col(c.N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)
-    twice_tp = pl.col(CUM_POS_ABOVE) + pl.col(CUM_POS) - 2 * pl.col(POS_BEFORE_GROUP)
-    twice_fp = pl.col(CUM_NEG_ABOVE) + pl.col(CUM_NEG) - 2 * pl.col(NEG_BEFORE_GROUP)
+    twice_tp = pl.col(c.CUM_POS_ABOVE) + pl.col(c.CUM_POS) - 2 * pl.col(c.POS_BEFORE_GROUP)
+    twice_fp = pl.col(c.CUM_NEG_ABOVE) + pl.col(c.CUM_NEG) - 2 * pl.col(c.NEG_BEFORE_GROUP)
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
-    scores = rows.join(groups, on=GROUP).with_columns(level.alias(_LEVEL))
-    by_level = scores.group_by(*reference.by, GROUP, _LEVEL).agg(
-        pl.col(SCORE).min(),
-        (pl.col(CUM_POS) - pl.col(CUM_POS_ABOVE)).sum().cast(pl.Float64).alias(POS),
-        (pl.col(CUM_NEG) - pl.col(CUM_NEG_ABOVE)).sum().cast(pl.Float64).alias(NEG),
+    scores = rows.join(groups, on=c.GROUP).with_columns(level.alias(_LEVEL))
+    by_level = scores.group_by(*table.by, c.GROUP, _LEVEL).agg(
+        pl.col(c.SCORE).min(),
+        (pl.col(c.CUM_POS) - pl.col(c.CUM_POS_ABOVE)).sum().cast(pl.Float64).alias(c.POS),
+        (pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)).sum().cast(pl.Float64).alias(c.NEG),
     )
     lists = (
-        by_level.sort(GROUP, _LEVEL)
-        .group_by(GROUP, *reference.by, maintain_order=True)
-        .agg(pl.col(POS), pl.col(NEG), pl.col(SCORE).slice(0, pl.len() - 1).alias(_EDGES))
+        by_level.sort(c.GROUP, _LEVEL)
+        .group_by(c.GROUP, *table.by, maintain_order=True)
+        .agg(pl.col(c.POS), pl.col(c.NEG), pl.col(c.SCORE).slice(0, pl.len() - 1).alias(_EDGES))
     )
-    one_score = _group_check(reference, pl.col(_EDGES).list.len() == 0, "all scores are equal")
-    return stop_if_broken(lists, [one_score]).drop(GROUP)
-
-
-def _class_checks(reference: ScoreTable) -> list[Check]:
-    """Return the checks that the reference has both classes in every group."""
-    totals = {"positives": N_POS, "negatives": N_NEG}
-    return [
-        _group_check(reference, pl.col(total).is_null(), f"there are no {name}")
-        for name, total in totals.items()
-    ]
+    one_score = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
+    return table.collect(stop_if_broken(lists, [one_score]).drop(c.GROUP), "estimate_prevalence")
 
 
 def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
@@ -136,9 +133,9 @@ def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:
 
 def _read_counts(found: pl.DataFrame) -> LevelCounts:
     """Return the lists of levels as arrays, and the unlabelled rows at each level."""
-    n_levels = found[POS].list.len().to_numpy()
+    n_levels = found[c.POS].list.len().to_numpy()
     reached = found.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()
-    total = found[N_UNLABELLED].cast(pl.Float64).to_numpy()
+    total = found[_N_UNLABELLED].cast(pl.Float64).to_numpy()
     # Every row reaches the lowest level, and none goes below.
     places = range(MOST_LEVELS)
     cumulated = np.column_stack([reached, total])
@@ -147,7 +144,7 @@ def _read_counts(found: pl.DataFrame) -> LevelCounts:
         found.select(
             pl.col(name).list.get(j, null_on_oob=True).fill_null(0.0).alias(str(j)) for j in places
         )
-        for name in (POS, NEG)
+        for name in (c.POS, c.NEG)
     )
     positives, negatives = (frame.to_numpy() for frame in labelled)
     return LevelCounts(positives, negatives, np.diff(cumulated, axis=1, prepend=0))

@@ -1,4 +1,4 @@
-"""What `eta=` and `within=` make of a table: the grid of prevalences, or a field of several parts."""
+"""What `eta=` makes of a table: the grid of prevalences, or a field of several parts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import take_frame
-from polars_prcurve.column_names import FIELD_ETA
-from polars_prcurve.curves.field_bands import check_field_bands
+from polars_prcurve.confidence.bands import BandOptions
+from polars_prcurve.curves.bands_in_field import check_field_bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.intervals.bands import BandOptions
 from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.prevalence.field_parts import build_field
@@ -28,8 +28,8 @@ def read_eta_or_field(
 ) -> tuple[InputTable, EtaTable]:
     """Return the table to count, and its prevalences.
 
-    Of a table with the columns of `within=` these are the table of the fields and their own prevalences:
-    the rows of a part are weighted, so that they have its prevalence and its share of the field.
+    Of a table that has parts these are the table of the fields and their own prevalences: the rows of a
+    part are weighted, so that they have its prevalence and its share of the field.
     """
     if not (isinstance(table, ScoreTable) and table.within):
         return table, read_eta(eta, table, makes, confidence=confidence)
@@ -45,7 +45,7 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     assert field.parts is not None
     own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
     carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
-    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=FIELD_ETA)
+    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=c.FIELD_ETA)
 
 
 def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl.LazyFrame:
@@ -54,7 +54,7 @@ def require_parts_frame(eta: object, within: Sequence[str]) -> pl.DataFrame | pl
     if not isinstance(eta, pl.DataFrame | pl.LazyFrame):
         names = ", ".join(map(repr, within))
         raise PrcError(
-            f"within= needs eta= as a frame with a row per part, and the columns {names}, 'eta', 'share'"
+            f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
         )
     return eta
 
@@ -66,7 +66,7 @@ def read_field(
     frame = require_parts_frame(eta, table.within)
     if table.has_squares:
         raise PrcError(
-            "within= takes numbers of examples, and counts= holds sums of weights; leave out the squares"
+            "a field needs numbers of examples, and counts= holds sums of weights; leave out the squares"
         )
     check_field_bands(bands)
     field = build_field(table, frame, confidence=confidence)

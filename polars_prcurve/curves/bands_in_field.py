@@ -27,21 +27,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    ETA_LIMITS,
-    GROUP,
-    N_NEG_EFFECTIVE,
-    N_POS_EFFECTIVE,
-    PART_ETA,
-    PART_SHARE,
-    RESERVED,
-    SCORE,
-)
-from polars_prcurve.errors import PrcError
-from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.intervals.bands import (
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import (
     ESTIMATE,
     LIMIT_COLUMNS,
     BandOptions,
@@ -52,18 +39,22 @@ from polars_prcurve.intervals.bands import (
     scale_bounds,
     to_unbounded,
 )
+from polars_prcurve.errors import PrcError
+from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
 
-_ROW = f"{RESERVED}field_row"
-_RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}
+_ROW = f"{c.RESERVED}field_row"
+_RATES = {"recall": f"{c.RESERVED}part_recall", "fpr": f"{c.RESERVED}part_fpr"}
 _SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}
-_FIELD_SIZES = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
-_SPREAD, _EVEN_SPREAD = f"{RESERVED}spread", f"{RESERVED}even_spread"
-_FARTHEST = f"{RESERVED}farthest"
-_ETA_SIDES = f"{RESERVED}eta_below", f"{RESERVED}eta_above"
+_FIELD_SIZES = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
+_SPREAD, _EVEN_SPREAD = f"{c.RESERVED}spread", f"{c.RESERVED}even_spread"
+_FARTHEST = f"{c.RESERVED}farthest"
+_ETA_SIDES = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
 RATES_AT_ETAS = [
-    tuple(f"{RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
+    tuple(f"{c.RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
 
@@ -74,8 +65,8 @@ def check_field_bands(bands: BandOptions | None) -> None:
     if bands is not None and bands.band != "mover":
         weights = "; for a threshold that moves, weigh the rows by reweight, and pass weight="
         raise PrcError(
-            f'within= adds the distances of both rates and of all eta in quadrature, as band="mover" '
-            f'does; got band="{bands.band}"{weights if bands.moving else ""}'
+            "a field adds the distances of both rates and of all eta in quadrature; got "
+            f"{bands.describe_band()}{weights if bands.moving else '; leave it out'}"
         )
 
 
@@ -83,7 +74,7 @@ def refuse_bootstrap_of_field(*, given: bool) -> None:
     """Raise if a bootstrap is asked of a field."""
     if given:
         raise PrcError(
-            'method="bootstrap" draws examples, and not the parts of a field; with within= leave it out'
+            'method="bootstrap" draws examples, and not the parts of a field; leave it out with field()'
         )
 
 
@@ -94,12 +85,14 @@ def add_field_bands(
     assert table.parts is not None
     bands = bands.mark_uncertain_eta() if table.parts.uncertain_eta else bands
     rows = frame.with_row_index(_ROW)
-    parts = rows.join(build_part_counts(table, frame), on=[GROUP, SCORE], nulls_equal=True)
-    parts = _add_limits(parts, bands, table)
+    parts = rows.join(build_part_counts(table, frame), on=[c.GROUP, c.SCORE], nulls_equal=True)
+    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
+    parts = add_rate_limits(add_part_rates(parts), columns, bands, table)
     sums = _measure_spread()
     if bands.uncertain_eta:
         parts = add_moved_etas(parts)
-        sums += [_add_shares(pl.col(PART_SHARE) * pl.col(end)).alias(end) for end in ETA_LIMITS]
+        at_ends = {end: (pl.col(c.PART_SHARE) * pl.col(end)).fill_null(0.0) for end in c.ETA_LIMITS}
+        sums += [sum_shares(to_whole_shares(of)).alias(end) for end, of in at_ends.items()]
         for number, metric in enumerate(metrics):
             parts, distances = _add_eta_distances(parts, metric, number)
             sums += distances
@@ -113,19 +106,13 @@ def add_field_bands(
     return rows
 
 
-def _add_limits(parts: pl.LazyFrame, bands: BandOptions, table: ScoreTable) -> pl.LazyFrame:
-    """Add both rates of each part, and the ends of their intervals; null without examples."""
-    columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
-    return add_rate_limits(add_part_rates(parts), columns, bands, table)
-
-
 def _measure_spread() -> list[pl.Expr]:
     """Return what the errors of the rates of all parts are, over rows of a field and its parts.
 
     These are the variance of the rate of the field, with the rates of the parts and with equal ones, and
     how far one part alone takes the rate to either side.
     """
-    share, eta = pl.col(PART_SHARE), pl.col(PART_ETA)
+    share, eta = pl.col(c.PART_SHARE), pl.col(c.PART_ETA)
     field_eta = repeat_in_rows(pl.col("eta"), share)
     weights = {"recall": share * eta / field_eta, "fpr": share * (1 - eta) / (1 - field_eta)}
     measured = []
@@ -174,8 +161,8 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
     The rows have those of the field and of `add_part_rates`; the new ones are RATES_AT_ETAS.
     """
     columns = []
-    for end, (recall, fpr, eta) in zip(ETA_LIMITS, RATES_AT_ETAS, strict=True):
-        step = pl.col(PART_SHARE) * (pl.col(end) - pl.col(PART_ETA))
+    for end, (recall, fpr, eta) in zip(c.ETA_LIMITS, RATES_AT_ETAS, strict=True):
+        step = pl.col(c.PART_SHARE) * (pl.col(end) - pl.col(c.PART_ETA))
         moved = pl.col("eta") + step
         flagged_pos = pl.col("eta") * pl.col("recall") + step * pl.col(_RATES["recall"])
         flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - step * pl.col(_RATES["fpr"])
@@ -194,7 +181,7 @@ def _add_eta_distances(
     """Return the parts with how far each prevalence moves a metric, and sums of squared distances."""
     values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
     for end, at_eta in enumerate(RATES_AT_ETAS):
-        values[f"{RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
+        values[f"{c.RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
     parts = parts.with_columns(value.alias(name) for name, value in values.items())
     parts = parts.with_columns(
@@ -210,16 +197,9 @@ def _add_eta_distances(
     return parts.with_columns(**squares), [add_squares(pl.col(name)).alias(name) for name in squares]
 
 
-# Sums are of integers, so that the order of the parts changes no bit (see `exact_sums`).
-
-
-def _add_shares(value: pl.Expr) -> pl.Expr:
-    """Return the sum of values that sum to at most 1."""
-    return sum_shares(to_whole_shares(value.fill_null(0.0)))
-
-
 def add_squares(square: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
+    # Integers are added, so that the order of the parts changes no bit (see `exact_sums`).
     known = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
     whole = to_whole(known.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
     return whole.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)

@@ -8,18 +8,25 @@ are above it. So an end of the interval of a rate counts twice: for the rate, an
     target            -> moved targets  four, each of which reads one of these ends in place of the rate
                       -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
 
-A band adds up the distances from a value to its values there; see `intervals.bands`.
+A band adds up the distances from a value to its values there; see `confidence.bands`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, PAIR, RESERVED
-from polars_prcurve.curves.rows_per_metric import pick_by_number
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import (
+    LIMIT_COLUMNS,
+    MOVED_RATES,
+    SIZE_COLUMNS,
+    STEPS,
+    BandOptions,
+)
+from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.targets import (
     TARGET_NUMBER,
     RowTest,
@@ -29,36 +36,35 @@ from polars_prcurve.curves.targets import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.intervals.bands import (
-    LIMIT_COLUMNS,
-    MOVED_RATES,
-    SIZE_COLUMNS,
-    STEPS,
-    BandOptions,
-)
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import PointMetric
 
-COARSENESS = f"{RESERVED}coarseness"
+COARSENESS = f"{c.RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+_LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
+"""Each end of an interval, with the name of its rate before."""
 _MOVING = 'band="moving" is for a threshold that moves'
 _LEAVE_OUT = "leave out one of them"
-_END, _BEYOND = f"{RESERVED}moved_end", f"{RESERVED}rate_beyond"
+_END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
-def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, pl.Expr], bands: BandOptions) -> pl.LazyFrame:
+def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOptions) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS, STEPS and COARSENESS to the rows of curves, by group and rising recall.
 
-    `sizes` are those of the class of each rate. A step is that of a rate at the score of its row, or at
-    the next one if it is greater, and at most half as wide as the interval of the rate.
+    `sizes` are the columns of effective sizes of rows, by SIZE_COLUMNS; without them examples count
+    alike. A step is that of a rate at the score of its row, or at the next one if it is greater, and at
+    most half as wide as the interval of the rate.
     """
+    classes = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    if sizes:
+        classes = {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items()}
     rows = rows.with_columns(
         end.fill_nan(None).alias(name)
-        for rate, size in sizes.items()
+        for rate, size in classes.items()
         for name, end in bands.limits_by_name(rate, pl.col(rate), repeat_in_rows(size, pl.col(rate)))
     )
-    begins, ends = (pl.col(GROUP).ne_missing(pl.col(GROUP).shift(by)) for by in (1, -1))
+    begins, ends = (pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(by)) for by in (1, -1))
     rows = rows.with_columns(
         (pl.col(rate) - pl.when(~begins).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step)
         for rate, step in STEPS.items()
@@ -88,16 +94,8 @@ def build_moved_targets(target: Target) -> list[Target]:
         raise PrcError(f"{_MOVING}, and maximize= and together= have none to seek; {_LEAVE_OUT}")
     choose = choose_first if target.takes_first else choose_last
     return [
-        replace(target, search=choose(_read_limit(target.test, rate, limit)))
-        for rate, limit in _list_limits()
+        replace(target, search=choose(_read_limit(target.test, rate, limit))) for rate, limit in _LIMITS
     ]
-
-
-def _list_limits() -> Iterator[tuple[str, str]]:
-    """Yield each end of an interval, with the name of its rate before."""
-    for rate, limits in LIMIT_COLUMNS.items():
-        for limit in limits:
-            yield rate, limit
 
 
 def _read_limit(test: RowTest, rate: str, limit: str) -> RowTest:
@@ -131,11 +129,11 @@ def reduce_moved_rates(
         (number % n_ends).alias(_END), (number // n_ends).alias(TARGET_NUMBER)
     ).with_columns(pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND))
     moved = []
-    for end, (rate, limit) in enumerate(_list_limits()):
+    for end, (rate, limit) in enumerate(_LIMITS):
         size, reached = (pl.col(name).first() for name in (SIZE_COLUMNS[rate], _BEYOND))
         at_end = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
         for name, column in MOVED_RATES[limit].items():
             own = name == rate
             rate_there = pl.col(limit if own else name).filter(pl.col(_END) == end).first()
             moved.append(rate_there.fill_null(at_end if own else reached).alias(column))
-    return of_targets.group_by(PAIR, TARGET_NUMBER).agg(moved)
+    return of_targets.group_by(c.PAIR, TARGET_NUMBER).agg(moved)

@@ -20,15 +20,15 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import read_number, read_pair, read_seed, read_whole_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.errors import PrcError
-from polars_prcurve.intervals.bands import find_corners
-from polars_prcurve.intervals.rates import (
+from polars_prcurve.confidence.bands import find_corners
+from polars_prcurve.confidence.rates import (
     RateMethod,
     check_confidence,
     check_rate_method,
     compute_limits,
     z_value,
 )
+from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import find_point_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 
@@ -107,8 +107,11 @@ def precision_interval(
     (0.7843, 0.9302)
     """
     compute: Any = find_point_metric(metric)
-    recalls = _clip_to_rates(_read_ends("recall", recall, recall_half_width, recall_cv, recall_interval))
-    fprs = _clip_to_rates(_read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval))
+    both = (
+        _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval),
+        _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval),
+    )
+    recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in both)
     rates = ((recalls[t], fprs[f]) for t, f in find_corners(compute))
     if isinstance(eta, pl.Expr):
         return PrecisionInterval(*(compute(pl.lit(t), pl.lit(f), eta) for t, f in rates))
@@ -140,15 +143,12 @@ def max_width(
     """
     low, high = _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval)
     fpr_low, fpr_high = _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval)
-    return _compute_width((max(low, 0.0), recall, high), (max(fpr_low, 0.0), fpr, fpr_high))
-
-
-def _compute_width(recall: tuple[float, float, float], fpr: tuple[float, float, float]) -> Width:
-    """Return the widest band from the low end, the estimate and the high end of recall and of fpr."""
+    low, fpr_low = max(low, 0.0), max(fpr_low, 0.0)
     least, ratio, greatest = (
-        _recall_fpr_ratio(t, f) for t, f in zip(recall, reversed(fpr), strict=True)
+        _recall_fpr_ratio(t, f) for t, f in ((low, fpr_high), (recall, fpr), (high, fpr_low))
     )
-    bound = max((high - low) / (high + low) if high > 0 else 1.0 for low, _, high in (recall, fpr))
+    ends = ((low, high), (fpr_low, fpr_high))
+    bound = max((most - least) / (most + least) if most > 0 else 1.0 for least, most in ends)
     if least == 0 and math.isinf(greatest):
         eta = math.nan
     elif least == 0:
@@ -185,7 +185,10 @@ def _read_ends(
     """Return the ends of an interval from the one argument that tells them; they may leave [0, 1]."""
     if sum(given is None for given in (half_width, cv, interval)) != 2:
         raise PrcError(f"pass one of {name}_half_width=, {name}_cv= and {name}_interval=")
-    value = _read_rate(name, value)
+    rate = read_number(name, value, "a number in [0, 1]")
+    if not 0 <= rate <= 1:
+        raise PrcError(f"{name} must lie in [0, 1]; got {value}")
+    value = rate
     if interval is not None:
         low, high = read_pair(f"{name}_interval=", interval, "a low and a high end")
     else:
@@ -195,18 +198,6 @@ def _read_ends(
     if not low <= value <= high:
         raise PrcError(f"the interval of {name} must contain {value}; got {low} to {high}")
     return low, high
-
-
-def _read_rate(name: str, value: object) -> float:
-    """Return a rate as a float; raise unless it is a number in [0, 1]."""
-    rate = read_number(name, value, "a number in [0, 1]")
-    if not 0 <= rate <= 1:
-        raise PrcError(f"{name} must lie in [0, 1]; got {value}")
-    return rate
-
-
-def _clip_to_rates(ends: Interval) -> Interval:
-    return max(ends[0], 0.0), min(ends[1], 1.0)
 
 
 @hint_at_arguments

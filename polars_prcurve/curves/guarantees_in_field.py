@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import GROUP, PART_ETA, PART_SHARE, RESERVED, SCORE
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.rates import compute_beta_limits
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.intervals.rates import compute_beta_limits
 from polars_prcurve.sweep.part_counts import PART, PART_COUNTS, build_part_counts
 
 
@@ -38,12 +38,12 @@ class RunColumns(NamedTuple):
 
 
 PRECISION_RUN, NPV_RUN = (
-    RunColumns(*(f"{RESERVED}field_{name}_{of}" for of in RunColumns._fields))
+    RunColumns(*(f"{c.RESERVED}field_{name}_{of}" for of in RunColumns._fields))
     for name in ("precision", "npv")
 )
-FIELD_RECALL_LOW = f"{RESERVED}field_recall_low"
-FIELD_FPR_HIGH = f"{RESERVED}field_fpr_high"
-FIELD_ALERTS_HIGH = f"{RESERVED}field_alerts_high"
+FIELD_RECALL_LOW = f"{c.RESERVED}field_recall_low"
+FIELD_FPR_HIGH = f"{c.RESERVED}field_fpr_high"
+FIELD_ALERTS_HIGH = f"{c.RESERVED}field_alerts_high"
 """The upper limit of the share of alerts."""
 
 
@@ -51,10 +51,10 @@ def add_field_tests(
     rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the columns above, whose limits err with `alpha`, to the rows of a sweep."""
-    points = rows.select(GROUP, SCORE).join(groups.select(*table.by, GROUP), on=GROUP)
-    counts = table.collect(build_part_counts(table, points), "guarantee= with within=")
+    points = rows.select(c.GROUP, c.SCORE).join(groups.select(*table.by, c.GROUP), on=c.GROUP)
+    counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
-    counts = counts.sort(GROUP, SCORE, PART, descending=[False, True, False])
+    counts = counts.sort(c.GROUP, c.SCORE, PART, descending=[False, True, False])
     best = {
         PRECISION_RUN: _compute_limits(_put_positives_first(counts), alpha)[PRECISION_RUN.limit],
         NPV_RUN: _compute_limits(_put_negatives_last(counts), alpha)[NPV_RUN.limit],
@@ -63,11 +63,11 @@ def add_field_tests(
         limit.alias(run.best) for run, limit in best.items()
     )
     tests = tests.with_columns(
-        *(pl.col(run.best).min().over(GROUP).alias(run.best_of_all) for run in best),
-        pl.col(PRECISION_RUN.best).cum_min().over(GROUP),
-        pl.col(NPV_RUN.best).cum_min(reverse=True).over(GROUP),  # its run goes from low scores up
+        *(pl.col(run.best).min().over(c.GROUP).alias(run.best_of_all) for run in best),
+        pl.col(PRECISION_RUN.best).cum_min().over(c.GROUP),
+        pl.col(NPV_RUN.best).cum_min(reverse=True).over(c.GROUP),  # its run goes from low scores up
     )
-    return rows.join(tests.lazy(), on=[GROUP, SCORE], how="left", maintain_order="left")
+    return rows.join(tests.lazy(), on=[c.GROUP, c.SCORE], how="left", maintain_order="left")
 
 
 # The best labels that the examples of a row could have -----------------------------------------
@@ -93,13 +93,13 @@ def _put_negatives_last(counts: pl.DataFrame) -> pl.DataFrame:
 
 # Limits of sums over parts ---------------------------------------------------------------------
 
-_RATES = f"{RESERVED}recall_of_part", f"{RESERVED}fpr_of_part"
+_RATES = f"{c.RESERVED}recall_of_part", f"{c.RESERVED}fpr_of_part"
 _SQUARES = (
-    (f"{RESERVED}recall_below", f"{RESERVED}recall_above"),
-    (f"{RESERVED}fpr_below", f"{RESERVED}fpr_above"),
+    (f"{c.RESERVED}recall_below", f"{c.RESERVED}recall_above"),
+    (f"{c.RESERVED}fpr_below", f"{c.RESERVED}fpr_above"),
 )
 """Squared distances from the rate of a part to both limits, in shares of the field."""
-_SHARES = pl.col(PART_SHARE) * pl.col(PART_ETA), pl.col(PART_SHARE) * (1 - pl.col(PART_ETA))
+_SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 - pl.col(c.PART_ETA))
 """The shares of a part's positives and negatives in the field."""
 
 
@@ -122,7 +122,7 @@ def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         FIELD_FPR_HIGH: fp_high / neg,
         FIELD_ALERTS_HIGH: of["tp"] + of["fp"] + (of["tp_above"] + of["fp_above"]).sqrt(),
     }
-    return sums.select(GROUP, SCORE, *(value.alias(name) for name, value in columns.items()))
+    return sums.select(c.GROUP, c.SCORE, *(value.alias(name) for name, value in columns.items()))
 
 
 def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
@@ -169,12 +169,12 @@ def _add_parts(counts: pl.DataFrame, terms: Mapping[str, pl.Expr]) -> pl.DataFra
     """Return the sums of terms over the parts of each row, of counts by GROUP and SCORE in order."""
     import numpy as np
 
-    is_first = pl.col(GROUP).ne_missing(pl.col(GROUP).shift(1))
-    is_first |= pl.col(SCORE).ne_missing(pl.col(SCORE).shift(1))
+    is_first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
+    is_first |= pl.col(c.SCORE).ne_missing(pl.col(c.SCORE).shift(1))
     first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
     values = counts.select(term.alias(name) for name, term in terms.items())
     sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    return counts.select(GROUP, SCORE)[first].with_columns(
+    return counts.select(c.GROUP, c.SCORE)[first].with_columns(
         sums or [pl.lit(0.0).alias(name) for name in terms]
     )
 

@@ -77,7 +77,16 @@ def rate_interval(
     """
     level = check_confidence(confidence)
     if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
-        return _interval_of_exprs(_to_expr(k), _to_expr(n), level, method)
+        successes, tries = (
+            value.cast(pl.Float64)
+            if isinstance(value, pl.Expr)
+            else pl.lit(read_number("rate_interval", value, "numbers or expressions"))
+            for value in (k, n)
+        )
+        # An expression cannot raise, so impossible counts give null.
+        possible = (successes >= 0) & (successes <= tries) & tries.is_finite()
+        ends = compute_limits(successes, tries, level, method)
+        return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
     import numpy as np
 
     hits, trials = np.broadcast_arrays(read_numbers("k", k), read_numbers("n", n))
@@ -90,29 +99,10 @@ def rate_interval(
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
 
 
-def _interval_of_exprs(k: pl.Expr, n: pl.Expr, level: float, method: str) -> RateInterval:
-    """Return the interval of expressions; an expression cannot raise, so impossible counts give null."""
-    possible = (k >= 0) & (k <= n) & n.is_finite()
-    ends = compute_limits(k, n, level, method)
-    return RateInterval(*(pl.when(possible).then(end.fill_nan(None)) for end in ends))
-
-
-def _to_expr(value: Any) -> pl.Expr:
-    if isinstance(value, pl.Expr):
-        return value.cast(pl.Float64)
-    return pl.lit(read_number("rate_interval", value, "numbers or expressions"))
-
-
-def check_confidence(confidence: float) -> float:
+def check_confidence(confidence: float, argument: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies between 0 and 1."""
     expected = "a level between 0 and 1, such as 0.95"
-    return read_number("confidence=", confidence, expected, lambda level: 0 < level < 1)
-
-
-def check_clusters_have_level(cluster: object, confidence: object) -> None:
-    """Raise if clusters are named and no interval is asked for."""
-    if cluster is not None and confidence is None:
-        raise PrcError("cluster= is for intervals; pass confidence= with it")
+    return read_number(argument, confidence, expected, lambda level: 0 < level < 1)
 
 
 def z_value(confidence: float) -> float:
@@ -199,21 +189,12 @@ def _hoeffding_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeri
     return choose_where(low < 0, 0 * rate, low), choose_where(high > 1, 1.0 + 0 * rate, high)
 
 
-def _build_beta_limits(more: float) -> Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]:
-    """Return a function that computes limits as quantiles of beta distributions.
-
-    The quantiles are of Beta(k + more, n - k + 1 - more) for the low end, and of
-    Beta(k + 1 - more, n - k + more) for the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
-    """
-
-    def compute_ends(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-        return compute_beta_limits(k, n, (1 - confidence) / 2, more)
-
-    return compute_ends
-
-
 def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> tuple[Numeric, Numeric]:
-    """Return the limits that miss with the probability `tail` on either side; see above for `more`."""
+    """Return the quantiles of beta distributions that miss with the probability `tail` on either side.
+
+    They are of Beta(k + more, n - k + 1 - more) for the low end, and of Beta(k + 1 - more, n - k + more)
+    for the high end: `more` is 0 for Clopper-Pearson, 1/2 for Jeffreys.
+    """
     import numpy as np
 
     special = load_scipy_special()
@@ -237,8 +218,8 @@ def load_scipy_special() -> Any:
 
 _METHODS: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
     "wilson": _wilson_limits,
-    "clopper_pearson": _build_beta_limits(0.0),
-    "jeffreys": _build_beta_limits(0.5),
+    "clopper_pearson": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.0),
+    "jeffreys": lambda k, n, level: compute_beta_limits(k, n, (1 - level) / 2, 0.5),
     "hoeffding": _hoeffding_limits,
 }
 BETA_METHODS = ("clopper_pearson", "jeffreys")

@@ -28,7 +28,7 @@ third one in the root. A metric may rise or fall with prevalence, or turn: the l
 both ends counts for the low end of the band, and the higher for the high end.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
-the value where the target is met if the rate is there; see `curves.moving_thresholds`. No distance is
+the value where the target is met if the rate is there; see `curves.moving_band`. No distance is
 less than that of one example, or of the step of the curve there: a target is met between two rows.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
@@ -39,38 +39,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice
-from polars_prcurve.column_names import (
-    ETA_HIGH,
-    ETA_LIMITS,
-    ETA_LOW,
-    IS_MAXIMIZED,
-    N_NEG_EFFECTIVE,
-    N_POS_EFFECTIVE,
-    NEG_FREEDOM,
-    OPTIMISM,
-    POS_FREEDOM,
-    RATE_CORRELATION,
-    RESERVED,
-)
-from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
-from polars_prcurve.intervals.local_levels import compute_simultaneous_limits
-from polars_prcurve.intervals.rates import (
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
+from polars_prcurve.confidence.rates import (
     BETA_METHODS,
     RateMethod,
-    check_clusters_have_level,
-    check_confidence,
-    check_rate_method,
     compute_limits,
     compute_recall_limits,
     z_value,
 )
+from polars_prcurve.errors import PrcError
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
 
@@ -79,8 +64,8 @@ BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 TargetBandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous", "moving"]
 """How they do at a target, where the threshold may move with the rates, too."""
 LIMIT_COLUMNS = {
-    "recall": (f"{RESERVED}recall_low", f"{RESERVED}recall_high"),
-    "fpr": (f"{RESERVED}fpr_low", f"{RESERVED}fpr_high"),
+    "recall": (f"{c.RESERVED}recall_low", f"{c.RESERVED}recall_high"),
+    "fpr": (f"{c.RESERVED}fpr_low", f"{c.RESERVED}fpr_high"),
 }
 MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
@@ -88,22 +73,24 @@ MOVED_RATES = {
     for limit in limits
 }
 """The columns of recall and fpr where a target is met if a rate is at the end of its interval."""
-MOVES = {rate: f"{RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
+MOVES = {rate: f"{c.RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
 """What follows the name of a metric in the columns of how far the interval of a rate moves its value."""
-STEPS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.moving_thresholds`."""
+STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
+"""The steps of the rates beside a threshold that moves; see `curves.moving_band`."""
 _ROUNDING = 1e-12
 """A distance from a bound other than 0 that is smaller than this may be a rounding error."""
-ESTIMATE = f"{RESERVED}estimate"
-_CORNERS = (f"{RESERVED}least", f"{RESERVED}greatest")
+ESTIMATE = f"{c.RESERVED}estimate"
+_MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
+_CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
 _NO_WEIGHTS = (
-    'band="simultaneous" is for numbers of examples, and weights are none; leave out weight=, or pass '
-    "numbers of examples as counts="
+    "simultaneous=True needs whole numbers of examples, not weights; leave out weight=, or pass numbers "
+    "of examples as counts="
 )
 NO_WEIGHTED_CLUSTERS = (
-    "cluster= has no band of rows with weights; leave out weight=, or ask summary for an area"
+    "cluster= has no interval of point metrics with weights; leave out weight=, or ask summary() for an "
+    "area"
 )
-SIZE_COLUMNS = {"recall": N_POS_EFFECTIVE, "fpr": N_NEG_EFFECTIVE}
+SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
 @dataclass(frozen=True)
@@ -117,8 +104,12 @@ class BandOptions:
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
+    mixed: bool = False
+    """Whether IS_MOVING tells of which rows the threshold moves, where that of others stays."""
     to_compare: bool = False
     """Whether models are compared by the rows; then MOVES are beside each band that is moving."""
+    flagged: bool = False
+    """Whether a column `reliable` tells for which rows bands are known to hold."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
@@ -130,7 +121,7 @@ class BandOptions:
     @property
     def flags_rows(self) -> bool:
         """Whether a column `reliable` tells for which rows bands are known to hold."""
-        return self.moving or self.to_compare
+        return self.flagged or self.to_compare
 
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric; in columns, its name stands before."""
@@ -141,10 +132,19 @@ class BandOptions:
         """Return the options for prevalences that are estimates."""
         if self.band != "mover":
             raise PrcError(
-                f'band="{self.band}" works at an eta; pass its ends as two eta, or band="mover", which '
-                "carries the error of eta"
+                f"{self.describe_band()} works at an exact eta; pass the ends of its interval as two "
+                'eta, or take the intervals of method="analytic", which carry the error of eta'
             )
         return replace(self, uncertain_eta=True)
+
+    def let_some_move(self) -> BandOptions:
+        """Return the options for rows of which IS_MOVING tells whether their threshold moves."""
+        if self.interval != "wilson":
+            raise PrcError(
+                "an interval of the model at a target is known with Wilson's rates alone; leave out "
+                "rate=, or pass the threshold itself as threshold="
+            )
+        return replace(self, band="moving", mixed=True)
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
@@ -166,93 +166,53 @@ class BandOptions:
     def needs_numbers(self) -> str:
         """The option that Polars has no expression for, or an empty text."""
         if self.band == "simultaneous":
-            return f'band="{self.band}"'
-        return f'interval="{self.interval}"' if self.interval in BETA_METHODS else ""
+            return self.describe_band()
+        return f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
+
+    def describe_band(self) -> str:
+        """Return how a user asks for the band."""
+        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
 
 
-def read_band_options(
-    confidence: float | None,
-    interval: RateMethod,
-    band: TargetBandKind,
+def read_bands(
+    certainty: Intervals | None,
     metrics: Iterable[PointMetric],
+    columns: Mapping[str, Any],
     *,
-    method: str = "analytic",
-    weight: object = None,
-    cluster: object = None,
+    corrected: bool = False,
 ) -> BandOptions | None:
-    """Return the options for bands, or None if `confidence` is None; raise if a metric has no band.
+    """Return the options for bands, or None without intervals; raise if a metric has no band.
 
-    With the method "bootstrap" the band of a value that was maximized is that of the corrected value.
+    `columns` say what the table holds. If values that were maximized are `corrected`, their bands are
+    those of the corrected values.
     """
-    check_clusters_have_level(cluster, confidence)
-    if cluster is not None:
-        _check_clusters(interval, band, method, weight)
-    read_choice("band=", band, get_args(TargetBandKind))
-    check_rate_method(interval, "interval=")
-    if band == "simultaneous":
-        _check_simultaneous(confidence, interval, weight)
-    if band == "moving":
-        _check_moving(confidence, interval)
-    if confidence is None:
+    if certainty is None:
         return None
-    corrected = method == "bootstrap"
+    clustered = columns.get("cluster") is not None
+    if clustered:
+        _check_clusters(certainty, columns, corrected=corrected)
+    if certainty.simultaneous and columns.get("weight") is not None:
+        raise PrcError(_NO_WEIGHTS)
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
-    if corrected and band != "mover":
-        raise PrcError(f'what is corrected has the band "mover"; got band="{band}"')
-    level = check_confidence(confidence)
-    return BandOptions(level, interval, band, corrected, clustered=cluster is not None)
+    band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
+    if certainty.method == "rectangle":
+        band = "rectangle"
+    return BandOptions(certainty.level, certainty.rate, band, corrected, clustered=clustered)
 
 
-def check_has_no_target(band: TargetBandKind) -> None:
-    """Raise unless the band is of a kind for rows that no target chose."""
-    if isinstance(band, str) and band == "moving":
-        raise PrcError(
-            'band="moving" is for operating_points, where a target moves the threshold; '
-            "on a curve every threshold stays; leave out band="
-        )
-    read_choice("band=", band, get_args(BandKind))
-
-
-def _check_clusters(interval: RateMethod, band: TargetBandKind, method: str, weight: object) -> None:
-    """Raise if an argument does not go with `cluster=`."""
-    if weight is not None:
+def _check_clusters(certainty: Intervals, columns: Mapping[str, Any], *, corrected: bool) -> None:
+    """Raise if something does not go with `cluster=`."""
+    if columns.get("weight") is not None:
         raise PrcError(NO_WEIGHTED_CLUSTERS)
-    if band == "simultaneous":
+    if certainty.simultaneous:
+        raise PrcError("simultaneous=True is for independent examples; leave out cluster= or that")
+    if certainty.rate == "hoeffding":
+        raise PrcError('rate="hoeffding" is for independent examples; leave out cluster= or rate=')
+    if corrected:
         raise PrcError(
-            'band="simultaneous" is for independent examples; leave out cluster=, or pass band="mover"'
-        )
-    if interval == "hoeffding":
-        raise PrcError(
-            'interval="hoeffding" is for independent examples; leave out cluster=, or pass "wilson"'
-        )
-    if method == "bootstrap":
-        raise PrcError(
-            'method="bootstrap" corrects what was maximized among independent rows; leave out cluster= '
-            "or method="
-        )
-
-
-def _check_simultaneous(confidence: float | None, interval: RateMethod, weight: object) -> None:
-    """Raise if an argument does not go with `band="simultaneous"`."""
-    if confidence is None:
-        raise PrcError('band="simultaneous" needs a level; pass confidence=, such as 0.95')
-    if interval != "wilson":
-        raise PrcError(
-            f'band="simultaneous" has intervals of its own; leave out interval=; got {interval!r}'
-        )
-    if weight is not None:
-        raise PrcError(_NO_WEIGHTS)
-
-
-def _check_moving(confidence: float | None, interval: RateMethod) -> None:
-    """Raise if an argument does not go with `band="moving"`."""
-    if confidence is None:
-        raise PrcError('band="moving" needs a level; pass confidence=, such as 0.95')
-    if interval != "wilson":
-        raise PrcError(
-            f'band="moving" is known to hold with Wilson\'s interval alone; leave out interval=; '
-            f"got {interval!r}"
+            "an interval of what was maximized is known for independent rows; leave out cluster= or "
+            "confidence="
         )
 
 
@@ -271,14 +231,14 @@ def add_bands(
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands)
         if bands.corrected:
-            frame = _add_correction(frame, metric, pl.col(f"{OPTIMISM}{number}"))
+            frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
 
 
 def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
     """Lower effective sizes so far that normal quantiles give the widths of Student's distribution."""
     z = z_value(bands.rate_level)
-    freedom = {N_POS_EFFECTIVE: POS_FREEDOM, N_NEG_EFFECTIVE: NEG_FREEDOM}
+    freedom = {c.N_POS_EFFECTIVE: c.POS_FREEDOM, c.N_NEG_EFFECTIVE: c.NEG_FREEDOM}
     quantiles = {
         size: student_quantile(z, repeat_in_rows(pl.col(name), pl.col(size)))
         for size, name in freedom.items()
@@ -336,15 +296,21 @@ def add_band(
 
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
     """
-    etas = ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
+    etas = c.ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
     ends = _build_corners(metric, etas)
-    correlation = pl.col(RATE_CORRELATION) if bands.clustered else None
+    correlation = pl.col(c.RATE_CORRELATION) if bands.clustered else None
+    moved: list[pl.Expr] = []
     if bands.moving:
-        frame, ends = _add_moves(frame, metric, correlation)
-    elif bands.band == "mover":
+        frame, found = _add_moves(frame, metric, correlation)
+        frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
+        moved = [pl.col(name) for name in _MOVED_ENDS]
+    if bands.band == "mover" or bands.mixed:
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
-    return _add_ends(frame, metric.name, ends)
+    if bands.mixed:
+        both = zip(moved, ends, strict=True)
+        ends = [pl.when(c.IS_MOVING).then(there).otherwise(here) for there, here in both]
+    return _add_ends(frame, metric.name, ends if bands.mixed or not moved else moved)
 
 
 def _choose_ends(
@@ -409,9 +375,9 @@ def _add_scaled_ends(
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     parts = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}
     for side, (t, f) in zip(("low", "high"), find_corners(metric), strict=True):
-        parts[f"{RESERVED}{side}_t"] = evaluate_metric(metric, recalls[t], "fpr")
-        parts[f"{RESERVED}{side}_f"] = evaluate_metric(metric, "recall", fprs[f])
-    at_etas = {f"{RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
+        parts[f"{c.RESERVED}{side}_t"] = evaluate_metric(metric, recalls[t], "fpr")
+        parts[f"{c.RESERVED}{side}_f"] = evaluate_metric(metric, "recall", fprs[f])
+    at_etas = {f"{c.RESERVED}at{eta}": evaluate_metric(metric, "recall", "fpr", eta) for eta in etas}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     frame, bounds = frame.with_columns(**parts, **at_etas), scale_bounds(metric)
     scaled = {name: to_unbounded(pl.col(name), bounds) for name in parts | at_etas}
@@ -436,7 +402,7 @@ def _add_moves(
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
     bounds = scale_bounds(metric)
     values = {
-        rate: {f"{RESERVED}{rate}_end_{i}": value for i, value in enumerate(_list_moved(metric, rate))}
+        rate: {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(_list_moved(metric, rate))}
         for rate in LIMIT_COLUMNS
     }
     every = {ESTIMATE: evaluate_metric(metric, "recall", "fpr"), **values["recall"], **values["fpr"]}
@@ -474,7 +440,7 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
     there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
     a bound has no band.
     """
-    name, moved = metric.name, pl.col(IS_MAXIMIZED).fill_null(False)
+    name, moved = metric.name, pl.col(c.IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
     bounds = scale_bounds(metric)
     start, end = to_unbounded(value, bounds), to_unbounded(corrected, bounds)
@@ -495,13 +461,13 @@ def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
 
     An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     """
-    low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
+    low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
     inside = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
         pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
     )
     return frame.with_columns(
-        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(ETA_LIMITS, inside, strict=True)
+        end.fill_null(pl.col("eta")).alias(name) for name, end in zip(c.ETA_LIMITS, inside, strict=True)
     )
 
 

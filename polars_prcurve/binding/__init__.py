@@ -1,0 +1,1 @@
+"""What users say of a table: the words, bound once or said in a call, and what they mean there."""

@@ -1,0 +1,132 @@
+"""The words that many methods share, each declared once: of the table, of targets, and of charts.
+
+A method takes a group as `**words: Unpack[...]`; `public_methods` lists them in its signature. No other
+method takes `**words`: these are closed lists, and a word that is in none of them raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from polars_prcurve.argument_kinds import Title
+    from polars_prcurve.curves.targets import TargetValues
+    from polars_prcurve.inputs.column_reader import Column, Columns, Counts, Missing
+    from polars_prcurve.inputs.point_columns import Cells, Sizes
+    from polars_prcurve.metrics.point_metric import PointMetric
+
+
+class TableWords(TypedDict, total=False):
+    """What a table holds. `df.prc(...)` says it once for all methods."""
+
+    score: Column | Sequence[str] | Mapping[Any, str]
+    label: Column | None
+    pos_label: Any
+    by: Columns
+    model: Column | None
+    id: Columns
+    weight: Column | None
+    cluster: Column | None
+    counts: Counts | Column | None
+    rates: tuple[Column, Column] | None
+    sizes: Sizes | None
+    cells: Cells | None
+    missing: Missing
+
+
+class RateTargets(TypedDict, total=False):
+    """Targets that fix a threshold for all prevalences."""
+
+    threshold: Any
+    recall: TargetValues
+    fpr: TargetValues
+
+
+class OneTarget(RateTargets, total=False):
+    """Targets at which models are compared, of which a call takes one."""
+
+    precision: TargetValues
+    npv: TargetValues
+    fdr: TargetValues
+    lift: TargetValues
+    predicted_positive_rate: TargetValues
+    alerts: TargetValues
+    per: float | None
+
+
+class Targets(OneTarget, total=False):
+    """All targets: what an operating point has to meet."""
+
+    maximize: str | PointMetric | Sequence[str | PointMetric] | None
+
+
+class ChartWords(TypedDict, total=False):
+    """What distinguishes the curves of a chart, and its title."""
+
+    color: str | None
+    facet: str | None
+    title: Title
+
+
+class RateTargetsOfTable(RateTargets, TableWords, total=False):
+    """A target that fixes a threshold, and what the table holds."""
+
+
+class OneTargetOfTable(OneTarget, TableWords, total=False):
+    """A target at which models are compared, and what the table holds."""
+
+
+class TargetsOfTable(Targets, TableWords, total=False):
+    """Targets, and what the table holds."""
+
+
+class ChartOfTable(ChartWords, TableWords, total=False):
+    """What a chart distinguishes, and what the table holds."""
+
+
+class ChartOfTargets(RateTargets, ChartOfTable, total=False):
+    """A target, what a chart distinguishes, and what the table holds."""
+
+
+TABLE_WORDS = tuple(TableWords.__annotations__)
+TARGET_WORDS = tuple(Targets.__annotations__)
+CHART_WORDS = tuple(ChartWords.__annotations__)
+
+DEFAULTS: dict[str, Any] = {"score": "score", "label": "label", "missing": "raise"}
+"""What a word of the table stands for where nobody says it; None for all others."""
+
+RIVALS = (("label", "pos_label", "weight"), ("counts",), ("rates", "sizes"), ("cells",))
+"""Words that tell in different ways which examples there are: those of one row hold, not of two."""
+
+PASSED_OVER = ("id", "cluster")
+"""Bound words that cannot change an answer for which a method has no use for them."""
+
+_ROWS = {"score", "label", "pos_label", "by", "model", "missing"}
+_COUNTED = _ROWS | {"weight", "counts"}
+_POINTS = _COUNTED | {"rates", "sizes", "cells"}
+USES: dict[str, set[str]] = {
+    "counts": _COUNTED,
+    "sweep": _POINTS,
+    "curve": _POINTS | {"cluster"},
+    "operating_points": _POINTS | {"cluster"},
+    "decision_curve": _COUNTED,
+    "summary": _POINTS | {"cluster"},
+    "binormal": _COUNTED,
+    "compare": _POINTS | {"cluster", "id"},
+    "ranking": _POINTS | {"cluster", "id"},
+    "crossings": _POINTS,
+    "leaders": _POINTS,
+    "dominance": _POINTS,
+    "sample_size": _POINTS,
+    "resolution": _POINTS,
+    "subsample_negatives": _ROWS | {"counts"},
+    "report": _POINTS | {"id"},
+    "estimate_prevalence": _ROWS | {"counts"},
+    "reweight": _ROWS | {"weight"},
+    "sampling_plan": _ROWS - {"by", "model"},
+}
+"""The words of the table that each method reads."""
+
+COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "report"}
+"""Methods that tell models apart; for others a model is one more group."""

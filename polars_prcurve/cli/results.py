@@ -1,0 +1,125 @@
+"""Write what commands make: a table to a file, a pipe or a terminal, or a report."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+import polars as pl
+
+from polars_prcurve.cli import table_files
+from polars_prcurve.cli.notes import (
+    describe_needed_sizes,
+    describe_refuted_estimates,
+    describe_unmet_promises,
+    print_note,
+    print_progress,
+)
+from polars_prcurve.cli.read_command import AskedMethod, check_output_path, read_command
+from polars_prcurve.cli.terminal_table import Layout, collect_shown_rows, print_rows
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.table_arguments import gives_squares
+from polars_prcurve.namespace import prc
+from polars_prcurve.prevalence.field_values import Field
+from polars_prcurve.progress import show_seconds
+from polars_prcurve.query_checks import run_query
+from polars_prcurve.visible_text import make_visible, shorten_name
+
+
+def write_table(args: argparse.Namespace) -> None:
+    """Run a command that makes a table, and write its rows."""
+    check_output_path(args)
+    started, write, shown = time.monotonic(), _choose_output(args.output), None
+    with _read_at_work(args) as asked:
+        query = _ask_method(asked)
+        if write is None:
+            shown = collect_shown_rows(query)
+        else:
+            write(query)
+    if shown is not None:
+        print_rows(shown, _build_layout(args, asked))
+    elif args.output not in (None, table_files.STDIO) and sys.stderr.isatty():
+        n_rows = table_files.scan_files(args.output).select(pl.len()).collect().item()
+        seconds = time.monotonic() - started
+        print_progress(f"wrote {n_rows} rows to {args.output} in {seconds:.1f} s")
+
+
+def write_report(args: argparse.Namespace) -> None:
+    """Write the report on a table in files."""
+    check_output_path(args)
+    with _read_at_work(args) as asked:
+        path = asked.table.report(args.output, **asked.arguments)
+    print_progress(f"wrote {path}")
+
+
+def write_demo(args: argparse.Namespace) -> None:
+    """Write a report on two classifiers that are trained here and now."""
+    try:
+        from polars_prcurve.cli.demo_digits import ETAS, NOTES, TITLE, build_digits_table
+    except ImportError:
+        raise PrcError('the demo needs scikit-learn: pip install "scikit-learn>=1.5"') from None
+    with show_seconds("training two classifiers"):
+        table = build_digits_table()
+    with show_seconds("report"):
+        path = prc(table).report(
+            args.output, ETAS, model="model", id="scan", recall=0.8, title=TITLE, notes=NOTES
+        )
+    print_progress(f"wrote {path}")
+
+
+@contextmanager
+def _read_at_work(args: argparse.Namespace) -> Iterator[AskedMethod]:
+    """Return what a command asks, and show how long it runs, unless its rows go to the same terminal."""
+    is_mixed = args.output == table_files.STDIO and sys.stdout.isatty()
+    what = f"{args.parser.prog.rpartition(' ')[2]} of {shorten_name(make_visible(args.input), 40)}"
+    with nullcontext() if is_mixed else show_seconds(what):
+        asked = read_command(args)
+        for sentence in asked.table.describe_dropped_rows(asked.method, asked.arguments):
+            print_note(sentence)
+        yield asked
+
+
+def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
+    """Return the function that writes rows to a path, or None for a table on a terminal.
+
+    A path that cannot be written raises at once.
+    """
+    if path is None and sys.stdout.isatty():
+        return None
+    if path is None or path == table_files.STDIO:
+        return table_files.write_csv
+    return table_files.build_writer(path)
+
+
+def _ask_method(asked: AskedMethod) -> pl.LazyFrame:
+    """Return the rows of the method, and print notes on those that are not what was asked for."""
+    ask, given, by = getattr(asked.table, asked.method), asked.arguments, asked.groups
+    table, is_size = ask(**given), asked.method == "sample_size"
+    if "guarantee" in given or is_size:  # these rows are few, and read twice
+        table = run_query(table.lazy())
+    notes: list[str] = []
+    if "guarantee" in given:
+        notes += describe_unmet_promises(table, by)
+    if is_size:
+        delta = given.get("delta", inspect.signature(ask).parameters["delta"].default)
+        notes += describe_needed_sizes(table, None if "relative" in given else delta)
+    if isinstance(table, pl.DataFrame) and "shift_p_value" in table.columns:
+        notes += describe_refuted_estimates(table, by)
+    for sentence in notes:
+        print_note(sentence)
+    rows: pl.LazyFrame = table.lazy()
+    return rows
+
+
+def _build_layout(args: argparse.Namespace, asked: AskedMethod) -> Layout:
+    """Return how a terminal shows the table of a command."""
+    given = asked.arguments
+    in_field = isinstance(given.get("eta"), Field)
+    weighted = in_field or gives_squares(given.get("weight"), given.get("counts"))
+    at_any_eta = asked.method == "sample_size" and "eta" not in given
+    above = "at any prevalence (at one, --eta, fewer will do)" if at_any_eta else ""
+    return Layout(asked.groups, args.command.columns, asked.level, weighted, above)

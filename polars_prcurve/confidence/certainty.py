@@ -1,0 +1,136 @@
+"""How sure: what `confidence=` takes, a level or `intervals(...)`, read into one value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from polars_prcurve.argument_kinds import read_choice, read_flag, read_seed, read_whole_number
+from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.confidence.rates import RateMethod, check_confidence, check_rate_method
+from polars_prcurve.errors import PrcError
+
+IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
+"""Where intervals come from: a formula, the corners of two intervals, or resampled examples."""
+
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Intervals:
+    """How intervals are made; `intervals()` returns it, and `confidence=` takes it."""
+
+    level: float
+    method: IntervalMethod = "analytic"
+    rate: RateMethod = "wilson"
+    simultaneous: bool = False
+    resamples: int = _RESAMPLES
+    """The number of replicates of the bootstrap."""
+    seed: int | None = None
+    """The seed of the bootstrap; None draws anew at each call."""
+
+    def __repr__(self) -> str:
+        plain = Intervals(self.level)
+        others = (name for name in self.__dataclass_fields__ if name != "level")
+        changed = {name: getattr(self, name) for name in others}
+        said = (f"{name}={x!r}" for name, x in changed.items() if x != getattr(plain, name))
+        return f"intervals({', '.join([repr(self.level), *said])})"
+
+
+Confidence: TypeAlias = float | Intervals | None
+"""The argument confidence=: a level, `intervals(...)`, or None for no intervals."""
+
+
+@hint_at_arguments
+def intervals(
+    level: float = 0.95,
+    *,
+    method: IntervalMethod = "analytic",
+    rate: RateMethod = "wilson",
+    simultaneous: bool = False,
+    resamples: int = _RESAMPLES,
+    seed: int | None = None,
+) -> Intervals:
+    """Return how intervals are made, for `confidence=`, where a level alone does not say enough.
+
+    `confidence=0.95` means `confidence=intervals(0.95)`.
+
+    Parameters
+    ----------
+    level
+        In this share of test sets an interval holds the true value, such as 0.95.
+    method
+        `"analytic"` is a formula for each metric. `"rectangle"`, for point metrics, takes the corners
+        of the intervals of recall and fpr: it holds at least the level, but is wider. `"bootstrap"`
+        resamples the examples of each class; it knows the errors of all curve metrics, and needs a
+        DataFrame.
+    rate
+        The interval of recall and of fpr; see `rate_interval`. `"clopper_pearson"` and `"jeffreys"`
+        need a DataFrame.
+    simultaneous
+        True holds at all thresholds and prevalences at once with at least the level (Berk and Jones
+        1979), and so at a threshold however it was found. It is wider, needs a DataFrame and SciPy, and
+        does not take weights. An interval that is not simultaneous holds at each threshold by itself:
+        in 22 to 86 % of test sets it holds at all of them.
+    resamples, seed
+        For the bootstrap: the number of replicates, and a seed that makes them repeatable.
+
+    Examples
+    --------
+    >>> intervals(0.9, method="bootstrap", seed=1)
+    intervals(0.9, method='bootstrap', seed=1)
+    >>> intervals(0.95) == intervals(0.95, method="analytic")
+    True
+    """
+    made = Intervals(
+        check_confidence(level, "level="),
+        read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
+        rate,
+        read_flag("simultaneous=", simultaneous),
+        read_whole_number("resamples=", resamples, 2),
+        read_seed(seed),
+    )
+    check_rate_method(rate, "rate=")
+    if method != "bootstrap" and (made.seed is not None or made.resamples != _RESAMPLES):
+        raise PrcError('resamples= and seed= are for method="bootstrap"; pass that, or leave them out')
+    if method == "bootstrap" and (rate != "wilson" or simultaneous):
+        raise PrcError(
+            'method="bootstrap" resamples examples, and takes neither rate= nor simultaneous=; leave '
+            "them out"
+        )
+    if simultaneous and (method != "analytic" or rate != "wilson"):
+        raise PrcError(
+            "simultaneous=True has intervals of rates of its own; leave out method= and rate="
+        )
+    return made
+
+
+def read_certainty(
+    confidence: Confidence, asker: str, *, methods: Collection[str] = (), takes_rate: bool = False
+) -> Intervals | None:
+    """Return what `confidence=` says; raise for a kind of interval that the `asker` does not have.
+
+    `methods` are those that it has besides "analytic". Of these, "rectangle" stands for the intervals
+    of point metrics, which may also be simultaneous. None is no intervals.
+    """
+    if confidence is None:
+        return None
+    if not isinstance(confidence, Intervals):
+        return Intervals(check_confidence(confidence))
+    if confidence.method not in ("analytic", *methods):
+        has = " or ".join(f'"{name}"' for name in ("analytic", *methods))
+        raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
+    if confidence.simultaneous and "rectangle" not in methods:
+        raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
+    if confidence.rate != "wilson" and not takes_rate:
+        raise PrcError(f'{asker} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out')
+    return confidence
+
+
+def require_certainty(confidence: Confidence, asker: str, **options: object) -> Intervals:
+    """Return what `confidence=` says; raise if it is None, or as `read_certainty` does."""
+    found = read_certainty(confidence, asker, **options)  # type: ignore[arg-type]
+    if found is None:
+        raise PrcError(f"{asker} needs confidence=, a level such as 0.95")
+    return found

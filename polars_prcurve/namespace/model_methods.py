@@ -1,0 +1,452 @@
+"""Which model: `compare`, `ranking`, `crossings`, `leaders` and `dominance`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_arguments
+from polars_prcurve.binding.bound_table import BoundTable
+from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
+from polars_prcurve.comparison.compare_table import list_compare_columns
+from polars_prcurve.comparison.crossings import (
+    CROSSING_COLUMNS,
+    LEADER_COLUMNS,
+    ModelScores,
+    build_crossings_table,
+    build_leaders_table,
+    collect_model_scores,
+)
+from polars_prcurve.comparison.differences import DifferenceOptions, build_differences
+from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
+from polars_prcurve.comparison.roc_dominance import (
+    DOMINANCE_COLUMNS,
+    ROC_CROSSING_COLUMNS,
+    build_dominance_table,
+    build_roc_crossings_table,
+)
+from polars_prcurve.comparison.verdicts import Adjust, read_adjustment
+from polars_prcurve.confidence.certainty import Confidence, read_certainty, require_certainty
+from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.names import default_curve_metric
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.namespace.curve_methods import read_coarse, split_targets
+from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.uncertainty.options import read_uncertainty, to_uncertainty
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+_ETA_RANGE = (1e-6, 0.5)
+
+
+class ModelMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that tell models apart."""
+
+    def compare(
+        self,
+        eta: Eta = None,
+        *,
+        metrics: str
+        | CurveMetric
+        | PointMetric
+        | Sequence[str | CurveMetric | PointMetric]
+        | None = None,
+        paired: bool = True,
+        worst: bool = False,
+        confidence: Confidence = 0.95,
+        adjust: Adjust = None,
+        **words: Unpack[OneTargetOfTable],
+    ) -> F:
+        """Differences between models, or between groups, with intervals and p-values.
+
+        Models are the columns of `score=["a", "b"]`, or the values of the column `model` of a long
+        table, where `id` tells which rows are of one example.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; None only if all groups share one prevalence, or if no metric depends on it,
+            such as recall, fpr and `roc_auc`. Of curve metrics with analytic errors it may be an
+            estimate, with `eta_low` and `eta_high`: how far the difference moves to the farther end,
+            over the quantile of the level, adds up with the standard error.
+        paired
+            Whether the models scored the same examples. With False each value of the column `model` has
+            examples of its own, such as countries or months: counts, published points and 2x2
+            tables are compared so. Both errors then add
+            up in quadrature.
+        metrics
+            Curve metrics, `average_precision` and `roc_auc` if left out. These two have an analytic
+            error; for other metrics it is null, and the bootstrap gives one. At a target, point metrics,
+            `precision` if left out.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+            One target, as in `operating_points`, at which point metrics are compared, by the distances
+            to the ends of their bands (Zou and Donner 2008). For models of one test set these count how
+            often both flag the same examples. Thresholds that are found here, as by `recall=0.8`, would
+            be others in another test set, and intervals allow for that. Where `threshold=` gives them,
+            `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
+            (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
+            models, which is `model` for the columns of `score`.
+        worst
+            Whether to return only the best and the worst model, with `paired=False`. Their interval is
+            adjusted for all pairs, since they were picked for their distance.
+        adjust
+            `"holm"` adjusts for all pairs of a group, prevalence and metric: the chance of reporting any
+            difference between models that do not differ is at most `1 - confidence` (Holm 1979).
+        confidence
+            As in `summary`. A replicate of the bootstrap holds the same examples for all models. With
+            `cluster`, the differences of influences add up in each cluster first.
+
+        Returns
+        -------
+        One row per `by` group, prevalence, metric and pair of models, in that order:
+
+        - `eta`: Float64; null where own prevalences differ
+        - `metric`: String
+        - `model_a`, `model_b`: String, names of `score` in the order given; or as in `model`, rising.
+          With `worst`, model a is the best one, and model b the worst one
+        - `difference`: Float64, the value of model a minus that of model b
+        - `standard_error`, `low`, `high`: Float64, of the difference (DeLong et al. 1988 for `roc_auc`);
+          of point metrics it is null, since the interval has two unequal sides, except for
+          `net_benefit(...)`, `recall` and `fpr` of models of one test set at thresholds that are given
+        - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
+          `average_precision` it is not that of `difference` over `standard_error`: the test has half a
+          false positive more in both models if that brings the difference nearer to 0
+        - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
+          then have the level `1 - (1 - confidence) / m`, with m pairs
+        - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
+          metrics, whether rows do not come in clusters, and numbers are large: tp, fn, fp and tn of at
+          least 10 in both models, or where a point metric has a standard error, in each class the
+          examples that model a alone flags, times those that model b alone flags, at least 25. Where
+          thresholds are found here, few enough examples may have one score. Null without an interval
+        - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
+          and is reliable, or the difference is more than twice as many errors from 0 as that takes,
+          and each class has 10 examples; null without an interval
+
+        Examples
+        --------
+        >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
+        >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
+        >>> pairs = df.prc.compare(score=["a", "b"], metrics="roc_auc")
+        >>> pairs.select("model_a", "model_b", "difference", "standard_error", "p_value")
+        shape: (1, 5)
+        ┌─────────┬─────────┬────────────┬────────────────┬──────────┐
+        │ model_a ┆ model_b ┆ difference ┆ standard_error ┆ p_value  │
+        │ ---     ┆ ---     ┆ ---        ┆ ---            ┆ ---      │
+        │ str     ┆ str     ┆ f64        ┆ f64            ┆ f64      │
+        ╞═════════╪═════════╪════════════╪════════════════╪══════════╡
+        │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
+        └─────────┴─────────┴────────────┴────────────────┴──────────┘
+        """
+        columns = self._frame.lazy().collect_schema()
+        if (
+            isinstance(eta, list | tuple)
+            and eta
+            and all(isinstance(x, str) and x in columns for x in eta)
+        ):
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
+        given, words_of_table = split_targets(words)
+        certainty = require_certainty(confidence, "compare()", methods=("bootstrap",))
+        paired, worst = read_flag("paired=", paired), read_flag("worst=", worst)
+        adjust = read_adjustment(adjust, certainty.method, paired=paired, worst=worst)
+        makes = list_compare_columns(adjust)
+        useless = (
+            {}
+            if paired
+            else {"id": "id= tells which rows are of one example; leave it out with paired=False"}
+        )
+        said = self._say(
+            "compare", words_of_table, eta=eta, certainty=certainty, useless=useless, paired=paired
+        )
+        examples = said.find_shared_examples(paired=paired)
+        table = said.read(makes)
+        grid = read_eta(
+            said.find_exact_eta("compare()"), table, makes, shared=True, confidence=certainty.level
+        )
+        target = read_one_target(table, **given)
+        options = DifferenceOptions(to_uncertainty(certainty), examples, adjust, worst)
+        query = build_differences(table, grid, metrics, target, options)
+        return self._finish(query, grid, pairs=True)
+
+    def ranking(
+        self,
+        eta: Eta = None,
+        *,
+        metric: str | CurveMetric | PointMetric | None = None,
+        confidence: Confidence = None,
+        coarse: bool = False,
+        **words: Unpack[OneTargetOfTable],
+    ) -> F:
+        """The order of models at every prevalence, and how sure the lead of the first is.
+
+        Which model is best depends on prevalence. Recall and fpr of each model are measured once, and
+        the order is computed anew at each prevalence (Brabec et al. 2020, section 4).
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; None only if all groups share one prevalence, or if the metric does not
+            depend on it, as `roc_auc`.
+        metric
+            A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
+            Or a point metric, at the target that you pass; without a target it stands for its best value
+            over all thresholds, `metrics.best(...)`.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per
+            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
+            column of models, with one threshold for each. Published points reach a recall at unlike
+            points: for these pass `metrics.precision_at_recall(...)` in place of `recall`.
+        confidence
+            As in `summary`: adds how far each model is behind the leader. With `id`, or `score` as a
+            list, errors are those of paired differences, as in `compare`. Without, each model counts as
+            measured on examples of its own: for models of one test set, intervals are then mostly too
+            wide.
+        coarse
+            True adds the limits of each value, as in `summary`: over all orders of equal scores, and of
+            published points over all that may lie between them. Not with `confidence`.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and model, best first; equal values by `model`, nulls last:
+
+        - `eta`: Float64; null where own prevalences differ
+        - `model`: as in the table
+        - `value`: Float64, null where the metric is undefined
+        - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that
+          they cover
+        - with `confidence`, `behind`: Float64, by how much the leader, the first row, is better
+        - with `confidence`, `low`, `high`: Float64, the interval of `behind`, null for the leader
+        - with `confidence`, `resolved`: Boolean, whether the model is surely behind, as in `compare`;
+          for the leader, whether all others are. Null where no error is known
+        - with `confidence`, `reliable`: Boolean, whether the intervals of the model and of the leader
+          are reliable, as in `summary`, or for a point metric as in `compare`; for the leader, whether
+          those of all models are
+        - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
+          that is so of all models that are best, however many are compared (Holm 1979). A difference
+          whose interval is not reliable counts half, and not at all where a class has fewer than 10
+          examples. Null where the value is
+        - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
+        - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
+          limits of all tell; this knows nothing of chance. Null where the value is
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.ranking(eta=[0.01, 0.9])
+        shape: (4, 4)
+        ┌──────┬───────┬──────────┬──────┐
+        │ eta  ┆ model ┆ value    ┆ rank │
+        │ ---  ┆ ---   ┆ ---      ┆ ---  │
+        │ f64  ┆ str   ┆ f64      ┆ i64  │
+        ╞══════╪═══════╪══════════╪══════╡
+        │ 0.01 ┆ a     ┆ 0.67     ┆ 1    │
+        │ 0.01 ┆ b     ┆ 0.349738 ┆ 2    │
+        │ 0.9  ┆ b     ┆ 0.970551 ┆ 1    │
+        │ 0.9  ┆ a     ┆ 0.966667 ┆ 2    │
+        └──────┴───────┴──────────┴──────┘
+        """
+        given, words_of_table = split_targets(words)
+        certainty = read_certainty(confidence, "ranking()", methods=("bootstrap",))
+        coarse = read_coarse(coarse, confidence=confidence)
+        makes = list_ranking_columns(lead=certainty is not None, coarse=coarse)
+        unpaired = "id= has no effect without confidence= and labels; pass them, or leave it out"
+        said = self._say(
+            "ranking",
+            words_of_table,
+            eta=eta,
+            certainty=certainty,
+            useless={"id": unpaired} if certainty is None else {},
+        )
+        if said.has_no_labels and "example" in said.columns:
+            raise PrcError(unpaired)
+        table = said.read(makes)
+        level = None if certainty is None else certainty.level
+        grid = read_eta(said.find_exact_eta("ranking()"), table, makes, shared=True, confidence=level)
+        asked = default_curve_metric(said.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, **given)
+        query = build_ranking_table(table, grid, ranked_by, read_uncertainty(certainty), coarse=coarse)
+        return self._finish(query, grid, pairs=True)
+
+    def crossings(
+        self,
+        *,
+        of: Literal["pr", "roc"] = "pr",
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> pl.DataFrame:
+        """The prevalences at which two models trade places, or the points where their ROC curves cross.
+
+        A LazyFrame is collected at the call.
+
+        The difference of each pair of models is scanned at 401 prevalences or more, evenly spaced in
+        logit and at most 0.05 apart. Near misses are scanned again on finer grids, and each change of
+        sign is solved to 1e-11 in logit. Models that are equal, or that touch and part again, do not
+        trade places. Two changes of sign within one step of the scan may stay unseen if the difference
+        does not come near zero in that step. This can happen to metrics that jump or bend with
+        prevalence, but not to areas.
+
+        With `of="roc"` the curves themselves are compared, whatever the prevalence: the model that is
+        above on the left finds the first positives with fewer false positives, which is what counts at
+        low prevalence (Richardson et al. 2024). If two curves do not cross, one model dominates the
+        other, or the curves are equal (see `dominance`).
+
+        Parameters
+        ----------
+        of
+            `"pr"`, where a metric of both models is equal, or `"roc"`, where their ROC curves cross.
+        metric
+            A curve metric that depends on prevalence: `average_precision` if left out, or `pr_auc` with
+            `rates=` (see `summary`). Or a point metric, at the target that you pass; without a target it
+            stands for its best value, `metrics.best(...)`.
+        eta_range
+            The lowest and the highest prevalence to search, both above 0 and below 1, as numbers or as
+            texts such as `"1 in 1 000"`. At 1 all models meet.
+        threshold, recall, fpr
+            One target, as in `operating_points`, for a point metric. A `threshold` frame may have the
+            column of models, with one threshold for each. The operating points are the same at all
+            prevalences, and a formula says where they trade places (see `crossing`). For a metric of
+            your own the difference is scanned. Of published points each model has its first that meets
+            the target, and these may be at unlike recalls.
+
+        Returns
+        -------
+        One row per `by` group and trade of places, by group, `eta`, models:
+
+        - `model_a`, `model_b`: as in the table; a is better just below `eta`, b just above
+        - `eta`: Float64; if the models are equal over a range, its upper end
+        - `value`: Float64, the value of both models at `eta`
+
+        - with `of="roc"`, `fpr`, `recall`: Float64, in place of `eta` and `value`, the point on curves
+          joined by lines; a is above before it, b beyond it; if the curves coincide over a stretch, its
+          end. Rows are then by group, `fpr`, `recall`, models
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.crossings(eta_range=(0.001, 0.9))
+        shape: (1, 4)
+        ┌─────────┬─────────┬──────────┬──────────┐
+        │ model_a ┆ model_b ┆ eta      ┆ value    │
+        │ ---     ┆ ---     ┆ ---      ┆ ---      │
+        │ str     ┆ str     ┆ f64      ┆ f64      │
+        ╞═════════╪═════════╪══════════╪══════════╡
+        │ a       ┆ b       ┆ 0.707107 ┆ 0.902369 │
+        └─────────┴─────────┴──────────┴──────────┘
+        """
+        if read_choice("of=", of, ("pr", "roc")) == "roc":
+            given, words_of_table = split_targets(words)
+            given["eta_range"] = None if eta_range is _ETA_RANGE else eta_range
+            refuse_arguments('of="roc" compares the curves themselves', metric=metric, **given)
+            return build_roc_crossings_table(
+                self._collect_models("crossings", words_of_table, ROC_CROSSING_COLUMNS)
+            )
+        return build_crossings_table(
+            self._score_models("crossings", CROSSING_COLUMNS, metric, eta_range, words)
+        )
+
+    def leaders(
+        self,
+        *,
+        metric: str | CurveMetric | PointMetric | None = None,
+        eta_range: tuple[float | str, float | str] = _ETA_RANGE,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> pl.DataFrame:
+        """The best model in each range of prevalences; a LazyFrame is collected at the call.
+
+        Of published points, `ranking(coarse=True)` tells at a prevalence who may be best, whatever lies
+        between the points.
+
+        Parameters
+        ----------
+        metric, eta_range, threshold, recall, fpr
+            As in `crossings`, which also says how changes are found.
+
+        Returns
+        -------
+        One row per `by` group and range of prevalences, rising; none where no model has a value:
+
+        - `eta_low`, `eta_high`: Float64, the ends of the range
+        - `model`: as in the table, the best model in the range; of equal models the first
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
+        >>> df.prc.leaders(eta_range=(0.001, 0.9))
+        shape: (2, 3)
+        ┌──────────┬──────────┬───────┐
+        │ eta_low  ┆ eta_high ┆ model │
+        │ ---      ┆ ---      ┆ ---   │
+        │ f64      ┆ f64      ┆ str   │
+        ╞══════════╪══════════╪═══════╡
+        │ 0.001    ┆ 0.707107 ┆ a     │
+        │ 0.707107 ┆ 0.9      ┆ b     │
+        └──────────┴──────────┴───────┘
+        """
+        return build_leaders_table(
+            self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
+        )
+
+    def dominance(
+        self,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
+
+        A model dominates another if its ROC curve, with points joined by lines, is nowhere below the
+        other curve, and the curves differ. At every prevalence it is then at least as good in `pr_auc`
+        and `roc_auc`, in their versions on the hull, and in `precision_at_recall` of any recall. If no
+        positive ties with a negative and both models have the same positives, it is also at least as
+        good in `average_precision`.
+
+        Returns
+        -------
+        One row per `by` group and model, in order:
+
+        - `model`: as in the table
+        - `dominates`, `dominated_by`: List of models, empty where there are none
+        - `on_hull`: Boolean, whether a point of the model, other than (0, 0) and (1, 1), is a corner of
+          the convex hull of all curves of the group; null if the model lacks a class. A threshold of
+          best accuracy, cost or net benefit, at any prevalence, is such a point (Provost and Fawcett
+          2001), unless it flags no example or all. The model of best `average_precision` need not have
+          such a point.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "label": [1, 1, 0, 0] * 2})
+        >>> df = df.with_columns(score=pl.Series([4, 3, 2, 1, 4, 2, 3, 1]))
+        >>> df.prc.dominance()
+        shape: (2, 4)
+        ┌───────┬───────────┬──────────────┬─────────┐
+        │ model ┆ dominates ┆ dominated_by ┆ on_hull │
+        │ ---   ┆ ---       ┆ ---          ┆ ---     │
+        │ str   ┆ list[str] ┆ list[str]    ┆ bool    │
+        ╞═══════╪═══════════╪══════════════╪═════════╡
+        │ a     ┆ ["b"]     ┆ []           ┆ true    │
+        │ b     ┆ []        ┆ ["a"]        ┆ false   │
+        └───────┴───────────┴──────────────┴─────────┘
+        """
+        return build_dominance_table(self._collect_models("dominance", words, DOMINANCE_COLUMNS))
+
+    def _collect_models(self, method: str, words: Any, makes: Sequence[str]) -> Any:
+        """Return the table of models for a method that runs queries half way."""
+        return self._say(method, words, collects=True).read(makes)
+
+    def _score_models(
+        self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
+    ) -> ModelScores:
+        """Return what scores all models at any prevalence, by a metric that depends on it."""
+        given, words_of_table = split_targets(words)
+        said = self._say(method, words_of_table, collects=True)
+        table = said.read(makes)
+        asked = default_curve_metric(said.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, at_eta=False, **given)
+        return collect_model_scores(table, ranked_by, eta_range)

@@ -1,0 +1,425 @@
+"""What to measure next, and how a field differs: sizes, samples, prevalences and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import refuse_kind
+from polars_prcurve.binding.bound_table import BoundTable, say_of_reference
+from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
+from polars_prcurve.confidence.bands import BandOptions
+from polars_prcurve.confidence.certainty import Confidence, read_certainty, require_certainty
+from polars_prcurve.confidence.examples_needed import read_size_options
+from polars_prcurve.curves.operating_points import (
+    RESOLUTION_COLUMNS,
+    SAMPLE_SIZE_COLUMNS,
+    build_resolution_table,
+    build_sample_size_table,
+)
+from polars_prcurve.curves.sampling_plan import build_sampling_plan
+from polars_prcurve.curves.targets import read_targets
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
+from polars_prcurve.namespace.curve_methods import split_targets
+from polars_prcurve.prevalence.estimate import (
+    build_estimates_table,
+    check_estimate_method,
+    list_estimate_columns,
+)
+from polars_prcurve.prevalence.eta_table import read_eta
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.field_values import Field
+from polars_prcurve.prevalence.reweight import build_reweighted_table
+from polars_prcurve.query_checks import run_query
+from polars_prcurve.sweep.row_choice import Thresholds
+from polars_prcurve.uncertainty.subsampling import SUBSAMPLE_COLUMNS, build_subsample_table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+
+
+class PlanningMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that plan a test set, and those that tell how a field differs from it."""
+
+    def sample_size(
+        self,
+        delta: float = 0.1,
+        eta: Eta = None,
+        *,
+        relative: bool = False,
+        assurance: float = 0.8,
+        confidence: Confidence = 0.95,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> F:
+        """The size of a test set that knows precision at a threshold to `delta`, and that of this one.
+
+        With the numbers needed, a share `assurance` of test sets has a band of precision that is at most
+        `delta` wide, if both rates stay as they are here. It is the default band of `curve` (Zou and
+        Donner 2008), at the prevalence `eta` or, without `eta`, at all prevalences (Brabec et al. 2020,
+        section 5).
+
+        Parameters
+        ----------
+        delta
+            The width of the whole band, upper minus lower precision, in points: where precision is 0.01,
+            a width of 0.1 says nothing, and the numbers for it are tiny.
+        eta
+            The prevalence at which the band must be this narrow, as in `curve`, except that None is all
+            prevalences, which often takes several times the examples. For the own one pass `[None]`:
+            with weights, such as those of `reweight`, that is the prevalence of the field.
+        relative
+            True takes `delta` as a share of the precision that recall and fpr give at `eta`: 0.5 asks
+            for a band half as wide as precision is high.
+        assurance
+            The share of test sets of that size whose band is as narrow, from 0.5 to below 1.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence
+            A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and target:
+
+        - with `eta`, `eta`: Float64, and what an eta frame carries
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. Sums of weights are
+          not comparable with the numbers needed: a class counts as `sum(w)**2 / sum(w**2)` examples
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both
+          classes share the burden: either rate alone would be known about equally well. More of one
+          class than needed makes up for fewer of the other.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> needed = df.prc.sample_size(eta=0.5, recall=0.5, fpr=0.5)
+        >>> needed.select("criterion", "recall", "fpr", "n_pos", "n_pos_needed", "n_neg_needed")
+        shape: (2, 6)
+        ┌───────────┬────────┬─────┬───────┬──────────────┬──────────────┐
+        │ criterion ┆ recall ┆ fpr ┆ n_pos ┆ n_pos_needed ┆ n_neg_needed │
+        │ ---       ┆ ---    ┆ --- ┆ ---   ┆ ---          ┆ ---          │
+        │ str       ┆ f64    ┆ f64 ┆ i64   ┆ f64          ┆ f64          │
+        ╞═══════════╪════════╪═════╪═══════╪══════════════╪══════════════╡
+        │ recall    ┆ 0.5    ┆ 0.0 ┆ 2     ┆ null         ┆ null         │
+        │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 14.0         ┆ 284.0        │
+        └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
+        """
+        given, words_of_table = split_targets(words)
+        certainty = require_certainty(confidence, "sample_size()", takes_rate=True)
+        makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
+        said = self._say("sample_size", words_of_table, eta=eta)
+        table = said.read(makes)
+        targets = read_targets(table, at_eta=False, **given)
+        etas = None if eta is None else said.find_exact_eta("sample_size()")
+        grid = None if eta is None else read_eta(etas, table, makes).require_exact("sample_size()")
+        options = read_size_options(
+            delta, certainty.level, certainty.rate, assurance, relative=relative, at_eta=eta is not None
+        )
+        query = build_sample_size_table(table, grid, targets, options)
+        return self._finish(query, grid)
+
+    def resolution(
+        self,
+        delta: float = 0.1,
+        *,
+        confidence: Confidence = 0.95,
+        **words: Unpack[RateTargetsOfTable],
+    ) -> F:
+        """The smallest prevalence at which this test set knows precision to `delta`.
+
+        Parameters
+        ----------
+        delta
+            The width of the default band of `curve`, upper minus lower precision.
+        threshold, recall, fpr
+            Targets, one or several, as in `operating_points`.
+        confidence
+            A level, or `intervals(rate=...)` for another interval of recall and of fpr than Wilson's.
+
+        Returns
+        -------
+        One row per `by` group and target:
+
+        - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
+        - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table, or sums of weights,
+          which are not numbers of examples
+        - `eta`: Float64; at this prevalence and above it the band is at most `delta` wide. 0 if it is
+          so at all prevalences, null if the interval of recall reaches down to 0. `sample_size` asks
+          for the same band.
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [1, 0], "n_pos": [90, 10], "n_neg": [5, 995]})
+        >>> limit = counts.prc.resolution(0.1, threshold=1, counts=("n_pos", "n_neg"))
+        >>> round(limit["eta"].item(), 4)
+        0.0831
+        """
+        given, words_of_table = split_targets(words)
+        certainty = require_certainty(confidence, "resolution()", takes_rate=True)
+        table = self._say("resolution", words_of_table).read(RESOLUTION_COLUMNS)
+        targets = read_targets(table, at_eta=False, **given)
+        bands = BandOptions(certainty.level, certainty.rate, "mover")
+        return self._finish(
+            build_resolution_table(table.require_example_counts(), targets, delta, bands)
+        )
+
+    def subsample_negatives(
+        self,
+        eta: Eta = None,
+        *,
+        n_repeats: int = 30,
+        seed: int | None = None,
+        thresholds: Thresholds = None,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Precision as smaller samples of negatives find it; a LazyFrame is collected at the call.
+
+        Test sets are often balanced by leaving negatives out. This method does so `n_repeats` times, at
+        random, and puts the precision that the samples find beside the precision of all negatives,
+        adjusted to the same prevalence (Brabec et al. 2020, section 5.1). For one threshold the function
+        `subsampled_precision` gives the exact distribution, without drawing.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`, at least the group's own prevalence, since negatives can only be left out.
+        n_repeats, seed
+            The number of samples, and a seed that makes them repeatable.
+        thresholds
+            As in `sweep`. Without it there is a row wherever recall rises, which may be many rows.
+
+        Returns
+        -------
+        One row per `by` group, prevalence and threshold, falling:
+
+        - `eta`: Float64, the prevalence in the samples, which hold a whole number of negatives
+        - `n_kept`: Int64, the negatives in a sample
+        - the columns of `sweep`
+        - `precision`: Float64, of all negatives, adjusted to `eta`
+        - `mean`, `standard_deviation`, `low`, `q1`, `median`, `q3`, `high`: Float64, of precision in the
+          samples, `low` being the least and `high` the greatest; null where precision is undefined
+
+        Examples
+        --------
+        >>> counts = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> samples = counts.prc.subsample_negatives(0.1, seed=1, counts=("n_pos", "n_neg"))
+        >>> samples.select("n_kept", "threshold", "precision", "low", "median", "high")
+        shape: (3, 6)
+        ┌────────┬───────────┬───────────┬──────────┬──────────┬──────┐
+        │ n_kept ┆ threshold ┆ precision ┆ low      ┆ median   ┆ high │
+        │ ---    ┆ ---       ┆ ---       ┆ ---      ┆ ---      ┆ ---  │
+        │ i64    ┆ i64       ┆ f64       ┆ f64      ┆ f64      ┆ f64  │
+        ╞════════╪═══════════╪═══════════╪══════════╪══════════╪══════╡
+        │ 90     ┆ 2         ┆ 0.930233  ┆ 0.75     ┆ 1.0      ┆ 1.0  │
+        │ 90     ┆ 1         ┆ 0.645161  ┆ 0.473684 ┆ 0.642857 ┆ 0.9  │
+        │ 90     ┆ 0         ┆ 0.1       ┆ 0.1      ┆ 0.1      ┆ 0.1  │
+        └────────┴───────────┴───────────┴──────────┴──────────┴──────┘
+        """
+        said = self._say("subsample_negatives", words, eta=eta, collects=True)
+        table = said.read(SUBSAMPLE_COLUMNS)
+        etas = said.find_exact_eta("subsample_negatives()")
+        query = build_subsample_table(
+            table,
+            read_eta(etas, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
+            n_repeats=n_repeats,
+            seed=seed,
+            thresholds=thresholds,
+        )
+        return run_query(query)
+
+    def estimate_prevalence(
+        self,
+        eta_train: float | None = None,
+        *,
+        reference: BoundTable[Any] | pl.DataFrame | pl.LazyFrame | None = None,
+        confidence: Confidence = None,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Estimate the prevalence of rows without labels; a LazyFrame is collected at the call.
+
+        The field must differ from training, or from the reference, in the share of positives alone. The
+        estimate is then the prevalence of greatest likelihood, by one of two methods:
+
+        - `eta_train=`: the scores are probabilities that are calibrated at this prevalence. EM takes the
+          mean posterior, moves the posteriors to that prevalence, and repeats (Saerens et al. 2002).
+        - `reference=`: a labelled table of the same model takes the place of calibration. It cuts scores
+          into at most ten levels, and finds the prevalence that mixes the levels of positives and
+          negatives to those of the field. It tests whether any prevalence does.
+
+        Parameters
+        ----------
+        eta_train
+            The prevalence at which scores are calibrated probabilities, between 0 and 1.
+        reference
+            A table with labels: bound, `prc(frame, ...)`, or a frame with the same words. Of the
+            `by` columns it has all, some or none; groups that it does not tell apart share its rows.
+        confidence
+            A level, such as 0.95: adds an interval by the likelihood ratio. With `eta_train` it takes
+            the scores for calibrated; with `reference` it includes the errors of the reference.
+
+        Returns
+        -------
+        One row per `by` group (null first), a frame that you can pass as `eta` to other methods:
+
+        - `eta`: Float64, the estimate
+        - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
+        - `n`: Int64, rows of the group
+        - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
+          the estimate and its interval are worthless. Null with `eta_train`, which has no test, and
+          for two levels, which any prevalence fits (a class with fewer than 15 examples, or two scores)
+        - `iterations`: Int64, how often the mean was taken; null with `reference`, which does without
+        - `converged`: Boolean, whether the last step was below 1e-12; near 0 and 1 this is slow
+
+        Examples
+        --------
+        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> field.prc.estimate_prevalence(eta_train=0.5, score="p")
+        shape: (1, 5)
+        ┌──────────┬─────┬───────────────┬────────────┬───────────┐
+        │ eta      ┆ n   ┆ shift_p_value ┆ iterations ┆ converged │
+        │ ---      ┆ --- ┆ ---           ┆ ---        ┆ ---       │
+        │ f64      ┆ i64 ┆ f64           ┆ i64        ┆ bool      │
+        ╞══════════╪═════╪═══════════════╪════════════╪═══════════╡
+        │ 0.335914 ┆ 10  ┆ null          ┆ 67         ┆ true      │
+        └──────────┴─────┴───────────────┴────────────┴───────────┘
+        """
+        certainty = read_certainty(confidence, "estimate_prevalence()")
+        level = None if certainty is None else certainty.level
+        start = check_estimate_method(eta_train, reference)
+        of_labels = "{0}= is of the labels of reference=; pass that, or leave {0}= out"
+        by_class = isinstance(self._merge_words(words).get("score"), Mapping)  # of the label's values
+        names = () if start is None or by_class else ("label", "pos_label")
+        useless = {name: of_labels.format(name) for name in names}
+        said = self._say("estimate_prevalence", words, useless=useless, collects=True)
+        table = said.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
+        if start is not None:
+            return run_query(build_estimates_table(table, start, level))
+        from polars_prcurve.sweep.unlabelled_prevalence import build_mixture_table
+
+        if said.stacked is not None:
+            raise PrcError("reference= is for one column as score=; call once for each column")
+        frame, columns = say_of_reference(reference, said.columns)
+        labelled = read_reference(frame, table, **columns)
+        return run_query(build_mixture_table(table, labelled, level))
+
+    def reweight(
+        self,
+        eta: Field,
+        *,
+        name: str = "weight",
+        **words: Unpack[TableWords],
+    ) -> F:
+        """Add weights that give each part of a field its prevalence and its share.
+
+        What will precision be in a field of several countries, each with a prevalence of its own? Rows
+        of all parts stand behind one threshold. Pass `weight="weight"` on to another method, and leave
+        `eta` out: the own prevalence of the weighted table is the prevalence of the field.
+
+        Parameters
+        ----------
+        eta
+            `field(frame, parts=...)`. Each part of the table needs a row in the frame, and each part
+            with a share above 0 needs rows, of both classes unless its eta is 0 or 1 or null.
+        name
+            The name of the new column.
+
+        Returns
+        -------
+        The rows of the table, in their order, with `missing="drop"` only complete ones. Weights are for
+        these rows: a later `missing="drop"` that leaves out more has another prevalence.
+
+        - the other columns of the table
+        - a column `name`: Float64; the weights of a `by` group sum to the number of its rows
+
+        Examples
+        --------
+        >>> from polars_prcurve import field
+        >>> df = pl.DataFrame({"country": ["de", "de", "fr", "fr"], "label": [1, 0, 1, 0]})
+        >>> markets = pl.DataFrame({"country": ["de", "fr"], "eta": [0.5, 0.1], "share": [1, 3]})
+        >>> df.prc.reweight(eta=field(markets, parts="country"))
+        shape: (4, 3)
+        ┌─────────┬───────┬────────┐
+        │ country ┆ label ┆ weight │
+        │ ---     ┆ ---   ┆ ---    │
+        │ str     ┆ i64   ┆ f64    │
+        ╞═════════╪═══════╪════════╡
+        │ de      ┆ 1     ┆ 0.5    │
+        │ de      ┆ 0     ┆ 0.5    │
+        │ fr      ┆ 1     ┆ 0.3    │
+        │ fr      ┆ 0     ┆ 2.7    │
+        └─────────┴───────┴────────┘
+        """
+        if not isinstance(eta, Field):
+            raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
+        # Weights need no scores. Of those said, which may be of several models, no value may be missing.
+        scores = words.get("score", self._words.get("score"))
+        said = self._say("reweight", {**words, "score": None}, eta=eta)
+        table, parts = read_parts(self._frame, **{**said.columns, "score": scores})
+        return self._finish(build_reweighted_table(table, parts, said.find_eta(None), name=name))
+
+    def sampling_plan(
+        self,
+        threshold: Any,
+        *,
+        budget: int,
+        strata: int = 20,
+        **words: Unpack[TableWords],
+    ) -> pl.DataFrame:
+        """Say how many rows to label next at which scores; a LazyFrame is collected at the call.
+
+        Labels of rows drawn at random are mostly of scores that hardly matter. This plan shares them out
+        so that precision at the threshold is known best, at any prevalence (Neyman 1934). It needs a
+        few labels to start with. Draw `n_next` rows at random in each stratum, label them and ask again.
+
+        Parameters
+        ----------
+        threshold
+            The threshold at which precision is asked for, with scores on both sides of it.
+        budget
+            How many rows to label next. With 0, `weight` is that of the labels so far.
+        strata
+            Into how many ranges the scores are cut, half of them above the threshold. There are fewer
+            where scores are equal. With the same rows and threshold the strata stay as they are.
+        label
+            A null label means that a row has none yet. Labelled rows have to be drawn at random within
+            each stratum.
+
+        Returns
+        -------
+        One row per stratum, from the highest scores down:
+
+        - `stratum`: Int64, from 1, the highest scores
+        - `score_low`, `score_high`: as in the table, the score; the least and the greatest of a stratum
+        - `n`, `n_labelled`: Int64, its rows and those with a label
+        - `positive_share`: Float64, the share of positives, smoothed by a logistic fit over all strata
+        - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
+        - `weight`: Float64, n / (n_labelled + n_next), with which the labelled rows stand for all rows;
+          null if there are none
+
+        Examples
+        --------
+        >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
+        >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
+        >>> df.prc.sampling_plan(0.8, budget=100, strata=4).select("stratum", "score_low", "n", "n_next")
+        shape: (4, 4)
+        ┌─────────┬───────────┬─────┬────────┐
+        │ stratum ┆ score_low ┆ n   ┆ n_next │
+        │ ---     ┆ ---       ┆ --- ┆ ---    │
+        │ i64     ┆ f64       ┆ i64 ┆ i64    │
+        ╞═════════╪═══════════╪═════╪════════╡
+        │ 1       ┆ 0.9       ┆ 100 ┆ 37     │
+        │ 2       ┆ 0.8       ┆ 100 ┆ 35     │
+        │ 3       ┆ 0.4       ┆ 400 ┆ 21     │
+        │ 4       ┆ 0.0       ┆ 400 ┆ 7      │
+        └─────────┴───────────┴─────┴────────┘
+        """
+        columns = self._say("sampling_plan", words).columns
+        table, labelled = read_part_labelled(self._frame, **columns)
+        return run_query(
+            build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
+        )

@@ -1,0 +1,232 @@
+"""How many examples the positives, the negatives and the false alerts of a row count as.
+
+Errors are those of rates of so many independent examples. A `Design` answers for one kind of sample:
+
+    Design           examples that count alike: as many as there are
+    WeightedDesign   fewer where weights differ, at each threshold; see `weighted_sizes`
+    ClusteredDesign  fewer where rows of a cluster are alike, at each threshold; see `cluster_sizes`
+    PartsDesign      fewer where a part of a field has few examples for its share
+
+Let a part have the share w of a class of the field, and n examples of this class. A rate of the field is
+a sum of rates of the parts, times w. If these rates are equal, its variance is that of a rate of
+
+    1 / sum(w**2 / n)
+
+examples. So many does the class count as: no more than its examples, and fewer where a part has few
+examples for its share.
+
+At a threshold of a field the false alerts count as (sum of weights)**2 / (sum of squared weights)
+examples: all of them if they weigh alike, and fewer where one part has the weight.
+
+Source: Kish 1965.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.group_numbers import aggregate_by, join_groups
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
+from polars_prcurve.sweep import cluster_sizes as clusters
+from polars_prcurve.sweep import weighted_sizes as weights
+from polars_prcurve.sweep.sort_key import SortedRows
+
+CLASS_WEIGHTS = {c.N_POS: f"{c.RESERVED}pos_weight", c.N_NEG: f"{c.RESERVED}neg_weight"}
+"""The columns with the share that a part has of the positives, and of the negatives, of its field."""
+_SIZES = {c.N_POS: c.N_POS_EFFECTIVE, c.N_NEG: c.N_NEG_EFFECTIVE}
+_SQUARES = (c.POS_SQUARES, c.NEG_SQUARES)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the classes of a table count as: here the examples that they have, which count alike."""
+
+    table: InputTable
+    effective: bool
+    """Whether sizes are asked for; otherwise the group table has none."""
+    summed: ClassVar[tuple[str, ...]] = ()
+    """The amounts of a row that are added up beside POS and NEG."""
+    carried: ClassVar[tuple[str, ...]] = ()
+    """The columns of rows that `add_sums` reads."""
+    sums: ClassVar[tuple[str, ...]] = ()
+    """The columns that `add_sums` makes, and `measure_rows` replaces."""
+    row_columns: ClassVar[tuple[str, ...]] = ()
+    """What bands read of a row besides the sizes."""
+    group_columns: ClassVar[tuple[str, ...]] = ()
+    """Those of `row_columns` that are equal on all rows of a group."""
+    varies: ClassVar[bool] = False
+    """Whether sizes differ between the thresholds of a group."""
+    weighted: ClassVar[bool] = False
+    """Whether rows have shares of squared weights."""
+
+    def add_sums(self, ordered: SortedRows) -> SortedRows:
+        """Add `sums` to sorted rows."""
+        return ordered
+
+    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
+        """Put what bands read in place of `sums`."""
+        return running
+
+    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add to a group table what `list_group_sizes` reads."""
+        return groups
+
+    def list_group_sizes(self) -> list[pl.Expr]:
+        """Return the sizes of the classes, over the totals of a group table."""
+        n_pos, n_neg = (pl.col(total).cast(pl.Float64) for total in (c.N_POS, c.N_NEG))
+        return list_plain_sizes(n_pos, n_neg) if self.effective else []
+
+    def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add FIELD_COLUMNS to rows with integer sums, if they are of fields."""
+        return frame
+
+    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Set the sizes of rows with counts to those at their thresholds."""
+        return frame
+
+    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add what errors of areas read besides."""
+        return frame
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        """Return the sizes at a threshold above all scores, over columns of the group table."""
+        return {}
+
+
+@dataclass(frozen=True)
+class WeightedDesign(Design):
+    """Examples with weights."""
+
+    table: ScoreTable
+    summed = _SQUARES
+    varies = True
+    weighted = True
+
+    def list_group_sizes(self) -> list[pl.Expr]:
+        """Return the sizes from sums of squared weights, and MISSED_FACTOR."""
+        return weights.group_design_columns(self.table)
+
+    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Set the sizes, and add SQUARE_RECALL and SQUARE_FPR."""
+        return weights.set_design_sizes(self.table, frame)
+
+    def add_area_columns(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the shares of squared weights before a row, and N_NEG_LOCAL."""
+        return weights.add_design_shares(self.table, frame)
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        """Return the sizes at a threshold above all scores, from totals of weights."""
+        return weights.sizes_without_alerts(self.table)
+
+
+@dataclass(frozen=True)
+class ClusteredDesign(Design):
+    """Examples in clusters that need not be independent."""
+
+    carried = (c.CLUSTER,)
+    sums = clusters.CLUSTER_SUMS
+    row_columns = clusters.CLUSTER_COLUMNS
+    group_columns = clusters.OF_GROUP
+    varies = True
+
+    def add_sums(self, ordered: SortedRows) -> SortedRows:
+        """Add sums over the clusters so far."""
+        return ordered._replace(frame=clusters.add_cluster_sums(ordered))
+
+    def measure_rows(self, running: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace sums over clusters by sizes, degrees of freedom, and RATE_CORRELATION."""
+        return clusters.measure_cluster_sizes(running)
+
+    def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Set the sizes to those at the threshold of a row."""
+        return clusters.set_cluster_sizes(frame)
+
+    def sizes_without_alerts(self) -> dict[str, pl.Expr]:
+        """Return the sizes at a threshold above all scores."""
+        return clusters.SIZES_UNREACHED
+
+
+@dataclass(frozen=True)
+class PartsDesign(Design):
+    """Fields of several parts, whose rows are weighted so that each part has its share."""
+
+    table: ScoreTable
+    summed = _SQUARES
+
+    def join_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Add N_POS_EFFECTIVE and N_NEG_EFFECTIVE of fields; null without examples."""
+        if not self.effective:
+            return groups
+        parts = build_class_weights(self.table).with_columns(
+            to_whole_shares((pl.col(weight) * pl.col(weight) / pl.col(n)).fill_nan(0.0)).alias(weight)
+            for n, weight in CLASS_WEIGHTS.items()
+        )
+        by = self.table.by
+        sums = [sum_shares(pl.col(CLASS_WEIGHTS[n])).alias(size) for n, size in _SIZES.items()]
+        sizes = aggregate_by(parts, by, sums).with_columns(
+            pl.when(pl.col(size) > 0).then(1 / pl.col(size)).alias(size) for size in _SIZES.values()
+        )
+        return join_groups(groups, sizes, by, how="left", keep_order=True)
+
+    def list_group_sizes(self) -> list[pl.Expr]:
+        """Return the sizes that `join_sizes` added."""
+        return list_plain_sizes(*map(pl.col, _SIZES.values())) if self.effective else []
+
+    def count_false_alerts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add FIELD_COLUMNS, from sums of weights and of their squares."""
+        false = pl.col(c.CUM_NEG) - pl.col(c.NEG_BEFORE_GROUP)
+        false_squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.NEG_SQUARES_BEFORE_GROUP)
+        n_pos, n_neg = (
+            (pl.col(c.N_POS), pl.col(c.N_POS_SQUARES)),
+            (pl.col(c.N_NEG), pl.col(c.N_NEG_SQUARES)),
+        )
+        pairs = (n_pos, n_neg, (false, false_squares))
+        rows = pl.col(c.CUM_NEG).cast(pl.Float64)
+        columns = []
+        for name, (total, squares) in zip(c.FIELD_COLUMNS, pairs, strict=True):
+            size = scale_near_one(total.fill_null(0))
+            square = repeat_in_rows(scale_near_one(squares, squares=True), rows)
+            columns.append(pl.when(size > 0).then(size * size / square).otherwise(0.0).alias(name))
+        return frame.with_columns(columns)
+
+
+def choose_design(table: InputTable, *, effective: bool, clustered: bool = False) -> Design:
+    """Return the design of a table; weights matter only if `effective`, clusters if `clustered`."""
+    if is_field(table):
+        return PartsDesign(table, effective)
+    if clustered:
+        return ClusteredDesign(table, effective)
+    if effective and isinstance(table, ScoreTable) and table.has_squares:
+        return WeightedDesign(table, effective)
+    return Design(table, effective)
+
+
+def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
+    """Return the columns of sizes, and MISSED_FACTOR, of classes of n_pos and n_neg examples."""
+    sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
+    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg, c.MISSED_FACTOR: pl.lit(1.0)}
+    return [size.alias(name) for name, size in sizes.items()]
+
+
+def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
+    """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
+    assert table.parts is not None
+    eta = pl.col(c.PART_ETA)
+    amounts = {c.N_POS: pl.col(c.PART_SHARE) * eta, c.N_NEG: pl.col(c.PART_SHARE) * (1 - eta)}
+    parts = table.parts.frame.filter(pl.col(c.PART_SHARE) > 0)
+    parts = parts.with_columns(
+        amount.fill_null(0.0).alias(CLASS_WEIGHTS[n]) for n, amount in amounts.items()
+    )
+    totals = (sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values())
+    whole = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    parts = join_groups(parts, aggregate_by(parts, table.by, totals).rename(whole), table.by)
+    return parts.with_columns(
+        (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
+        for name, total in whole.items()
+    ).drop(whole.values())

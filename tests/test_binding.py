@@ -1,0 +1,245 @@
+"""Words about a table are said once: bound or said in a call, they mean the same in every method."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from itertools import permutations
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import polars_prcurve
+from polars_prcurve import DataFramePrc, ExprPrc, PrcError, intervals, prc
+from polars_prcurve.binding.words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
+from polars_prcurve.namespace.plot import PlotPrc
+from tests.support.arguments import PLOTS
+from tests.support.comparing import assert_same
+from tests.support.plain_calls import DF, PLAIN, RISKS
+from tests.support.tiers import slow_unless
+
+METHODS = {name: call for name, call in PLAIN.items() if name in USES}
+CHARTS = {
+    f"plot.{name}": (RISKS if name == "decision_curve" else DF, {"by": "day", **plain})
+    for name, plain in PLOTS.items()
+}
+QUICK_CHARTS = ("plot.pr_curve", "plot.roc_curve", "plot.metric_by_eta", "plot.p3_curve")
+CALLS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {**METHODS, **CHARTS}
+
+
+def split_words(plain: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the words about the table, and the other arguments of a plain call."""
+    table = {name: value for name, value in plain.items() if name in TABLE_WORDS}
+    return table, {name: value for name, value in plain.items() if name not in TABLE_WORDS}
+
+
+def ask(door: Any, name: str, /, **plain: Any) -> Any:
+    """Return what a method answers, as a frame; of a chart the specification."""
+    seed = {"seed": 1} if name in ("subsample_negatives", "plot.ribbon") else {}
+    answer = attrgetter(name)(door)(**plain, **seed)
+    if name.startswith("plot."):
+        return answer.to_dict()
+    return answer.collect() if isinstance(answer, pl.LazyFrame) else answer
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    if isinstance(expected, dict):
+        assert found == expected
+    else:
+        assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in (*METHODS, *QUICK_CHARTS), CALLS))
+def test_bound_words_mean_what_said_words_do(name: str) -> None:
+    table, plain = CALLS[name]
+    words, others = split_words(plain)
+    said = ask(prc(table), name, **plain)
+    bound = prc(table, **words, missing="raise")
+    for _ in range(1 if name in CHARTS else 2):  # the second time from what was kept
+        assert_equal(ask(bound, name, **others), said)
+    assert_equal(ask(prc(table.lazy(), **words), name, **others), said)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_said_word_replaces_the_bound_one_and_none_takes_it_away(name: str) -> None:
+    table, plain = CALLS[name]
+    words, others = split_words(plain)
+    table = table.with_columns(decoy=pl.lit("x"), half=pl.int_range(pl.len()) % 2)
+    groups = {"by": "half"} if "by" in USES[name] and name not in ("compare", "reweight") else {}
+    scores = {} if name in ("compare", "estimate_prevalence") else {"score": "half"}
+    bound = prc(table, **groups, **scores, missing="drop")
+    said = {"score": "score", "by": None, "missing": "raise", **words}
+    takes = {word: value for word, value in said.items() if word in USES[name]}
+    assert_same(ask(bound, name, **takes, **others), ask(table.prc, name, **words, **others))
+    assert_same(ask(bound(**takes), name, **others), ask(table.prc, name, **words, **others))
+    if "by" in words and name != "reweight":
+        lone = {word: value for word, value in words.items() if word != "by"}
+        alone = ask(table.prc, name, **lone, **others)
+        assert_same(ask(prc(table, **words), name, by=None, **others), alone)
+        assert_same(ask(prc(prc(table, **words), by=None), name, **others), alone)
+
+
+def test_rivals_are_set_aside_if_bound_and_raise_if_said_together() -> None:
+    table = DF.prc.sweep().rename({"threshold": "score"})
+    table = table.with_columns(label=pl.int_range(pl.len()) % 2 == 0, w=1.5)
+    rivals: dict[str, dict[str, Any]] = {
+        "weight": {"weight": "w"},
+        "counts": {"counts": ("tp", "fp")},
+        "rates": {"rates": ("recall", "fpr"), "sizes": (6, 6)},
+        "cells": {"cells": ("tp", "fp", "fn", "tn")},
+    }
+    for first, second in permutations(rivals, 2):
+        bound, said = rivals[first], rivals[second]
+        expected = table.prc.curve(0.1, **said)
+        assert_same(table.prc(**bound).curve(0.1, **said), expected)
+        assert_same(table.prc(**bound)(**said).curve(0.1), expected)
+        for together in (table.prc, table.prc.curve):
+            with pytest.raises(
+                PrcError, match=r"(\w+)= and (?!\1)\w+= both tell which examples there are;"
+            ):
+                together(**bound, **said)
+
+
+HELD: dict[str, Any] = {
+    **{"by": "day", "model": "model", "id": "id", "weight": "w", "cluster": "id"},
+    **{"counts": ("id", "id"), "rates": ("w", "w"), "cells": ("id", "id", "id", "id")},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_word_that_a_method_has_no_use_for(name: str) -> None:
+    """Bound, it is passed over if it cannot change the answer; said, it always raises."""
+    table, plain = CALLS[name]
+    table = table.with_columns(DF[: table.height].select(pl.exclude(*table.columns)))
+    for word in HELD.keys() - USES[name]:
+        raises = pytest.raises(PrcError, match=rf"^{name}\(\) takes no {word}=; ")
+        with raises:
+            ask(table.prc, name, **plain, **{word: HELD[word]})
+        bound = table.prc(**{word: HELD[word]})
+        if word in ("id", "cluster"):
+            assert_same(ask(bound, name, **plain), ask(table.prc, name, **plain))
+        else:
+            with raises:
+                ask(bound, name, **plain)
+
+
+def test_clusters_and_pairs_are_passed_over_where_no_interval_is_asked_for() -> None:
+    bound = DF.prc(id="id", cluster="id")
+    for name in ("curve", "summary", "operating_points", "ranking"):
+        plain = {word: value for word, value in CALLS[name][1].items() if word != "by"}
+        assert_same(ask(bound, name, **plain), ask(DF.prc, name, **plain))
+        with pytest.raises(PrcError, match="cluster= is for intervals"):
+            ask(DF.prc, name, **plain, cluster="id")
+
+
+@pytest.mark.parametrize("name", [*CALLS, "report", "__call__"])
+def test_unknown_words_are_hinted_at(name: str) -> None:
+    path = "prc" if name == "__call__" else f"prc.{name}"
+    with pytest.raises(TypeError, match=rf"^{path}\(\) got .* 'labl'; did you mean 'label'"):
+        attrgetter(name)(DF.prc)(labl="label")
+
+
+def fail(_: pl.DataFrame) -> pl.DataFrame:
+    raise AssertionError("collected")
+
+
+LAZY = DF.lazy().map_batches(fail, schema=DF.schema)
+"""A query that says what it holds, and may not run."""
+
+
+@pytest.mark.parametrize("frame", [DF, LAZY], ids=["eager", "lazy"])
+def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
+    odd = "wrong"
+    words: dict[str, Any] = {
+        **dict.fromkeys(("score", "label", "by", "model", "id", "weight", "cluster"), odd),
+        **{"counts": (odd, "id"), "rates": ("w", odd), "cells": ("id", "id", "id", odd)},
+    }
+    for word, value in words.items():
+        with pytest.raises(PrcError, match=rf"^{word}= names the column 'wrong', which is not in"):
+            frame.prc(**{word: value})
+    for models in (["score", odd], {True: "score", False: odd}):
+        with pytest.raises(PrcError, match=r"^score= names the column 'wrong'"):
+            frame.prc(score=models)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"score": "model"}, "score column 'model' is Enum"),
+        ({"label": ["label"]}, "label= takes a column name or an expression"),
+        ({"by": pl.col("score").alias("^a$")}, "by= holds a column"),
+        ({"model": pl.all()}, "model= must be one column"),
+        ({"counts": ("id",)}, "counts= takes two columns"),
+        ({"cells": ("id", "id")}, "cells= takes four columns"),
+        ({"missing": "skip"}, "missing= is"),
+    ]
+    for bound, sentence in wrong:
+        with pytest.raises(PrcError, match=sentence):
+            frame.prc(**bound)
+    with pytest.raises(TypeError, match="by its name"):
+        frame.prc("score")
+    assert "score='score', by='day'" in repr(frame.prc(score="score", by="day"))
+
+
+def test_a_lazy_frame_stays_lazy_and_an_expression_is_not_bound() -> None:
+    bound = LAZY.prc(by="day")(weight="w")
+    queries = [bound.counts(), bound.summary(0.1), bound.ranking(0.1, by=None), prc(bound).curve(0.1)]
+    assert all(isinstance(query, pl.LazyFrame) for query in queries)
+    for wrong in (pl.col("score").prc, lambda **words: prc(pl.col("score"), **words)):
+        with pytest.raises(PrcError, match="no table to bind"):
+            wrong(label="label")
+
+
+def test_a_bound_table_is_a_snapshot_that_pickles_without_counts() -> None:
+    df = DF.clone()
+    bound = df.prc(by="day")
+    before = bound.summary(0.1)
+    df.extend(DF)
+    df[0, "score"] = 100
+    assert_same(bound.summary(0.1), before)
+    assert_same(bound.counts(), DF.prc.counts(by="day"))
+    for again in (pickle.loads(pickle.dumps(bound)), copy.copy(bound), copy.deepcopy(bound)):
+        assert again._kept == {}
+        assert repr(again) == repr(bound)
+        assert_same(again.summary(0.1), before)
+
+
+def test_intervals_are_values() -> None:
+    assert intervals(0.95) == intervals(0.95, method="analytic")
+    assert len({intervals(0.9), intervals(0.9), intervals(0.9, rate="jeffreys")}) == 2
+    assert intervals(0.95) != 0.95
+    assert pickle.loads(pickle.dumps(intervals(0.9, seed=1, method="bootstrap"))).seed == 1
+    bound = DF.prc(by="day")
+    assert_same(bound.curve(0.1, confidence=intervals(0.9)), bound.curve(0.1, confidence=0.9))
+    for wrong in ({"seed": 1}, {"method": "bootstrap", "rate": "jeffreys"}, {"level": 95}):
+        with pytest.raises(PrcError):
+            intervals(**wrong)
+
+
+def count_own(function: Any) -> int:
+    """Return the number of arguments that a function names itself, without the words of a group."""
+    code = inspect.unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return len(set(names) - {"self"})
+
+
+def test_the_door_is_no_wider_than_it_may_be() -> None:
+    """Own arguments of each method, and each shared word once: a new one has to earn its place."""
+
+    def count(*owners: Any) -> int:
+        names = {name: getattr(owner, name) for owner in owners for name in dir(owner) if name[0] != "_"}
+        return sum(count_own(value) for value in names.values() if inspect.isfunction(value))
+
+    public = SimpleNamespace(**{name: getattr(polars_prcurve, name) for name in polars_prcurve.__all__})
+    slots = {
+        "frame methods": count(DataFramePrc),
+        "words of the table": len(TABLE_WORDS),
+        "targets": len(TARGET_WORDS),
+        "charts": count(PlotPrc),
+        "words of charts": len(CHART_WORDS),
+        "functions": count(public),
+        "expressions": count(ExprPrc),
+    }
+    most = dict(zip(slots, (76, 13, 11, 37, 3, 89, 77), strict=True))
+    assert not {name: n for name, n in slots.items() if n > most[name]}, slots
+    assert sum(slots.values()) <= 321
