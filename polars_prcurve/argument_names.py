@@ -32,29 +32,21 @@ def suggest_arguments(
     return suggest_names(written or name, known.values())
 
 
-def hint_at_arguments(
-    function: Callable[P, R], translate: Callable[..., Any] | None = None
-) -> Callable[P, R]:
+def hint_at_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Return the function with a hint in its `TypeError` for an argument that it does not have.
 
-    A function `translate` says old words in new ones first.
+    A word that the method took once raises a `PrcError` that tells how the same is said now.
     """
     parameters = inspect.signature(function).parameters
     names = frozenset(list(parameters))
     by_place = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if translate is not None:
-            args, kwargs = say_anew(args, kwargs)
         if not names.issuperset(kwargs):
             refuse(kwargs)
         if len(args) > len(by_place):
             refuse_place(args[len(by_place)])
         return function(*args, **kwargs)
-
-    def say_anew(args: Any, kwargs: Any) -> Any:
-        assert translate is not None
-        return translate(cast("FunctionType", function).__qualname__, names, args, kwargs)
 
     def refuse(kwargs: dict[str, Any]) -> NoReturn:
         unknown = next(name for name in kwargs if name not in names)

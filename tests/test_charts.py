@@ -297,7 +297,7 @@ def test_quantiles_of_odd_tables_draw(score):
 
 
 def test_quantiles_of_published_rates_are_refused():
-    with pytest.raises(PrcError, match="rates= holds no scores; use plot.roc_curve"):
+    with pytest.raises(PrcError, match=r"rates= holds no scores; use plot\.roc_curve"):
         charts.normal_quantiles(draw_scores().prc.sweep().prc.sweep(rates=("recall", "fpr")))
 
 

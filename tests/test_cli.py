@@ -609,7 +609,7 @@ def test_weights_of_a_field_go_into_the_next_command(
         f"{how} --name score": "--name is 'score', which the table has already",
         f"{how} --share part": "the column of --eta with the shares is called share",
         "reweight old.parquet --parts site --eta 0.1": "--parts is for --eta as a file",
-        "reweight old.parquet --parts site --eta k.csv": "the --eta file has no column 'eta'",
+        "reweight old.parquet --parts site --eta k.csv": "a weight cannot carry the error of eta: pass",
         "reweight old.parquet --eta field.csv": "--eta takes FILE --parts COLUMN, the parts with",
     }.items():
         assert words in refusal(line, capsys), line
@@ -644,8 +644,8 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("crossings --eta-range 0.001 0.999", lambda p: p.crossings(eta_range=(0.001, 0.999))),
     (
-        "compare --no-paired --metrics precision --recall 0.5",
-        lambda p: p.compare(model="model", paired=False, metrics="precision", recall=0.5),
+        "compare --metrics precision --recall 0.5",
+        lambda p: p.compare(model="model", id="row", metrics="precision", recall=0.5),
     ),
     ("sample-size --recall 0.5", lambda p: p.sample_size(recall=0.5, by="model")),
     ("counts --unlabelled", lambda p: p.counts(by="model", label=None)),

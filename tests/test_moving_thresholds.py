@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, metrics
+from polars_prcurve import PrcError, field, intervals, metrics
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
@@ -162,7 +162,7 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
     check_intervals(df, eta, asked, models)
-    found = df.prc.compare(["a", "b"], eta, **asked)
+    found = df.prc.compare(eta, score=["a", "b"], **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
     apart = long.prc.compare(model="model", paired=False, eta=eta, **asked)
     assert apart["metric"].to_list() == found["metric"].to_list()
@@ -186,7 +186,7 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
 def check_intervals(df: pl.DataFrame, eta: float, asked: Any, models: list[Any]) -> None:
     """Hold the interval of each model by itself to the loop."""
     for score, model in zip("ab", models, strict=True):
-        points = df.prc.operating_points(eta, score=score, band="moving", long=True, **asked)
+        points = df.prc.operating_points(eta, score=score, long=True, **asked)
         for row in points.to_dicts():
             expected = None if model is None else model[0][row["metric"]]
             if expected is None:
@@ -233,7 +233,9 @@ def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
     own = rng.normal(size=n * sets) + 2 * label
     scores = {name: own + 0.7 * rng.normal(size=n * sets) for name in "ab"}
     df = pl.DataFrame({"set": np.arange(n * sets) // n, "label": label} | scores)
-    found = df.prc.compare(["a", "b"], 0.05, by="set", metrics=["precision", "recall", "fpr"], **target)
+    found = df.prc.compare(
+        0.05, score=["a", "b"], by="set", metrics=["precision", "recall", "fpr"], **target
+    )
     assert found["resolved"].drop_nulls().mean() < 0.07  # type: ignore[operator]
     assert found["resolved"].count() > 100
 
@@ -241,7 +243,7 @@ def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
 def test_what_the_target_sets_differs_by_no_more_than_an_example_can() -> None:
     df = two_models(500)
     for target, name in (({"recall": 0.8}, "recall"), ({"fpr": 0.1}, "fpr"), ({"lift": 2}, "precision")):
-        found: Any = df.prc.compare(["a", "b"], 0.3, metrics=name, **target).row(0, named=True)
+        found: Any = df.prc.compare(0.3, score=["a", "b"], metrics=name, **target).row(0, named=True)
         assert not found["resolved"]
         assert found["low"] <= 0 <= found["high"]
 
@@ -266,10 +268,10 @@ def test_several_pairs_stretch_both_distances(paired: bool) -> None:
 def test_an_interval_is_near_that_of_the_bootstrap() -> None:
     df = two_models()
     asked: Any = {"eta": 0.05, "confidence": 0.9}
-    found = df.prc.compare(["a", "b"], recall=0.8, metrics="precision", **asked)
+    found = df.prc.compare(score=["a", "b"], recall=0.8, metrics="precision", **asked)
     of_curve = metrics.precision_at_recall(0.8)
-    drawn = df.prc.compare(["a", "b"], metrics=of_curve, method="bootstrap", n_resamples=300, seed=1,
-                           **asked)  # fmt: skip
+    asked["confidence"] = intervals(0.9, method="bootstrap", resamples=300, seed=1)
+    drawn = df.prc.compare(score=["a", "b"], metrics=of_curve, **asked)
     widths = [(table["high"] - table["low"]).item() for table in (found, drawn)]
     assert 0.85 < widths[0] / widths[1] < 1.2
     assert found["difference"].item() == pytest.approx(drawn["difference"].item(), abs=1e-3)
@@ -291,7 +293,6 @@ def test_every_engine_gives_the_same_of_models_apart(options: dict[str, str]) ->
         assert_same(shuffled.collect(engine=engine), found)
 
 
-PARTS = pl.DataFrame({"g": [0, 1], "eta": [0.1, 0.2], "share": [1.0, 1.0]})
 ALL_TARGETS: dict[str, Any] = {
     "recall": [0.6, 0.8], "fpr": [0.1], "alerts": [20, 300], "per": 1000, "precision": [0.6, 1.0],
     "npv": 0.85, "fdr": 0.4, "lift": 2.0, "predicted_positive_rate": [0.0, 0.2],
@@ -300,7 +301,7 @@ ALL_TARGETS: dict[str, Any] = {
 
 @pytest.mark.parametrize("long", [False, True])
 def test_targets_do_not_disturb_each_other(long: bool) -> None:
-    df, options = two_models(400), {"score": "a", "confidence": 0.9, "band": "moving", "long": long}
+    df, options = two_models(400), {"score": "a", "confidence": 0.9, "long": long}
     together = df.prc.operating_points([0.3, 0.02], **ALL_TARGETS, **options)
     singly = []
     for name, values in ALL_TARGETS.items():
@@ -311,20 +312,20 @@ def test_targets_do_not_disturb_each_other(long: bool) -> None:
     assert_same(together.sort(keys), pl.concat(singly).sort(keys))
 
 
-def test_the_points_are_those_of_a_threshold_as_it_stands() -> None:
+def test_the_points_are_those_without_intervals() -> None:
     df = two_models(400)
-    asked: Any = {"score": "a", "confidence": 0.9, "metrics": ["precision", "f1"], **ALL_TARGETS}
-    fixed, moving = (df.prc.operating_points(0.1, band=band, **asked) for band in ("mover", "moving"))
-    ends = [name for name in fixed.columns if name.endswith(("_low", "_high"))]
-    assert moving.columns == [*fixed.columns, "reliable"]
-    assert_same(moving.drop("reliable", *ends), fixed.drop(ends))
+    asked: Any = {"score": "a", "metrics": ["precision", "f1"], **ALL_TARGETS}
+    plain = df.prc.operating_points(0.1, **asked)
+    found = df.prc.operating_points(0.1, **asked, confidence=0.9)
+    added = [name for name in found.columns if name.endswith(("_low", "_high"))]
+    assert_same(found.drop("interval_of", "reliable", *added), plain)
 
 
 @pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}])
 def test_every_engine_gives_the_same_intervals(options: dict[str, str]) -> None:
     row = pl.col("row")
     df = two_models(300).with_columns(w=row % 3 + 1, c=row // 2, g=row % 2)
-    asked: Any = {"score": "a", "confidence": 0.9, "band": "moving", **ALL_TARGETS, **options}
+    asked: Any = {"score": "a", "confidence": 0.9, **ALL_TARGETS, **options}
     found = df.prc.operating_points([0.3, 0.01], **asked)
     shuffled = (
         df.sample(fraction=1, shuffle=True, seed=2).lazy().prc.operating_points([0.3, 0.01], **asked)
@@ -350,47 +351,51 @@ def test_weights_do_not_fill_cells() -> None:
     assert seen == {True, False}
 
 
+PARTS = pl.DataFrame({"g": [0, 1], "eta": [0.1, 0.2], "share": [1.0, 1.0]})
+ESTIMATE = pl.DataFrame({"eta_low": [0.1], "eta": [0.2], "eta_high": [0.3]})
+
+
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("asked", "kinds"),
     [
-        ({"threshold": 1.0}, "threshold= stays where it is; leave out"),
-        ({"recall": 0.5, "maximize": "f1"}, "maximize= and together="),
-        ({"recall": 0.5, "precision": 0.5, "together": True}, "maximize= and together="),
-        ({"recall": 0.5, "guarantee": 0.9}, "guarantee= is about the threshold as it stands"),
-        ({"recall": 0.5, "interval": "jeffreys"}, "Wilson's interval alone"),
-        ({"recall": 0.5, "confidence": None}, "pass confidence="),
-        ({"recall": 0.5, "within": "g", "eta": PARTS}, "within= adds the distances"),
-        ({"recall": 0.5, "eta": PARTS.select(eta_low="eta", eta="eta", eta_high="eta")}, "eta"),
+        ({"recall": 0.5}, ["model"]),
+        ({"threshold": 1.0}, ["threshold"]),
+        ({"threshold": 1.0, "recall": 0.5, "maximize": "f1"}, ["threshold", "model", "best"]),
+        ({"recall": 0.5, "precision": 0.5, "together": True}, ["threshold"]),
+        ({"recall": 0.5, "guarantee": 0.9}, ["threshold"]),
+        ({"recall": 0.5, "confidence": intervals(0.9, simultaneous=True)}, ["threshold"]),
+        ({"recall": 0.5, "confidence": intervals(0.9, method="rectangle")}, ["threshold"]),
+        ({"recall": 0.5, "eta": field(PARTS, parts="g")}, ["threshold"]),
+        ({"recall": 0.5, "eta": ESTIMATE}, ["threshold"]),
     ],
 )
-def test_what_cannot_move_is_refused(asked: dict[str, Any], message: str) -> None:
-    df = two_models(50).with_columns(g=pl.col("row") % 2)
-    options = {"score": "a", "confidence": 0.9, "band": "moving", **asked}
-    with pytest.raises(PrcError, match=message):
-        df.prc.operating_points(**options)
+def test_what_an_interval_is_of_is_told(asked: dict[str, Any], kinds: list[str]) -> None:
+    df = two_models(200).with_columns(g=pl.col("row") % 2)
+    found = df.prc.operating_points(**{"score": "a", "confidence": 0.9, **asked})
+    assert sorted(found["interval_of"]) == sorted(kinds)
+    assert found["precision_low"].null_count() == 0
 
 
-def test_a_curve_has_no_target() -> None:
-    with pytest.raises(PrcError, match="every threshold stays"):
-        two_models(50).prc.curve(score="a", confidence=0.9, band="moving")  # type: ignore[arg-type]
+def test_a_model_at_a_target_needs_wilsons_rates() -> None:
+    df, jeffreys = two_models(50), intervals(0.9, rate="jeffreys")
+    with pytest.raises(PrcError, match="known with Wilson's rates alone; leave out"):
+        df.prc.operating_points(score="a", recall=0.5, confidence=jeffreys)
+    assert df.prc.operating_points(score="a", threshold=0.5, confidence=jeffreys).height == 1
 
 
 def test_the_truth_is_held_where_a_threshold_as_it_stands_misses_it() -> None:
-    """The recall at an fpr of 1 %, in 200 test sets of two normal distributions."""
+    """The recall at an fpr of 10 %, in 200 test sets of two normal distributions."""
     rng, n, sets = np.random.default_rng(4), 600, 200
     label = np.arange(n * sets) % n < 300
     df = pl.DataFrame(
         {"set": np.arange(n * sets) // n, "label": label, "score": rng.normal(size=n * sets) + 2 * label}
     )
     truth, held = NormalDist().cdf(2 - NormalDist().inv_cdf(0.9)), {}
-    for band in ("mover", "moving"):
-        found = df.prc.operating_points(
-            by="set",
-            fpr=0.1,
-            metrics="recall",
-            confidence=0.95,
-            band=band,  # type: ignore[arg-type]
-        )
-        held[band] = found.select(pl.lit(truth).is_between("recall_low", "recall_high").mean()).item()
-    assert held["mover"] < 0.9
-    assert held["moving"] > 0.92
+    test = df.prc(by="set")
+    model = test.operating_points(fpr=0.1, metrics="recall", confidence=0.95)
+    passed_back = test.operating_points(threshold=model, metrics="recall", confidence=0.95)
+    for kind, found in (("model", model), ("threshold", passed_back)):
+        assert set(found["interval_of"]) == {kind}
+        held[kind] = found.select(pl.lit(truth).is_between("recall_low", "recall_high").mean()).item()
+    assert held["threshold"] < 0.9
+    assert held["model"] > 0.92

@@ -206,7 +206,7 @@ def test_what_is_refused(case: str) -> None:
 @pytest.mark.parametrize("eta", [0.1, ETAS, None])
 def test_weights_are_those_of_a_field(eta: Any) -> None:
     with pytest.raises(PrcError, match=r"eta= takes field\(frame, parts=...\), the parts with their"):
-        DF.prc.reweight(eta)
+        DF.prc.reweight(eta=eta)
 
 
 def test_one_class_is_enough_at_its_end_or_at_its_own_prevalence() -> None:

@@ -337,7 +337,9 @@ def test_more_negatives_than_can_be_drawn() -> None:
 
 def test_only_examples_can_be_drawn() -> None:
     df = pl.DataFrame({"score": [2.0, 1.0], "label": [1, 0], "w": [1, 2], "f": [1.0, 0.5]})
-    with pytest.raises(PrcError, match="needs examples that count as one each, not weights; leave weight= out"):
+    with pytest.raises(
+        PrcError, match="needs examples that count as one each, not weights; leave weight= out"
+    ):
         subsampled(df, weight="w")
     with pytest.raises(PrcError, match="drawing single negatives needs integer counts=; got floats"):
         subsampled(df, counts=("f", "f"))

@@ -8,7 +8,6 @@ from typing import Any
 
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.binding import words
-from polars_prcurve.binding.old_words import translate_old_words
 
 
 class PublicMethods:
@@ -35,7 +34,7 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     for taken in (p for p in found.parameters.values() if p.kind is p.VAR_KEYWORD):
         parameters += _list_words(str(taken.annotation))
     function.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return hint_at_arguments(function, translate_old_words)
+    return hint_at_arguments(function)
 
 
 def _list_words(annotation: str) -> Iterator[inspect.Parameter]:

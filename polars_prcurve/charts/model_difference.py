@@ -73,7 +73,8 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     --------
     >>> a, b = [6, 5, 3, 4, 2, 1], [6, 3, 1, 5, 4, 2]
     >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
-    >>> chart = difference(df.prc.compare(["a", "b"], eta=[0.01, 0.1, 0.5], metrics="average_precision"))
+    >>> table = df.prc.compare(eta=[0.01, 0.1, 0.5], score=["a", "b"], metrics="average_precision")
+    >>> chart = difference(table)
     >>> chart.to_dict()["title"]["subtitle"]
     ['a minus b: average precision, in points, by share of positives']
     """

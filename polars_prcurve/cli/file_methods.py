@@ -35,7 +35,9 @@ class FilePrc(LazyFramePrc):
         is_weighing, scores = method == "reweight", given.get("score")
         unused = "score" if is_weighing else ""  # weights need no scores, unless they are named
         words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
-        said = self._say(method, words, eta=given.get("eta"), certainty=Intervals(0.95))
+        # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
+        counted = "ranking" if method == "compare" and isinstance(scores, list) else method
+        said = self._say(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
         columns = {**said.columns, **({"score": scores} if is_weighing else {})}
         # Of rows without labels, or not yet with all, a missing label drops none.
         unlabelled = method in ("estimate_prevalence", "sampling_plan") or columns["label"] is None

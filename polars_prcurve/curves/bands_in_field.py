@@ -63,10 +63,9 @@ def check_field_bands(bands: BandOptions | None) -> None:
     """Raise unless bands of a field add distances."""
     refuse_bootstrap_of_field(given=bands is not None and bands.corrected)
     if bands is not None and bands.band != "mover":
-        weights = "; for a threshold that moves, weigh the rows by reweight, and pass weight="
         raise PrcError(
             "a field adds the distances of both rates and of all eta in quadrature; got "
-            f"{bands.describe_band()}{weights if bands.moving else '; leave it out'}"
+            f"{bands.describe_band()}; leave it out"
         )
 
 

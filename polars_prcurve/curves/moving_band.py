@@ -34,7 +34,6 @@ from polars_prcurve.curves.targets import (
     choose_first,
     choose_last,
 )
-from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.metrics.point_metric import PointMetric
@@ -44,8 +43,6 @@ COARSENESS = f"{c.RESERVED}coarseness"
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
 """Each end of an interval, with the name of its rate before."""
-_MOVING = 'band="moving" is for a threshold that moves'
-_LEAVE_OUT = "leave out one of them"
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
@@ -82,16 +79,8 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
 
 
 def build_moved_targets(target: Target) -> list[Target]:
-    """Return a target for each key of MOVED_RATES, in their order, that reads this end of a rate.
-
-    Raise if the target is not of the kind that is sought anew in each sample.
-    """
-    if target.promise is not None:
-        raise PrcError(f"{_MOVING}, and guarantee= is about the threshold as it stands; {_LEAVE_OUT}")
-    if target.least_score is not None:
-        raise PrcError(f"{_MOVING}, and threshold= stays where it is; {_LEAVE_OUT}")
-    if target.test is None:
-        raise PrcError(f"{_MOVING}, and maximize= and together= have none to seek; {_LEAVE_OUT}")
+    """Return a target for each key of MOVED_RATES, in their order, that reads this end of a rate."""
+    assert target.test is not None  # the target is sought anew in each sample
     choose = choose_first if target.takes_first else choose_last
     return [
         replace(target, search=choose(_read_limit(target.test, rate, limit))) for rate, limit in _LIMITS
