@@ -67,7 +67,7 @@ ARGUMENTS = {
 OLD_WORDS = {
     "within": 'a field of several parts is eta=field(frame, parts="country")',
     "interval": 'write confidence=intervals(0.95, rate="jeffreys")',
-    "band": 'write confidence=intervals(0.95, method="rectangle") or (0.95, simultaneous=True)',
+    "band": 'write confidence=intervals(0.95, method="rectangle") or intervals(0.95, simultaneous=True)',
     "method": 'write confidence=intervals(0.95, method="bootstrap"), or rate= there for recall and fpr',
     "n_resamples": 'write confidence=intervals(0.95, method="bootstrap", resamples=200)',
     "seed": 'write confidence=intervals(0.95, method="bootstrap", seed=1)',
