@@ -19,7 +19,7 @@ from altair.utils import schemapi
 from scipy.special import ndtri
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 
-from polars_prcurve import PrcError, charts, eta_grid
+from polars_prcurve import PrcError, charts, eta_grid, prc
 from polars_prcurve.charts.parts.chart_curves import read_sweep
 from polars_prcurve.charts.parts.chart_style import COLORS, ETA_COLORS, OTHERS, mix_eta_colors
 from polars_prcurve.charts.parts.line_names import LabelSpace, place_beside, spread_at_ends
@@ -384,7 +384,8 @@ def test_the_pointer_reads_what_the_curve_says():
     chart = charts.pr_curve(table, confidence=0.95)
     read = records(chart, "read")
     assert len(read) == 101
-    exact = frame.prc.operating_points(0.01, recall=0.5, by="model", confidence=0.95)
+    at_half = frame.prc.operating_points(0.01, recall=0.5, by="model")
+    exact = frame.prc.operating_points(0.01, threshold=at_half, by="model", confidence=0.95)
     [half] = [row for row in read if row["recall"] == 0.5]
     for slot, row in enumerate(exact.iter_rows(named=True)):
         said = [say_share(row[name]) for name in ("precision", "precision_low", "precision_high")]
@@ -1450,11 +1451,11 @@ def test_plot_raises_as_the_eager_methods_do():
         plot(draw_scores().lazy().with_columns(score=pl.lit(math.nan))).roc_curve()
 
 
-def test_plot_lists_its_methods():
-    assert (
-        repr(plot(draw_scores()))
-        == "<PlotPrc with " + ", ".join(sorted(set(charts.__all__) - {"Chart"})) + ">"
-    )
+def test_plot_says_what_it_draws():
+    df = draw_scores()
+    assert repr(prc(df, by="model").plot) == f"<prc.plot of <prc of {df.height} rows: by='model'>>"
+    methods = {name for name in dir(plot(df)) if not name.startswith("_")}
+    assert methods == set(charts.__all__) - {"Chart"}
 
 
 # With a slider --------------------------------------------------------------------------------

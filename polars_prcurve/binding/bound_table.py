@@ -7,7 +7,7 @@ words bound, words said  -> chosen    which hold in this call: a word said repla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -16,18 +16,22 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.binding.public_methods import PublicMethods
+from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import (
     COMPARES_MODELS,
     DEFAULTS,
+    INTERVALS,
     PASSED_OVER,
     RIVALS,
     TABLE_WORDS,
+    TAKES_RATES,
+    TARGET_WORDS,
     USES,
     TableWords,
 )
 from polars_prcurve.comparison.compare_table import Examples
 from polars_prcurve.confidence.bands import BandOptions
-from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
 from polars_prcurve.curves.eta_or_field import read_eta_or_field
 from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.inputs.column_reader import (
@@ -121,46 +125,53 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """Return the words that hold in a call: those said, and of those bound all that they leave."""
         return _merge_words(self._words, said)
 
-    def _choose_words(self, method: str, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the words that hold in a call of a method and say something."""
-        chosen = _choose_words(method, self._words, said, {})
-        return {name: value for name, value in chosen.items() if value is not None}
-
     def _say(
         self,
         method: str,
-        said: Mapping[str, Any],
+        words: Mapping[str, Any],
         *,
         eta: Any = None,
-        certainty: Intervals | None = None,
-        useless: Mapping[str, str] | None = None,
-        paired: bool = False,
+        confidence: Confidence = None,
         collects: bool = False,
+        **own: Any,
     ) -> SaidTable:
-        """Return what the words bound and said mean in a call of a method.
+        """Return what the words bound and said mean in a call of a method, and what it asks.
 
-        `useless` are words that the call has no use for, beside those that the method never has, with
-        what to say of them. With `paired` models are compared by the examples that they share. A method
-        that `collects` runs queries half way, whatever the table.
+        `words` are those of the call: of the table, and targets. `own` are further arguments that may
+        not go with others. A method that `collects` runs queries half way, whatever the table.
         """
-        useless = dict(useless or {})
-        if certainty is None and "cluster" in USES[method]:
-            useless["cluster"] = "cluster= is for intervals; pass confidence= with it"
-        if self._merge_words(said).get("rates") is not None:
-            useless["score"] = "rates= stands in place of score= and label=; leave out score="
-        chosen = _choose_words(method, self._words, said, useless)
+        certainty = read_certainty(
+            confidence,
+            f"{method}()",
+            INTERVALS.get(method, ("analytic",)),
+            takes_rate=method in TAKES_RATES,
+        )
+        targets = {name: value for name, value in words.items() if name in TARGET_WORDS}
+        said = {
+            name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
+            for name, value in words.items()
+            if name not in TARGET_WORDS
+        }
+        words = _merge_words(self._words, said)
+        facts = list_facts(words, {**own, **targets}, eta, certainty)
+        chosen = _choose_words(method, words, said, facts)
         columns = {**DEFAULTS, **{name: value for name, value in chosen.items() if value is not None}}
         columns |= {"label": None} if chosen.get("label", "") is None else {}
         keeps = bool(self._words) and isinstance(self._frame, pl.DataFrame)
-        kept = self._kept if keeps else None
-        call = SaidTable(self._frame, columns, eta, self._may_collect or collects, self._frame, kept)
+        call = SaidTable(
+            method,
+            self._frame,
+            columns,
+            eta,
+            certainty,
+            targets,
+            may_collect=self._may_collect or collects,
+            made_from=self._frame,
+            kept=self._kept if keeps else None,
+        )
         call = _set_parts(call, said)
         if isinstance(columns["score"], list | tuple | Mapping):
-            return _make_long(method, call, paired=paired)
-        if isinstance(eta, ClassMix):
-            raise PrcError(
-                'class_mix() is for score= as a mapping, a column for each class: {"cat": "p_cat", ...}'
-            )
+            return _make_long(method, call, paired=own.get("paired", False))
         return _set_groups(method, call)
 
 
@@ -168,10 +179,15 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
 class SaidTable:
     """A user's table, and what it holds in one call."""
 
+    method: str
     frame: pl.DataFrame | pl.LazyFrame
     columns: dict[str, Any]
     """The arguments of `read_input` that say what the columns hold."""
     eta: Any
+    certainty: Intervals | None
+    """How sure; None without intervals."""
+    targets: dict[str, Any]
+    """The targets of the call, by their words."""
     may_collect: bool
     made_from: pl.DataFrame | pl.LazyFrame
     """The user's table, if `frame` is one that was made from it."""
@@ -249,29 +265,24 @@ class SaidTable:
             self.frame, makes=makes, may_collect=self.may_collect, posteriors=posteriors, **columns
         )
 
-    def find_exact_eta(self, asker: str) -> Any:
-        """Return what `eta=` says; raise at a field, for which the method has no formula."""
-        if isinstance(self.eta, Field):
-            is_mix = self.eta.parts == (_TRUE_CLASS,)
-            weighing = "one_vs_rest(mix=...)" if is_mix else "reweight(eta=field(...))"
-            raise PrcError(
-                f"{asker} has no formula for a field of several parts; add weights by "
-                f".prc.{weighing}, pass weight=, and leave eta= out"
-            )
-        return self.eta
+    @property
+    def level(self) -> float | None:
+        """The level of intervals; None without any."""
+        return None if self.certainty is None else self.certainty.level
+
+    def require_certainty(self) -> Intervals:
+        """Return how sure the answer is to be; raise if `confidence=` is None."""
+        if self.certainty is None:
+            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
+        return self.certainty
 
     def place_at_etas(
-        self,
-        table: InputTable,
-        makes: Iterable[str],
-        certainty: Intervals | None = None,
-        bands: BandOptions | None = None,
+        self, table: InputTable, makes: Iterable[str], bands: BandOptions | None = None
     ) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
-        level = None if certainty is None else certainty.level
-        return read_eta_or_field(self.find_eta(level), table, makes, bands=bands, confidence=level)
+        return read_eta_or_field(self.find_eta(), table, makes, bands=bands, confidence=self.level)
 
-    def find_eta(self, level: float | None) -> Any:
+    def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""
         if not isinstance(self.eta, Field):
             return self.eta
@@ -279,7 +290,9 @@ class SaidTable:
         known = frame.lazy().collect_schema()
         if "eta" in known:
             return frame
-        return eta_from_sample(frame, k="k", n="n", confidence=0.95 if level is None else level)
+        return eta_from_sample(
+            frame, k="k", n="n", confidence=0.95 if self.level is None else self.level
+        )
 
 
 def say_of_reference(
@@ -294,7 +307,7 @@ def say_of_reference(
     if not isinstance(reference, BoundTable):
         return reference, shared
     try:
-        own = _choose_words("estimate_prevalence", reference._words, {}, {})
+        own = _choose_words("estimate_prevalence", reference._words, {}, set())
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
     if (model := own.pop("model", None)) is not None:
@@ -317,24 +330,25 @@ def _merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str,
 
 
 def _choose_words(
-    method: str, bound: Mapping[str, Any], said: Mapping[str, Any], useless: Mapping[str, str]
+    method: str, words: Mapping[str, Any], said: Mapping[str, Any], facts: set[str]
 ) -> dict[str, Any]:
-    """Return the words that hold in a call; raise for one that the method has no use for.
+    """Return the words of a call that its answer goes by; raise for one that it has no use for.
 
-    A bound word is passed over if it cannot change the answer.
+    A bound word that was not `said` is passed over if it cannot change the answer. `facts` are those of
+    the call, as rules write them.
     """
-    words = _merge_words(bound, said)
-    uses = USES[method] - useless.keys()
+    words = dict(words)
+    uses, only_bound = USES[method], {name for name in words if said.get(name) is None}
     for name in [name for name, value in words.items() if value is not None and name not in uses]:
-        if said.get(name) is None and (name in PASSED_OVER or name in useless):
-            del words[name]
-        elif name in useless:
-            raise PrcError(useless[name])
-        else:
+        if name not in only_bound or name not in PASSED_OVER:
             takes = list_names(f"{word}=" for word in TABLE_WORDS if word in uses)
             raise PrcError(
                 f"{method}() takes no {name}=; leave out {name}=; of the table it takes {takes}"
             )
+        del words[name]
+        facts = facts - {f"{name}="}
+    for name in check_rules(method, facts, only_bound):
+        del words[name]
     return words
 
 

@@ -128,5 +128,17 @@ USES: dict[str, set[str]] = {
 }
 """The words of the table that each method reads."""
 
+INTERVALS: dict[str, tuple[str, ...]] = {
+    "curve": ("analytic", "rectangle"),
+    "operating_points": ("analytic", "rectangle", "bootstrap"),
+    "summary": ("analytic", "bootstrap"),
+    "compare": ("analytic", "bootstrap"),
+    "ranking": ("analytic", "bootstrap"),
+}
+"""The kinds of intervals that a method has; others have the analytic ones. "rectangle" stands for those
+of point metrics, which may be simultaneous, too."""
+TAKES_RATES = {"curve", "operating_points", "sample_size", "resolution"}
+"""Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
+
 COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "report"}
 """Methods that tell models apart; for others a model is one more group."""

@@ -107,30 +107,26 @@ def intervals(
 
 
 def read_certainty(
-    confidence: Confidence, asker: str, *, methods: Collection[str] = (), takes_rate: bool = False
+    confidence: Confidence,
+    asker: str,
+    methods: Collection[str] = ("analytic",),
+    *,
+    takes_rate: bool = False,
 ) -> Intervals | None:
     """Return what `confidence=` says; raise for a kind of interval that the `asker` does not have.
 
-    `methods` are those that it has besides "analytic". Of these, "rectangle" stands for the intervals
-    of point metrics, which may also be simultaneous. None is no intervals.
+    `methods` are those that it has. Of these, "rectangle" stands for the intervals of point metrics,
+    which may also be simultaneous. None is no intervals.
     """
     if confidence is None:
         return None
     if not isinstance(confidence, Intervals):
         return Intervals(check_confidence(confidence))
-    if confidence.method not in ("analytic", *methods):
-        has = " or ".join(f'"{name}"' for name in ("analytic", *methods))
+    if confidence.method not in methods:
+        has = " or ".join(f'"{name}"' for name in methods)
         raise PrcError(f'{asker} has no intervals by method="{confidence.method}"; pass {has}')
     if confidence.simultaneous and "rectangle" not in methods:
         raise PrcError(f"{asker} has no simultaneous intervals; leave out simultaneous=")
     if confidence.rate != "wilson" and not takes_rate:
         raise PrcError(f'{asker} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out')
     return confidence
-
-
-def require_certainty(confidence: Confidence, asker: str, **options: object) -> Intervals:
-    """Return what `confidence=` says; raise if it is None, or as `read_certainty` does."""
-    found = read_certainty(confidence, asker, **options)  # type: ignore[arg-type]
-    if found is None:
-        raise PrcError(f"{asker} needs confidence=, a level such as 0.95")
-    return found

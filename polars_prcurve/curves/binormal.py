@@ -11,7 +11,6 @@ were aggregated before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -39,18 +38,10 @@ _MOMENT_COLUMNS = (c.MU_POS, c.SIGMA_POS, c.MU_NEG, c.SIGMA_NEG)
 _CLASSES = ("pos", "neg")
 
 
-def read_smooth(
-    smooth: object, metrics: Sequence[CurveMetric] = (), *, confidence: object, rates: object
-) -> list[CurveMetric]:
-    """Check smooth= and return the metrics, as they are or as metrics of a fitted model."""
-    if smooth is None:
-        return list(metrics)
-    read_choice("smooth=", smooth, ("binormal",))
-    if confidence is not None:
-        raise PrcError("a fitted model has no interval here; leave out confidence= or smooth=")
-    if rates is not None:
-        raise PrcError("rates= holds no scores that a model could be fitted to; leave out smooth=")
-    return [to_binormal_metric(metric) for metric in metrics]
+def read_smooth(smooth: object) -> None:
+    """Raise unless `smooth=` is a model that can be fitted, or None."""
+    if smooth is not None:
+        read_choice("smooth=", smooth, ("binormal",))
 
 
 def build_binormal_table(table: InputTable, *, ddof: int = 0) -> pl.LazyFrame:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_flag, refuse_arguments
+from polars_prcurve.argument_kinds import read_flag
 from polars_prcurve.binding.bound_table import BoundTable, SaidTable
-from polars_prcurve.binding.words import TARGET_WORDS, TableWords, TargetsOfTable
+from polars_prcurve.binding.words import TableWords, TargetsOfTable
 from polars_prcurve.confidence.bands import read_bands
-from polars_prcurve.confidence.certainty import Confidence, Intervals, read_certainty
-from polars_prcurve.curves.binormal import BINORMAL_COLUMNS, Smooth, build_binormal_table, read_smooth
+from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.curves.binormal import (
+    BINORMAL_COLUMNS,
+    Smooth,
+    build_binormal_table,
+    read_smooth,
+    to_binormal_metric,
+)
 from polars_prcurve.curves.curve_table import build_curve_table, list_curve_columns
 from polars_prcurve.curves.decision_curves import (
     PROBABILITIES,
@@ -22,7 +28,6 @@ from polars_prcurve.curves.decision_curves import (
     list_decision_columns,
 )
 from polars_prcurve.curves.eta_or_field import read_field
-from polars_prcurve.curves.guarantees import refuse_clusters
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
@@ -91,16 +96,13 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.1   ┆ 0     ┆ 1     │
         └───────┴───────┴───────┘
         """
-        table = self._say("counts", words)
-        if table.columns["label"] is None:
-            others = {name: table.columns.get(name) for name in ("pos_label", "weight", "counts")}
-            refuse_arguments("label=None counts rows", **others)
-            return self._finish(
-                count_scores(table.read_unlabelled(c.UNLABELLED_COLUMNS), c.UNLABELLED_COLUMNS)
-            )
-        has_squares: bool = gives_squares(table.columns.get("weight"), table.columns.get("counts"))
+        said = self._say("counts", words)
+        if said.columns["label"] is None:
+            unlabelled = said.read_unlabelled(c.UNLABELLED_COLUMNS)
+            return self._finish(count_scores(unlabelled, c.UNLABELLED_COLUMNS))
+        has_squares: bool = gives_squares(said.columns.get("weight"), said.columns.get("counts"))
         makes = (*c.COUNT_COLUMNS, *(c.SQUARE_COLUMNS if has_squares else ()))
-        return self._finish(count_scores(table.read(makes)))
+        return self._finish(count_scores(said.read(makes)))
 
     def sweep(
         self,
@@ -238,12 +240,11 @@ class CurveMethods(BoundTable[F], path="prc"):
         └──────┴───────────┴────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        certainty = read_certainty(confidence, "curve()", methods=("rectangle",), takes_rate=True)
-        said = self._say("curve", words, eta=eta, certainty=certainty)
-        read_smooth(smooth, confidence=confidence, rates=said.points)
-        bands = read_bands(certainty, asked, said.columns)
+        read_smooth(smooth)
+        said = self._say("curve", words, eta=eta, confidence=confidence, smooth=smooth)
+        bands = read_bands(said.certainty, asked, said.columns)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=said.has_parts)
-        table, grid = said.place_at_etas(said.read(makes), makes, certainty, bands)
+        table, grid = said.place_at_etas(said.read(makes), makes, bands)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -409,20 +410,23 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.9    ┆ 138       ┆ 138        ┆ 172      ┆ 31.0         ┆ 0.968254  │
         └────────┴───────────┴────────────┴──────────┴──────────────┴───────────┘
         """
-        given, words_of_table = split_targets(words)
         asked = find_point_metrics(metrics)
-        certainty = read_certainty(
-            confidence, "operating_points()", methods=("rectangle", "bootstrap"), takes_rate=True
+        said = self._say(
+            "operating_points",
+            words,
+            eta=eta,
+            confidence=confidence,
+            guarantee=guarantee,
+            start=start,
+            together=read_flag("together=", together),
         )
-        refuse_clusters(guarantee, self._merge_words(words_of_table).get("cluster"))
-        said = self._say("operating_points", words_of_table, eta=eta, certainty=certainty)
-        per, corrector = given.get("per"), _choose_correction(certainty, given, said)
-        bands = read_bands(certainty, asked, said.columns, corrected=corrector is not None)
+        per, corrector = said.targets.get("per"), _choose_correction(said)
+        bands = read_bands(said.certainty, asked, said.columns, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, flagged=True)
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = said.read(makes)
-        targets = read_targets(table, **given)
-        table, grid = said.place_at_etas(table, makes, certainty, bands)
+        targets = read_targets(table, **said.targets)
+        table, grid = said.place_at_etas(table, makes, bands)
         targets = promise_and_join(
             targets, table, grid, guarantee=guarantee, start=start, together=together
         )
@@ -491,15 +495,13 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.5                   ┆ 1   ┆ 1   ┆ 0.0         ┆ 0.0       │
         └───────────────────────┴─────┴─────┴─────────────┴───────────┘
         """
-        certainty = read_certainty(confidence, "decision_curve()")
-        said = self._say("decision_curve", words, eta=eta)
-        bands = read_bands(certainty, [], said.columns)
+        said = self._say("decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train)
+        bands = read_bands(said.certainty, [], said.columns)
         makes = list_decision_columns(bands=bands is not None, in_field=said.has_parts)
         table = cast("ScoreTable", said.read(makes, posteriors=True))
         if said.has_parts:
-            refuse_arguments("a field takes posteriors as they stand", eta_train=eta_train)
-            level = None if certainty is None else certainty.level
-            table, eta = read_field(said.find_eta(level), table, bands=bands, confidence=level), None
+            table = read_field(said.find_eta(), table, bands=bands, confidence=said.level)
+            eta = None
         examples = table if bands is None else table.require_example_counts()
         return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))
 
@@ -594,15 +596,22 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.5  ┆ 2     ┆ 2     ┆ roc_auc           ┆ 0.75     │
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
-        certainty = read_certainty(confidence, "summary()", methods=("bootstrap",))
-        said = self._say("summary", words, eta=eta, certainty=certainty)
+        read_smooth(smooth)
+        said = self._say(
+            "summary",
+            words,
+            eta=eta,
+            confidence=confidence,
+            smooth=smooth,
+            coarse=read_flag("coarse=", coarse),
+        )
+        certainty = said.certainty
         analytic = certainty is not None and certainty.method == "analytic"
         defaults = default_curve_metrics(said.points, analytic=analytic)
-        curve_metrics = find_curve_metrics(defaults if metrics is None else metrics)
-        asked = read_smooth(smooth, curve_metrics, confidence=confidence, rates=said.points)
-        coarse = read_coarse(coarse, confidence=confidence, smooth=smooth)
+        asked = find_curve_metrics(defaults if metrics is None else metrics)
+        asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
         makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
-        table, grid = said.place_at_etas(said.read(makes), makes, certainty)
+        table, grid = said.place_at_etas(said.read(makes), makes)
         query = build_summary_table(
             table if certainty is None else table.require_example_counts(),
             grid,
@@ -662,30 +671,16 @@ class CurveMethods(BoundTable[F], path="prc"):
         return self._finish(build_binormal_table(table, ddof=ddof))
 
 
-def _choose_correction(
-    certainty: Intervals | None, given: Mapping[str, Any], said: SaidTable
-) -> UncertaintyOptions | None:
+def _choose_correction(said: SaidTable) -> UncertaintyOptions | None:
     """Return the bootstrap that corrects what was maximized; None where nothing is corrected.
 
     Without a seed of the caller it draws the same replicates at each call, so that equal tables give
     equal results.
     """
+    certainty = said.certainty
     if certainty is None or certainty.method == "bootstrap":
         return read_uncertainty(certainty)
     is_plain = certainty.method == "analytic" and not certainty.simultaneous
-    if given.get("maximize") is None or not is_plain or said.has_parts or said.points is not None:
+    if said.targets.get("maximize") is None or not is_plain or said.has_parts or said.points is not None:
         return None
     return UncertaintyOptions(certainty.level, "bootstrap", seed=0)
-
-
-def split_targets(words: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the targets among the words of a call, and the words about the table."""
-    targets = {name: value for name, value in words.items() if name in TARGET_WORDS}
-    return targets, {name: value for name, value in words.items() if name not in TARGET_WORDS}
-
-
-def read_coarse(coarse: bool, **others: object) -> bool:
-    """Return whether limits are asked for, which come in place of the `others`."""
-    if read_flag("coarse=", coarse):
-        refuse_arguments("coarse=True gives limits over orders of equal scores", **others)
-    return coarse

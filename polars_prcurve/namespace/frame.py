@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from polars_prcurve.binding.words import DEFAULTS, TargetsOfTable
-from polars_prcurve.confidence.certainty import Confidence, read_certainty
+from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.inputs import wide_tables
-from polars_prcurve.namespace.curve_methods import CurveMethods, split_targets
+from polars_prcurve.namespace.curve_methods import CurveMethods
 from polars_prcurve.namespace.model_methods import ModelMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
@@ -164,33 +164,30 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc")
             write_report,
         )
 
-        given, words_of_table = split_targets(words)
         if parts is not None:
             others = {"guarantee": guarantee, "notes": notes, "date": date}
             check_parts_alone(eta=eta, **words, **others)
             return write_parts(path, parts, title)
-        certainty = read_certainty(confidence, "report()")
-        level = None if certainty is None else certainty.level
-        said = self._say("report", words_of_table, eta=eta)
+        said = self._say("report", words, eta=eta, confidence=confidence, guarantee=guarantee)
         columns = {name: x for name, x in said.columns.items() if x is not DEFAULTS.get(name)}
         within, model, frame = columns.pop("within", None), columns.pop("model"), said.frame
         if said.stacked is not None and isinstance(model, pl.Expr):  # models were columns of scores
             frame, model = frame.with_columns(model), "model"
-        elif self._merge_words(words_of_table).get("model") is None and model == "model":
+        elif self._merge_words(words).get("model") is None and model == "model":
             known = frame.lazy().collect_schema()
             model = "model" if "model" in known and "model" not in (within or ()) else None
         return write_report(
             path,
             _open_frame,
             frame,
-            eta=said.find_eta(level),
+            eta=said.find_eta(),
             by=columns.pop("by", None),
             model=model,
             id=columns.pop("example", None),
             within=within,
-            targets=given,
+            targets=said.targets,
             guarantee=guarantee,
-            confidence=level,
+            confidence=said.level,
             text=ReportText(title, notes, date),
             words=columns,
             stacked=said.stacked,

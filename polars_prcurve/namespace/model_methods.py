@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_arguments
+from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
 from polars_prcurve.comparison.compare_table import list_compare_columns
@@ -27,14 +27,13 @@ from polars_prcurve.comparison.roc_dominance import (
     build_dominance_table,
     build_roc_crossings_table,
 )
-from polars_prcurve.comparison.verdicts import Adjust, read_adjustment
-from polars_prcurve.confidence.certainty import Confidence, read_certainty, require_certainty
+from polars_prcurve.comparison.verdicts import Adjust
+from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.namespace.curve_methods import read_coarse, split_targets
 from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.uncertainty.options import read_uncertainty, to_uncertainty
@@ -151,26 +150,23 @@ class ModelMethods(BoundTable[F], path="prc"):
             and all(isinstance(x, str) and x in columns for x in eta)
         ):
             raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
-        given, words_of_table = split_targets(words)
-        certainty = require_certainty(confidence, "compare()", methods=("bootstrap",))
-        paired, worst = read_flag("paired=", paired), read_flag("worst=", worst)
-        adjust = read_adjustment(adjust, certainty.method, paired=paired, worst=worst)
-        makes = list_compare_columns(adjust)
-        useless = (
-            {}
-            if paired
-            else {"id": "id= tells which rows are of one example; leave it out with paired=False"}
-        )
         said = self._say(
-            "compare", words_of_table, eta=eta, certainty=certainty, useless=useless, paired=paired
+            "compare",
+            words,
+            eta=eta,
+            confidence=confidence,
+            paired=read_flag("paired=", paired),
+            adjust=None if adjust is None else read_choice("adjust=", adjust, ["holm"]),
+            worst=read_flag("worst=", worst),
         )
+        # The best and the worst of several were picked for their distance, so theirs is adjusted.
+        adjust = "holm" if worst else adjust
+        makes = list_compare_columns(adjust)
         examples = said.find_shared_examples(paired=paired)
         table = said.read(makes)
-        grid = read_eta(
-            said.find_exact_eta("compare()"), table, makes, shared=True, confidence=certainty.level
-        )
-        target = read_one_target(table, **given)
-        options = DifferenceOptions(to_uncertainty(certainty), examples, adjust, worst)
+        grid = read_eta(eta, table, makes, shared=True, confidence=said.level)
+        target = read_one_target(table, **said.targets)
+        options = DifferenceOptions(to_uncertainty(said.require_certainty()), examples, adjust, worst)
         query = build_differences(table, grid, metrics, target, options)
         return self._finish(query, grid, pairs=True)
 
@@ -251,26 +247,15 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ 0.9  ┆ a     ┆ 0.966667 ┆ 2    │
         └──────┴───────┴──────────┴──────┘
         """
-        given, words_of_table = split_targets(words)
-        certainty = read_certainty(confidence, "ranking()", methods=("bootstrap",))
-        coarse = read_coarse(coarse, confidence=confidence)
-        makes = list_ranking_columns(lead=certainty is not None, coarse=coarse)
-        unpaired = "id= has no effect without confidence= and labels; pass them, or leave it out"
-        said = self._say(
-            "ranking",
-            words_of_table,
-            eta=eta,
-            certainty=certainty,
-            useless={"id": unpaired} if certainty is None else {},
-        )
-        if said.has_no_labels and "example" in said.columns:
-            raise PrcError(unpaired)
+        coarse = read_flag("coarse=", coarse)
+        said = self._say("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
+        makes = list_ranking_columns(lead=said.certainty is not None, coarse=coarse)
         table = said.read(makes)
-        level = None if certainty is None else certainty.level
-        grid = read_eta(said.find_exact_eta("ranking()"), table, makes, shared=True, confidence=level)
+        grid = read_eta(eta, table, makes, shared=True, confidence=said.level)
         asked = default_curve_metric(said.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, **given)
-        query = build_ranking_table(table, grid, ranked_by, read_uncertainty(certainty), coarse=coarse)
+        ranked_by = read_ranking_metric(asked, table, **said.targets)
+        uncertainty = read_uncertainty(said.certainty)
+        query = build_ranking_table(table, grid, ranked_by, uncertainty, coarse=coarse)
         return self._finish(query, grid, pairs=True)
 
     def crossings(
@@ -342,12 +327,9 @@ class ModelMethods(BoundTable[F], path="prc"):
         └─────────┴─────────┴──────────┴──────────┘
         """
         if read_choice("of=", of, ("pr", "roc")) == "roc":
-            given, words_of_table = split_targets(words)
-            given["eta_range"] = None if eta_range is _ETA_RANGE else eta_range
-            refuse_arguments('of="roc" compares the curves themselves', metric=metric, **given)
-            return build_roc_crossings_table(
-                self._collect_models("crossings", words_of_table, ROC_CROSSING_COLUMNS)
-            )
+            between = None if eta_range is _ETA_RANGE else eta_range
+            said = self._say("crossings", words, collects=True, of=of, metric=metric, eta_range=between)
+            return build_roc_crossings_table(said.read(ROC_CROSSING_COLUMNS))
         return build_crossings_table(
             self._score_models("crossings", CROSSING_COLUMNS, metric, eta_range, words)
         )
@@ -434,19 +416,15 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ b     ┆ []        ┆ ["a"]        ┆ false   │
         └───────┴───────────┴──────────────┴─────────┘
         """
-        return build_dominance_table(self._collect_models("dominance", words, DOMINANCE_COLUMNS))
-
-    def _collect_models(self, method: str, words: Any, makes: Sequence[str]) -> Any:
-        """Return the table of models for a method that runs queries half way."""
-        return self._say(method, words, collects=True).read(makes)
+        said = self._say("dominance", words, collects=True)
+        return build_dominance_table(said.read(DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
     ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
-        given, words_of_table = split_targets(words)
-        said = self._say(method, words_of_table, collects=True)
+        said = self._say(method, words, collects=True)
         table = said.read(makes)
         asked = default_curve_metric(said.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, at_eta=False, **given)
+        ranked_by = read_ranking_metric(asked, table, at_eta=False, **said.targets)
         return collect_model_scores(table, ranked_by, eta_range)

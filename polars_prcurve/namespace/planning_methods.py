@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
@@ -11,7 +10,7 @@ from polars_prcurve.argument_kinds import refuse_kind
 from polars_prcurve.binding.bound_table import BoundTable, say_of_reference
 from polars_prcurve.binding.words import RateTargetsOfTable, TableWords
 from polars_prcurve.confidence.bands import BandOptions
-from polars_prcurve.confidence.certainty import Confidence, read_certainty, require_certainty
+from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.confidence.examples_needed import read_size_options
 from polars_prcurve.curves.operating_points import (
     RESOLUTION_COLUMNS,
@@ -23,7 +22,6 @@ from polars_prcurve.curves.sampling_plan import build_sampling_plan
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
-from polars_prcurve.namespace.curve_methods import split_targets
 from polars_prcurve.prevalence.estimate import (
     build_estimates_table,
     check_estimate_method,
@@ -109,14 +107,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
         │ fpr       ┆ 1.0    ┆ 0.5 ┆ 2     ┆ 14.0         ┆ 284.0        │
         └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
         """
-        given, words_of_table = split_targets(words)
-        certainty = require_certainty(confidence, "sample_size()", takes_rate=True)
         makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
-        said = self._say("sample_size", words_of_table, eta=eta)
+        said = self._say("sample_size", words, eta=eta, confidence=confidence)
+        certainty = said.require_certainty()
         table = said.read(makes)
-        targets = read_targets(table, at_eta=False, **given)
-        etas = None if eta is None else said.find_exact_eta("sample_size()")
-        grid = None if eta is None else read_eta(etas, table, makes).require_exact("sample_size()")
+        targets = read_targets(table, at_eta=False, **said.targets)
+        grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
         options = read_size_options(
             delta, certainty.level, certainty.rate, assurance, relative=relative, at_eta=eta is not None
         )
@@ -159,10 +155,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> round(limit["eta"].item(), 4)
         0.0831
         """
-        given, words_of_table = split_targets(words)
-        certainty = require_certainty(confidence, "resolution()", takes_rate=True)
-        table = self._say("resolution", words_of_table).read(RESOLUTION_COLUMNS)
-        targets = read_targets(table, at_eta=False, **given)
+        said = self._say("resolution", words, confidence=confidence)
+        certainty, table = said.require_certainty(), said.read(RESOLUTION_COLUMNS)
+        targets = read_targets(table, at_eta=False, **said.targets)
         bands = BandOptions(certainty.level, certainty.rate, "mover")
         return self._finish(
             build_resolution_table(table.require_example_counts(), targets, delta, bands)
@@ -222,10 +217,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """
         said = self._say("subsample_negatives", words, eta=eta, collects=True)
         table = said.read(SUBSAMPLE_COLUMNS)
-        etas = said.find_exact_eta("subsample_negatives()")
         query = build_subsample_table(
             table,
-            read_eta(etas, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
+            read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
             n_repeats=n_repeats,
             seed=seed,
             thresholds=thresholds,
@@ -288,14 +282,11 @@ class PlanningMethods(BoundTable[F], path="prc"):
         │ 0.335914 ┆ 10  ┆ null          ┆ 67         ┆ true      │
         └──────────┴─────┴───────────────┴────────────┴───────────┘
         """
-        certainty = read_certainty(confidence, "estimate_prevalence()")
-        level = None if certainty is None else certainty.level
         start = check_estimate_method(eta_train, reference)
-        of_labels = "{0}= is of the labels of reference=; pass that, or leave {0}= out"
-        by_class = isinstance(self._merge_words(words).get("score"), Mapping)  # of the label's values
-        names = () if start is None or by_class else ("label", "pos_label")
-        useless = {name: of_labels.format(name) for name in names}
-        said = self._say("estimate_prevalence", words, useless=useless, collects=True)
+        said = self._say(
+            "estimate_prevalence", words, confidence=confidence, collects=True, eta_train=start
+        )
+        level = said.level
         table = said.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
         if start is not None:
             return run_query(build_estimates_table(table, start, level))
@@ -360,7 +351,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         scores = words.get("score", self._words.get("score"))
         said = self._say("reweight", {**words, "score": None}, eta=eta)
         table, parts = read_parts(self._frame, **{**said.columns, "score": scores})
-        return self._finish(build_reweighted_table(table, parts, said.find_eta(None), name=name))
+        return self._finish(build_reweighted_table(table, parts, said.find_eta(), name=name))
 
     def sampling_plan(
         self,

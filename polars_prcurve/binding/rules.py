@@ -1,0 +1,182 @@
+"""What goes together in a call: facts that may not hold at once, why, and what to do instead.
+
+The rules are data. They are checked once for each call, before its table is read, and the table of
+combinations in the docs is made from them. What only a table tells, such as the dtype of a column, is
+checked where the table is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.table_arguments import gives_squares
+from polars_prcurve.prevalence.field_values import ClassMix, Field
+
+
+class Rule(NamedTuple):
+    """Facts that do not go together."""
+
+    facts: tuple[str, ...]
+    """What a refused call says, all of it, as `list_facts` writes it; the first is in the way."""
+    sentence: str
+    """Why, and what to do; `{method}` stands for the method, and `{fact}` for the last fact."""
+    methods: tuple[str, ...] = ()
+    """The methods that have the rule; all of them if none is named."""
+    unless: tuple[str, ...] = ()
+    """A call of which one of these facts holds is not refused."""
+    passes_over: bool = False
+    """Whether the first word is passed over where it was bound, and not said in the call."""
+
+    def refuses(self, method: str, facts: Collection[str]) -> bool:
+        """Return whether a method refuses a call of which these facts hold."""
+        holds = all(fact in facts for fact in self.facts)
+        is_excused = any(fact in facts for fact in self.unless)
+        return holds and not is_excused and (not self.methods or method in self.methods)
+
+    def write(self, method: str) -> str:
+        """Return the sentence that refuses a call of a method."""
+        return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
+
+
+def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tuple[Rule, ...]:
+    """Return a rule for one fact beside each of the `others`."""
+    return tuple(Rule((one, other), sentence, methods) for other in others)
+
+
+_FIELDS = ("curve", "operating_points", "summary", "decision_curve")
+_NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
+_NO_FORMULA = (
+    "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
+    "and leave eta= out"
+)
+_NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"
+_BANDS = ("curve", "operating_points")
+_CORRECTED = (
+    "an interval of what was maximized is known for independent rows; leave out cluster= or confidence="
+)
+
+RULES = (
+    # Which examples there are.
+    *_pair("label=None", ("pos_label=", "weight=", "counts="),
+           "label=None counts rows; leave out {fact}", "counts"),
+    Rule(("score=", "rates="), "rates= stands in place of score= and label=; leave out score=",
+         passes_over=True),
+    *(Rule((f"{word}=", "eta_train="),
+           f"{word}= is of the labels of reference=; pass that, or leave {word}= out",
+           ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
+      for word in ("label", "pos_label")),
+    Rule(("id=", "paired=False"),
+         "id= tells which rows are of one example; leave it out with paired=False", passes_over=True),
+    Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
+    *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
+    # Where the model runs.
+    Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
+         '{"cat": "p_cat", ...}', unless=("score={...}",)),
+    Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "one_vs_rest(mix=...)"), _NO_FIELDS),
+    Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
+    *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
+           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS),
+    Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
+         "of weights; leave out the squares", _FIELDS),
+    Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
+    Rule(("field()", 'method="bootstrap"'), 'method="bootstrap" draws examples, and not the parts of a '
+         "field; leave it out with field()", _FIELDS),
+    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "a field adds the distances of both "
+           "rates and of all eta in quadrature; got {fact}; leave it out"),
+    # Which threshold.
+    Rule(("guarantee=", "threshold="), "guarantee= chooses a threshold, and threshold= is chosen "
+         "already: confidence= says how sure its metrics are"),
+    Rule(("guarantee=", "cluster="), "guarantee= needs independent examples, and rows of one cluster "
+         "are not independent; leave out cluster=, and make each cluster an example, such as by the "
+         "highest score of a patient"),
+    Rule(("guarantee=", "weights"), "guarantee= needs whole counts, not weights; pass counts=, or "
+         "eta=field(...) for a field of parts"),
+    *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
+           "cells= hold only some thresholds; leave guarantee= out"),
+    Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
+         unless=("guarantee=",)),
+    Rule(("start=", "together="), "with together= each target has a start of its own; leave out start="),
+    Rule(("start=",), "start= is where the tests of precision=, npv=, fdr= and lift= start; other "
+         "targets have no start, so leave it out", unless=("precision=", "npv=", "fdr=", "lift=")),
+    *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
+           "targets, and {fact} is met by one alone; leave it out"),
+    *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
+           'of="roc" compares the curves themselves; leave out {fact}'),
+    # How sure.
+    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it", unless=("confidence=",),
+         passes_over=True),
+    Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
+         "weights; leave out weight=, or ask summary() for an area", _BANDS),
+    Rule(("cluster=", "simultaneous=True"),
+         "simultaneous=True is for independent examples; leave out cluster= or that"),
+    Rule(("cluster=", 'rate="hoeffding"'),
+         'rate="hoeffding" is for independent examples; leave out cluster= or rate='),
+    Rule(("cluster=", "maximize=", 'method="analytic"'), _CORRECTED, _BANDS),
+    Rule(("cluster=", 'method="bootstrap"'), _CORRECTED, _BANDS),
+    Rule(("simultaneous=True", "weights"), "simultaneous=True needs whole numbers of examples, not "
+         "weights; leave out weight=, or pass numbers of examples as counts="),
+    *_pair('method="bootstrap"', ("rates=", "cells="), 'method="bootstrap" draws examples; {fact} holds '
+           "points; leave out method=", "summary", "operating_points"),
+    Rule(('method="bootstrap"', "counts of weights"), 'method="bootstrap" draws examples, and counts= '
+         "holds sums of weights; leave out method=, or pass the examples with weight="),
+    Rule(("smooth=", "confidence="),
+         "a fitted model has no interval here; leave out confidence= or smooth="),
+    *_pair("smooth=", ("rates=", "cells="),
+           "{fact} holds no scores that a model could be fitted to; leave out smooth="),
+    *_pair("coarse=", ("confidence=", "smooth="),
+           "coarse=True gives limits over orders of equal scores; leave out {fact}"),
+    Rule(("adjust=", 'method="bootstrap"'),
+         'adjust= is for method="analytic"; leave it out of a bootstrap'),
+    Rule(("worst=",), "worst=True is for models that have examples of their own; pass model= and "
+         "paired=False", unless=("paired=False",)),
+    Rule(("worst=", 'method="bootstrap"'), "worst=True adjusts the interval for all pairs, which is for "
+         'method="analytic"; leave out the bootstrap'),
+)  # fmt: skip
+"""What does not go together. The first rule that refuses a call is the one that its error tells."""
+
+
+def list_facts(
+    words: Mapping[str, Any], own: Mapping[str, Any], eta: Any, certainty: Intervals | None
+) -> set[str]:
+    """Return what a call says, as rules write it.
+
+    `words` are those about the table, `own` all other arguments of the method. A word that is None says
+    nothing, and neither does a flag that is False, except for `label=None` and `paired=False`.
+    """
+    said = {name: value for name, value in {**words, **own}.items() if value is not None}
+    facts = {f"{name}=" for name, value in said.items() if value is not False}
+    if words.get("label", "") is None:
+        facts.add("label=None")
+    if said.get("paired") is False:
+        facts.add("paired=False")
+    if said.get("of") == "roc":
+        facts.add('of="roc"')
+    if isinstance(said.get("score"), Mapping):
+        facts.add("score={...}")
+    if gives_squares(None, said.get("counts")):
+        facts |= {"counts of weights", "weights"}
+    if "weight" in said:
+        facts.add("weights")
+    if isinstance(eta, Field | ClassMix):
+        facts.add("class_mix()" if isinstance(eta, ClassMix) else "field()")
+    if certainty is not None:
+        facts |= {"confidence=", f'rate="{certainty.rate}"'}
+        facts.add("simultaneous=True" if certainty.simultaneous else f'method="{certainty.method}"')
+    return facts
+
+
+def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> set[str]:
+    """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
+    passed: set[str] = set()
+    for rule in RULES:
+        word = rule.facts[0].removesuffix("=")
+        if not rule.refuses(method, facts):
+            continue
+        if not (rule.passes_over and word in bound):
+            raise PrcError(rule.write(method))
+        passed.add(word)
+        facts = facts - {rule.facts[0]}
+    return passed

@@ -1,0 +1,126 @@
+"""What does not go together: every rule refuses a call at once, in the words that the docs list."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import polars as pl
+import pytest
+
+from polars_prcurve import PrcError, class_mix, field, intervals, prc
+from polars_prcurve.binding.rules import RULES, Rule
+from polars_prcurve.binding.words import INTERVALS, TABLE_WORDS, TAKES_RATES, USES
+
+DF = pl.DataFrame(
+    {
+        "score": [0.9, 0.8, 0.3, 0.2, 0.6, 0.1],
+        "label": [1, 0, 1, 0, 1, 0],
+        "row": [0, 0, 1, 1, 2, 2],
+        "model": ["a", "b"] * 3,
+        "part": ["x", "x", "y", "y", "x", "y"],
+        "w": [1.0, 2.0] * 3,
+        "n": [1, 2] * 3,
+        "rate": [0.1, 0.2, 0.5, 0.6, 0.9, 1.0],
+    }
+)
+PARTS = pl.DataFrame({"part": ["x", "y"], "eta": [0.1, 0.2], "share": [1, 1]})
+SAID: dict[str, dict[str, Any]] = {
+    "label=None": {"label": None},
+    "paired=False": {"paired": False},
+    'of="roc"': {"of": "roc"},
+    "field()": {"eta": field(PARTS, parts="part")},
+    "class_mix()": {"eta": class_mix({"cat": 1, "dog": 2})},
+    "confidence=": {"confidence": 0.9},
+    'method="analytic"': {"confidence": 0.9},
+    'method="bootstrap"': {"confidence": intervals(0.9, method="bootstrap", seed=1)},
+    'method="rectangle"': {"confidence": intervals(0.9, method="rectangle")},
+    "simultaneous=True": {"confidence": intervals(0.9, simultaneous=True)},
+    'rate="hoeffding"': {"confidence": intervals(0.9, rate="hoeffding")},
+    "weights": {"weight": "w"},
+    "counts of weights": {"counts": ("n", "n", "n", "n")},
+    "score=": {"score": "score"},
+    "label=": {"label": "label"},
+    "pos_label=": {"pos_label": 1},
+    "weight=": {"weight": "w"},
+    "counts=": {"counts": ("n", "n")},
+    "rates=": {"rates": ("rate", "rate")},
+    "cells=": {"cells": ("n", "n", "n", "n")},
+    "cluster=": {"cluster": "part"},
+    "id=": {"id": "row"},
+    "smooth=": {"smooth": "binormal"},
+    "coarse=": {"coarse": True},
+    "adjust=": {"adjust": "holm"},
+    "worst=": {"worst": True},
+    "guarantee=": {"guarantee": 0.9},
+    "start=": {"start": 0.5},
+    "together=": {"together": True},
+    "threshold=": {"threshold": 0.5},
+    "recall=": {"recall": 0.5},
+    "fpr=": {"fpr": 0.5},
+    "maximize=": {"maximize": "f1"},
+    "metric=": {"metric": "average_precision"},
+    "eta_range=": {"eta_range": (0.1, 0.2)},
+    "eta_train=": {"eta_train": 0.4},
+}
+"""How a call says each fact."""
+SAID |= {"score={...}": {"score": {"cat": "score", "dog": "rate"}}, "precision=": {"precision": 0.5}}
+PATH = {"report": {"path": "never-written.html"}}
+
+
+def choose_facts(rule: Rule, method: str) -> set[str]:
+    """Return facts of a call that this rule is the first to refuse, as far as others let it."""
+    facts = set(rule.facts)
+    implied = {"confidence="} if has_intervals(method) or "confidence" in say(facts) else set()
+    for other in RULES[: RULES.index(rule)]:
+        if other.refuses(method, facts | implied) and other.unless:
+            facts.add(other.unless[0])
+    return facts
+
+
+def has_intervals(method: str) -> bool:
+    """Return whether a method has intervals without being asked."""
+    confidence = inspect.signature(getattr(DF.prc, method)).parameters.get("confidence")
+    return confidence is not None and confidence.default is not None
+
+
+def say(facts: Any) -> dict[str, Any]:
+    """Return the arguments of a call that says these facts."""
+    return {name: value for fact in facts for name, value in SAID[fact].items()}
+
+
+def can_say(method: str, rule: Rule) -> bool:
+    """Return whether a call of a method can say all that a rule is about."""
+    if rule.methods and method not in rule.methods:
+        return False
+    if rule.facts == ("cluster=",) and has_intervals(method):
+        return False
+    kinds = {fact.split('"')[1] for fact in rule.facts if fact.startswith("method=")}
+    kinds |= {"rectangle"} if "simultaneous=True" in rule.facts else set()
+    has_kinds = kinds <= set(INTERVALS.get(method, ("analytic",)))
+    has_rate = 'rate="hoeffding"' not in rule.facts or method in TAKES_RATES
+    said = say(rule.facts)
+    takes = said.keys() <= set(inspect.signature(getattr(DF.prc, method)).parameters)
+    reads = {name for name in said if name in TABLE_WORDS} <= USES[method]
+    return takes and reads and has_kinds and has_rate and method != "reweight"  # whose eta= is a field
+
+
+CASES = [
+    pytest.param(rule, method, id=f"{method}: {', '.join(rule.facts)}")
+    for rule in RULES
+    for method in USES
+    if can_say(method, rule)
+]
+
+
+def test_every_rule_is_about_a_call_that_a_user_can_make() -> None:
+    assert {id(case.values[0]) for case in CASES} == {id(rule) for rule in RULES}
+
+
+@pytest.mark.parametrize(("rule", "method"), CASES)
+def test_a_call_that_does_not_go_together_is_refused(rule: Rule, method: str) -> None:
+    said = say(choose_facts(rule, method)) | PATH.get(method, {})
+    for frame in (DF, DF.lazy()):
+        with pytest.raises(PrcError) as raised:
+            getattr(prc(frame), method)(**said)
+        assert str(raised.value) == rule.write(method)
