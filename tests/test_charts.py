@@ -880,7 +880,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "target: recall 0.6. Shaded: 95 % intervals for a fixed threshold" in subtitle(chart)
+    assert "target: recall 0.6. Shaded: 95 % intervals of a model at its target" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
     assert heading(chart) == plain(f"Half of the alerts are right down to {half}")
     assert len(table) > 12
@@ -1452,7 +1452,7 @@ def test_plot_raises_as_the_eager_methods_do():
 
 
 def test_plot_says_what_it_draws():
-    df = draw_scores()
+    df = draw_groups("ab")
     assert repr(prc(df, by="model").plot) == f"<prc.plot of <prc of {df.height} rows: by='model'>>"
     methods = {name for name in dir(plot(df)) if not name.startswith("_")}
     assert methods == set(charts.__all__) - {"Chart"}

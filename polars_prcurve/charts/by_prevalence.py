@@ -371,8 +371,10 @@ class _LineChart:
             level = "the limits of each value" if self.limits else "the intervals of the table"
             if self.confidence is not None:
                 level = f"{format_level(self.confidence)} intervals"
-            fixed = " for a fixed threshold" if "target" in per_curve.columns else ""
-            lines.append(f"Shaded: {level}{fixed}")
+            kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
+            of = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
+            is_of_one = "target" in per_curve.columns and len(kinds) == 1
+            lines.append(f"Shaded: {level}{of.get(kinds.pop(), '') if is_of_one else ''}")
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: too few examples for the interval to hold")
         if self._rests_on_counts:

@@ -80,13 +80,14 @@ def _read_values(
     chart: str, table: pl.DataFrame, after_eta: list[str], made_by: str
 ) -> list[list[pl.Series]]:
     """Return `metric`, `value` and its interval: once for a long table, else once per metric column."""
+    shared = [table.get_column(name) for name in ("reliable", "interval_of") if name in after_eta]
     if "metric" in after_eta and "value" in after_eta:
-        columns = [name for name in ("metric", "value", "low", "high", "reliable") if name in after_eta]
-        return [[table.get_column(name) for name in columns]]
+        columns = [name for name in ("metric", "value", "low", "high") if name in after_eta]
+        return [[*(table.get_column(name) for name in columns), *shared]]
     is_wide = "criterion" in after_eta and "fpr" in after_eta
     metrics = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
-    bands = [f"{name}_{end}" for name in metrics for end in ("low", "high")]
-    metrics = [name for name in metrics if name not in [*bands, *_ALERT_COLUMNS]]
+    beside = [f"{name}_{kind}" for name in after_eta for kind in ("low", "high", "corrected")]
+    metrics = [name for name in metrics if name not in [*beside, *_ALERT_COLUMNS, "reliable"]]
     if not metrics:
         raise PrcError(
             f"{chart} takes the table that {made_by} returns, with all its columns; this one has "
@@ -100,6 +101,7 @@ def _read_values(
                 for field, column in (("value", name), ("low", f"{name}_low"), ("high", f"{name}_high"))
                 if column in after_eta
             ),
+            *shared,
         ]
         for name in metrics
     ]
