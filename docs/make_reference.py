@@ -27,6 +27,7 @@ from make_live import write_live
 
 import polars_prcurve
 from polars_prcurve import charts, engines, metrics
+from polars_prcurve.binding.rules import RULES
 from polars_prcurve.binding.words import CHART_WORDS, TABLE_WORDS, TARGET_WORDS, USES
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.metrics.point_metric import POINT_METRICS, PointMetric
@@ -126,6 +127,15 @@ equations.
 """
 
 
+COMBINATIONS = """
+A call that says all of a row raises before any row of the table is read, with the sentence on the right.
+The first rule that a call breaks is the one that it tells. `weights` are those of `weight=`, or of
+`counts=` with four columns. A bound `id`, `cluster` or `score` that the call has no use for is passed
+over. What words mean that do go together is in
+[contracts](../contracts.md#words-that-are-bound-and-words-of-a-call).
+"""
+
+
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "reference")
     folder.mkdir(parents=True, exist_ok=True)
@@ -159,6 +169,7 @@ def pages() -> dict[str, Iterable[str]]:
             *[BINDING, setup(), markdown(inspect.getdoc(FramePrc.__call__) or "")],
         ],
         **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
+        "combinations": ["# What does not go together", COMBINATIONS, rule_grid()],
         "expressions": [
             *["# Expressions", EXPRESSIONS, overview(ExprPrc, list_methods(ExprPrc))],
             *[*described(ExprPrc), setup(), *entries(ExprPrc, list_methods(ExprPrc))],
@@ -491,6 +502,22 @@ def of_any(metric: Any) -> list[str]:
     better = {"maximize": "more", "minimize": "less", "none": ""}[metric.direction]
     source = f"`{metric.source}`" if "*" in metric.source else metric.source
     return [f"{low} to {high}", better, "yes" if metric.depends_on_eta else "no", source]
+
+
+def rule_grid() -> str:
+    """Return a table of the rules that a call is held to, in their order."""
+    return grid(
+        ["said together", "unless", "methods", "the error"],
+        [
+            [
+                " and ".join(f"`{fact}`" for fact in rule.facts),
+                " or ".join(f"`{fact}`" for fact in rule.unless),
+                ", ".join(f"`{name}`" for name in rule.methods) or "all that take both",
+                rule.write("curve" if not rule.methods else rule.methods[0]),
+            ]
+            for rule in RULES
+        ],
+    )
 
 
 def grid(names: list[str], rows: list[list[str]]) -> str:
