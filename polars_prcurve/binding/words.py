@@ -35,6 +35,13 @@ class TableWords(TypedDict, total=False):
     missing: Missing
 
 
+class RowWords(TypedDict, total=False):
+    """What an expression reads of each row, besides its score and its label."""
+
+    weight: Column | None
+    pos_label: Any
+
+
 class RateTargets(TypedDict, total=False):
     """Targets that fix a threshold for all prevalences."""
 

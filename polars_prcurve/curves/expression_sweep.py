@@ -412,10 +412,10 @@ def _sum_below(amount: pl.Expr) -> pl.Expr:
 def read_scored_rows(
     score: pl.Expr,
     label: Column,
+    eta: object = None,
     *,
     weight: Column | None = None,
     pos_label: Any = None,
-    eta: object = None,
 ) -> ScoredRows:
     """Read score, label and weight in any context, with a guard that checks their values."""
     score, given = read_expression(".prc", score), read_expression("label=", label)

@@ -156,14 +156,10 @@ def promise_targets(
     return Guarantee(level, value, starts, uncertain_eta, n_shared, in_field).promise(targets)
 
 
-def promise_targets_of_expression(
-    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
-) -> list[Target]:
+def promise_targets_of_expression(targets: Sequence[Target], guarantee: Any, start: Any) -> list[Target]:
     """Return the targets of an expression, as `promise_targets` does; scores are Float64 there."""
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
-    if weighted:
-        raise PrcError(_NO_WEIGHTS)
     if has_rates(targets):
         raise PrcError(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "

@@ -56,10 +56,7 @@ F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 class CurveMethods(BoundTable[F], path="prc"):
     """The methods of `.prc` that answer row by row of a curve, or for a whole curve."""
 
-    def counts(
-        self,
-        **words: Unpack[TableWords],
-    ) -> F:
+    def counts(self, **words: Unpack[TableWords]) -> F:
         """Count positives and negatives at each distinct score; without labels, count rows.
 
         The result is small if scores are coarse, and it adds up. Concatenate the counts of several
@@ -104,12 +101,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = (*c.COUNT_COLUMNS, *(c.SQUARE_COLUMNS if has_squares else ()))
         return self._finish(count_scores(said.read(makes)))
 
-    def sweep(
-        self,
-        *,
-        thresholds: Thresholds = None,
-        **words: Unpack[TableWords],
-    ) -> F:
+    def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
 
         Everything else is computed from this table. Prevalence plays no part in it.
@@ -622,11 +614,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         )
         return self._finish(query, grid)
 
-    def binormal(
-        self,
-        ddof: int = 0,
-        **words: Unpack[TableWords],
-    ) -> F:
+    def binormal(self, ddof: int = 0, **words: Unpack[TableWords]) -> F:
         """Fit a normal distribution to the scores of each class, by maximum likelihood.
 
         If positives are few and scores are normal, the curve of two normal distributions is steadier

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 
 from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.words import TableWords
+from polars_prcurve.binding.rules import check_rules, list_facts
+from polars_prcurve.binding.words import RowWords, TableWords
 from polars_prcurve.curves.expression_sweep import (
-    ScoredRows,
     read_one_prevalence,
     read_prevalence,
     read_scored_rows,
@@ -56,16 +56,7 @@ class ExprPrc(PublicMethods, path="prc"):
     def __repr__(self) -> str:
         return f"<prc of the expression {self._expr}>"
 
-    def _read_rows(
-        self,
-        label: Column,
-        weight: Column | None,
-        pos_label: Any,
-        eta: object = None,
-    ) -> ScoredRows:
-        return read_scored_rows(self._expr, label, weight=weight, pos_label=pos_label, eta=eta)
-
-    def tp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def tp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """True positives at the row's own score: positives that score at least as high.
 
         The dtype is Int64, or Float64 with weights.
@@ -86,44 +77,42 @@ class ExprPrc(PublicMethods, path="prc"):
         │ 0.1   ┆ 0     ┆ 2   │
         └───────┴───────┴─────┘
         """
-        return self._read_rows(label, weight, pos_label).count_above(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count_above(positive=True)
 
-    def fp(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def fp(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False positives at the row's own score: negatives that score at least as high.
 
         The dtype is Int64, or Float64 with weights.
         """
-        return self._read_rows(label, weight, pos_label).count_above(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count_above(positive=False)
 
-    def fn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def fn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """False negatives at the row's own score: positives that score lower.
 
         The dtype is Int64, or Float64 with weights.
         """
-        return self._read_rows(label, weight, pos_label).count_below(positive=True)
+        return read_scored_rows(self._expr, label, **rows).count_below(positive=True)
 
-    def tn(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def tn(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """True negatives at the row's own score: negatives that score lower.
 
         The dtype is Int64, or Float64 with weights.
         """
-        return self._read_rows(label, weight, pos_label).count_below(positive=False)
+        return read_scored_rows(self._expr, label, **rows).count_below(positive=False)
 
-    def recall(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def recall(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
-        return self._read_rows(label, weight, pos_label).rate(positive=True)
+        return read_scored_rows(self._expr, label, **rows).rate(positive=True)
 
-    def fpr(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def fpr(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
-        return self._read_rows(label, weight, pos_label).rate(positive=False)
+        return read_scored_rows(self._expr, label, **rows).rate(positive=False)
 
     def precision(
         self,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """Precision at the row's own score and prevalence `eta`; see `metric`.
 
@@ -133,16 +122,14 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(pl.col("score").prc.precision("label", eta=0.01)).to_series().round(4).to_list()
         [1.0, 0.0198, 0.01, 0.01]
         """
-        return self.metric("precision", label, eta, weight=weight, pos_label=pos_label)
+        return self.metric("precision", label, eta, **rows)
 
     def metric(
         self,
         metric: str | PointMetric,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """Any point metric at the row's own score: Float64, null where undefined.
 
@@ -151,17 +138,17 @@ class ExprPrc(PublicMethods, path="prc"):
         """
         asked = find_point_metric(metric)
         prevalence = read_one_prevalence(eta)
-        return self._read_rows(label, weight, pos_label, eta).point_metric(asked, prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).point_metric(asked, prevalence)
 
-    def counts(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def counts(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Structs of `score, n_pos, n_neg`, one per distinct score, by falling score.
 
         With weights there are `n_pos_squares` and `n_neg_squares`, too, sums of squared weights. They
         equal the rows of the frame method `counts`.
         """
-        return self._read_rows(label, weight, pos_label).count_structs()
+        return read_scored_rows(self._expr, label, **rows).count_structs()
 
-    def sweep(self, label: Column, *, weight: Column | None = None, pos_label: Any = None) -> pl.Expr:
+    def sweep(self, label: Column, **rows: Unpack[RowWords]) -> pl.Expr:
         """Structs of `threshold, tp, fp, fn, tn, recall, fpr`, one per distinct score.
 
         They equal the rows of the frame method `sweep`, by falling threshold.
@@ -181,7 +168,7 @@ class ExprPrc(PublicMethods, path="prc"):
         │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
         └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
         """
-        return self._read_rows(label, weight, pos_label).sweep_structs()
+        return read_scored_rows(self._expr, label, **rows).sweep_structs()
 
     def curve(
         self,
@@ -189,8 +176,7 @@ class ExprPrc(PublicMethods, path="prc"):
         eta: float | Sequence[float | None] | pl.Expr | None = None,
         *,
         metrics: str | PointMetric | Iterable[str | PointMetric] = ("precision",),
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """Structs of `eta`, the fields of `sweep` and the metrics, one per prevalence and score.
 
@@ -199,17 +185,15 @@ class ExprPrc(PublicMethods, path="prc"):
         one value per group.
         """
         asked = find_point_metrics(metrics)
-        rows = self._read_rows(label, weight, pos_label, eta)
-        return rows.curve_structs(asked, read_prevalence(eta))
+        scored = read_scored_rows(self._expr, label, eta, **rows)
+        return scored.curve_structs(asked, read_prevalence(eta))
 
     def summary(
         self,
         metric: str | CurveMetric,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """A curve metric: one Float64, null where undefined, equal to the frame method's value.
 
@@ -226,15 +210,13 @@ class ExprPrc(PublicMethods, path="prc"):
         """
         asked = find_curve_metric(metric)
         prevalence = read_one_prevalence(eta)
-        return self._read_rows(label, weight, pos_label, eta).summarize(asked, prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).summarize(asked, prevalence)
 
     def average_precision(
         self,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """Average precision at prevalence `eta`, the sum of steps; see `summary`.
 
@@ -244,37 +226,32 @@ class ExprPrc(PublicMethods, path="prc"):
         >>> df.select(pl.col("score").prc.average_precision("label", eta=0.5)).item()
         0.8333333333333333
         """
-        return self.summary("average_precision", label, eta, weight=weight, pos_label=pos_label)
+        return self.summary("average_precision", label, eta, **rows)
 
     def pr_auc(
         self,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """The area under the PR curve at prevalence `eta` (Davis and Goadrich); see `summary`."""
-        return self.summary("pr_auc", label, eta, weight=weight, pos_label=pos_label)
+        return self.summary("pr_auc", label, eta, **rows)
 
     def auprg(
         self,
         label: Column,
         eta: float | pl.Expr | None = None,
-        *,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """The area under the precision-recall-gain curve at prevalence `eta`; see `summary`."""
-        return self.summary("auprg", label, eta, weight=weight, pos_label=pos_label)
+        return self.summary("auprg", label, eta, **rows)
 
     def roc_auc(
         self,
         label: Column,
         *,
         max_fpr: float | None = None,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """The area under the ROC curve; see `summary`.
 
@@ -282,7 +259,7 @@ class ExprPrc(PublicMethods, path="prc"):
         area without standardization is `metrics.partial_roc_auc`.
         """
         metric = "roc_auc" if max_fpr is None else partial_roc_auc_mcclish(max_fpr)
-        return self.summary(metric, label, weight=weight, pos_label=pos_label)
+        return self.summary(metric, label, **rows)
 
     def threshold(
         self,
@@ -301,8 +278,7 @@ class ExprPrc(PublicMethods, path="prc"):
         maximize: str | PointMetric | None = None,
         guarantee: float | None = None,
         start: float | None = None,
-        weight: Column | None = None,
-        pos_label: Any = None,
+        **rows: Unpack[RowWords],
     ) -> pl.Expr:
         """The threshold that meets a target at prevalence `eta`: one value, a score of the column.
 
@@ -320,26 +296,21 @@ class ExprPrc(PublicMethods, path="prc"):
         0.8
         """
         check_per_has_alerts(alerts, per)
-        targets = read_targets(
-            None,
-            recall=recall,
-            fpr=fpr,
-            precision=precision,
-            npv=npv,
-            fdr=fdr,
-            lift=lift,
-            predicted_positive_rate=predicted_positive_rate,
-            alerts=alerts,
-            per=per,
-            maximize=maximize,
-        )
+        given: dict[str, Any] = {
+            **{"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr},
+            **{"lift": lift, "predicted_positive_rate": predicted_positive_rate},
+            **{"alerts": alerts, "per": per, "maximize": maximize},
+        }
+        targets = read_targets(None, **given)
         if len(targets) > 1:
             raise PrcError(
                 f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
             )
-        promised = promise_targets_of_expression(targets, guarantee, start, weighted=weight is not None)
+        own = {**given, "guarantee": guarantee, "start": start}
+        check_rules("threshold", list_facts(rows, own, None, None))
+        promised = promise_targets_of_expression(targets, guarantee, start)
         prevalence = read_one_prevalence(eta)
-        return self._read_rows(label, weight, pos_label, eta).find_threshold(promised[0], prevalence)
+        return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised[0], prevalence)
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

@@ -377,10 +377,7 @@ class ModelMethods(BoundTable[F], path="prc"):
             self._score_models("leaders", LEADER_COLUMNS, metric, eta_range, words)
         )
 
-    def dominance(
-        self,
-        **words: Unpack[TableWords],
-    ) -> pl.DataFrame:
+    def dominance(self, **words: Unpack[TableWords]) -> pl.DataFrame:
         """Which models are nowhere worse than another in ROC; a LazyFrame is collected at the call.
 
         A model dominates another if its ROC curve, with points joined by lines, is nowhere below the

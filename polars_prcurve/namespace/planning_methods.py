@@ -298,13 +298,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         labelled = read_reference(frame, table, **columns)
         return run_query(build_mixture_table(table, labelled, level))
 
-    def reweight(
-        self,
-        eta: Field,
-        *,
-        name: str = "weight",
-        **words: Unpack[TableWords],
-    ) -> F:
+    def reweight(self, eta: Field, *, name: str = "weight", **words: Unpack[TableWords]) -> F:
         """Add weights that give each part of a field its prevalence and its share.
 
         What will precision be in a field of several countries, each with a prevalence of its own? Rows
