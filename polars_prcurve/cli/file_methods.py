@@ -37,12 +37,12 @@ class FilePrc(LazyFramePrc):
         words = {name: given[name] for name in TABLE_WORDS if name in given and name != unused}
         # A comparison has left out the rows by then; a ranking leaves out the same ones, and later.
         counted = "ranking" if method == "compare" and isinstance(scores, list) else method
-        said = self._say(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
-        columns = {**said.columns, **({"score": scores} if is_weighing else {})}
+        question = self._ask(counted, words, eta=given.get("eta"), certainty=Intervals(0.95))
+        columns = {**question.columns, **({"score": scores} if is_weighing else {})}
         # Of rows without labels, or not yet with all, a missing label drops none.
         unlabelled = method in ("estimate_prevalence", "sampling_plan") or columns["label"] is None
         how: dict[str, Any] = {"unlabelled": unlabelled, "weighing": is_weighing}
-        dropped = count_dropped_rows(said.frame, id=columns.get("example"), **how, **columns)
+        dropped = count_dropped_rows(question.frame, id=columns.get("example"), **how, **columns)
         if not isinstance(scores, list) or is_weighing:
             return dropped
         if method in COMPARES_MODELS:  # a row of the wide table is left out for all models

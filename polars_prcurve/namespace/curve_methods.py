@@ -10,7 +10,8 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_flag
-from polars_prcurve.binding.bound_table import BoundTable, SaidTable
+from polars_prcurve.binding.bound_table import BoundTable
+from polars_prcurve.binding.question import Question
 from polars_prcurve.binding.words import TableWords, TargetsOfTable
 from polars_prcurve.confidence.bands import read_bands
 from polars_prcurve.confidence.certainty import Confidence
@@ -93,13 +94,13 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.1   ┆ 0     ┆ 1     │
         └───────┴───────┴───────┘
         """
-        said = self._say("counts", words)
-        if said.columns["label"] is None:
-            unlabelled = said.read_unlabelled(c.UNLABELLED_COLUMNS)
+        question = self._ask("counts", words)
+        if question.columns["label"] is None:
+            unlabelled = question.read_unlabelled(c.UNLABELLED_COLUMNS)
             return self._finish(count_scores(unlabelled, c.UNLABELLED_COLUMNS))
-        has_squares: bool = gives_squares(said.columns.get("weight"), said.columns.get("counts"))
+        has_squares: bool = gives_squares(question.columns.get("weight"), question.columns.get("counts"))
         makes = (*c.COUNT_COLUMNS, *(c.SQUARE_COLUMNS if has_squares else ()))
-        return self._finish(count_scores(said.read(makes)))
+        return self._finish(count_scores(question.read(makes)))
 
     def sweep(self, *, thresholds: Thresholds = None, **words: Unpack[TableWords]) -> F:
         """Confusion counts, recall and fpr at every threshold: positive means score >= threshold.
@@ -142,7 +143,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.1       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 1.0    ┆ 1.0 │
         └───────────┴─────┴─────┴─────┴─────┴────────┴─────┘
         """
-        table = self._say("sweep", words).read(c.SWEEP_COLUMNS)
+        table = self._ask("sweep", words).read(c.SWEEP_COLUMNS)
         return self._finish(build_sweep_table(table, thresholds=thresholds))
 
     def curve(
@@ -233,10 +234,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         """
         asked = find_point_metrics(metrics)
         read_smooth(smooth)
-        said = self._say("curve", words, eta=eta, confidence=confidence, smooth=smooth)
-        bands = read_bands(said.certainty, asked, said.columns)
-        makes = list_curve_columns(asked, long=long, bands=bands, in_field=said.has_parts)
-        table, grid = said.place_at_etas(said.read(makes), makes, bands)
+        question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
+        bands = read_bands(question.certainty, asked, question.columns)
+        makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
+        table, grid = question.place_at_etas(question.read(makes), makes, bands)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -403,7 +404,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         └────────┴───────────┴────────────┴──────────┴──────────────┴───────────┘
         """
         asked = find_point_metrics(metrics)
-        said = self._say(
+        question = self._ask(
             "operating_points",
             words,
             eta=eta,
@@ -412,13 +413,13 @@ class CurveMethods(BoundTable[F], path="prc"):
             start=start,
             together=read_flag("together=", together),
         )
-        per, corrector = said.targets.get("per"), _choose_correction(said)
-        bands = read_bands(said.certainty, asked, said.columns, corrected=corrector is not None)
+        per, corrector = question.targets.get("per"), _choose_correction(question)
+        bands = read_bands(question.certainty, asked, question.columns, corrected=corrector is not None)
         bands = None if bands is None else replace(bands, flagged=True)
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
-        table = said.read(makes)
-        targets = read_targets(table, **said.targets)
-        table, grid = said.place_at_etas(table, makes, bands)
+        table = question.read(makes)
+        targets = read_targets(table, **question.targets)
+        table, grid = question.place_at_etas(table, makes, bands)
         targets = promise_and_join(
             targets, table, grid, guarantee=guarantee, start=start, together=together
         )
@@ -487,12 +488,14 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.5                   ┆ 1   ┆ 1   ┆ 0.0         ┆ 0.0       │
         └───────────────────────┴─────┴─────┴─────────────┴───────────┘
         """
-        said = self._say("decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train)
-        bands = read_bands(said.certainty, [], said.columns)
-        makes = list_decision_columns(bands=bands is not None, in_field=said.has_parts)
-        table = cast("ScoreTable", said.read(makes, posteriors=True))
-        if said.has_parts:
-            table = read_field(said.find_eta(), table, bands=bands, confidence=said.level)
+        question = self._ask(
+            "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
+        )
+        bands = read_bands(question.certainty, [], question.columns)
+        makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
+        table = cast("ScoreTable", question.read(makes, posteriors=True))
+        if question.has_parts:
+            table = read_field(question.find_eta(), table, bands=bands, confidence=question.level)
             eta = None
         examples = table if bands is None else table.require_example_counts()
         return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))
@@ -589,7 +592,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         └──────┴───────┴───────┴───────────────────┴──────────┘
         """
         read_smooth(smooth)
-        said = self._say(
+        question = self._ask(
             "summary",
             words,
             eta=eta,
@@ -597,13 +600,13 @@ class CurveMethods(BoundTable[F], path="prc"):
             smooth=smooth,
             coarse=read_flag("coarse=", coarse),
         )
-        certainty = said.certainty
+        certainty = question.certainty
         analytic = certainty is not None and certainty.method == "analytic"
-        defaults = default_curve_metrics(said.points, analytic=analytic)
+        defaults = default_curve_metrics(question.points, analytic=analytic)
         asked = find_curve_metrics(defaults if metrics is None else metrics)
         asked = asked if smooth is None else [to_binormal_metric(metric) for metric in asked]
         makes = list_summary_columns(errors=certainty is not None, coarse=coarse)
-        table, grid = said.place_at_etas(said.read(makes), makes)
+        table, grid = question.place_at_etas(question.read(makes), makes)
         query = build_summary_table(
             table if certainty is None else table.require_example_counts(),
             grid,
@@ -655,20 +658,21 @@ class CurveMethods(BoundTable[F], path="prc"):
         │ 0.55   ┆ 0.35      ┆ 0.45   ┆ 0.5   ┆ 0.580054 │
         └────────┴───────────┴────────┴───────┴──────────┘
         """
-        table = self._say("binormal", words).read(BINORMAL_COLUMNS)
+        table = self._ask("binormal", words).read(BINORMAL_COLUMNS)
         return self._finish(build_binormal_table(table, ddof=ddof))
 
 
-def _choose_correction(said: SaidTable) -> UncertaintyOptions | None:
+def _choose_correction(question: Question) -> UncertaintyOptions | None:
     """Return the bootstrap that corrects what was maximized; None where nothing is corrected.
 
     Without a seed of the caller it draws the same replicates at each call, so that equal tables give
     equal results.
     """
-    certainty = said.certainty
+    certainty = question.certainty
     if certainty is None or certainty.method == "bootstrap":
         return read_uncertainty(certainty)
     is_plain = certainty.method == "analytic" and not certainty.simultaneous
-    if said.targets.get("maximize") is None or not is_plain or said.has_parts or said.points is not None:
+    has_no_formula = question.has_parts or question.points is not None
+    if question.targets.get("maximize") is None or not is_plain or has_no_formula:
         return None
     return UncertaintyOptions(certainty.level, "bootstrap", seed=0)

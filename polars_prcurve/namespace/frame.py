@@ -168,10 +168,10 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc")
             others = {"guarantee": guarantee, "notes": notes, "date": date}
             check_parts_alone(eta=eta, **words, **others)
             return write_parts(path, parts, title)
-        said = self._say("report", words, eta=eta, confidence=confidence, guarantee=guarantee)
-        columns = {name: x for name, x in said.columns.items() if x is not DEFAULTS.get(name)}
-        within, model, frame = columns.pop("within", None), columns.pop("model"), said.frame
-        if said.stacked is not None and isinstance(model, pl.Expr):  # models were columns of scores
+        question = self._ask("report", words, eta=eta, confidence=confidence, guarantee=guarantee)
+        columns = {name: x for name, x in question.columns.items() if x is not DEFAULTS.get(name)}
+        within, model, frame = columns.pop("within", None), columns.pop("model"), question.frame
+        if question.stacked is not None and isinstance(model, pl.Expr):  # models were columns of scores
             frame, model = frame.with_columns(model), "model"
         elif self._merge_words(words).get("model") is None and model == "model":
             known = frame.lazy().collect_schema()
@@ -180,17 +180,17 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc")
             path,
             _open_frame,
             frame,
-            eta=said.find_eta(),
+            eta=question.find_eta(),
             by=columns.pop("by", None),
             model=model,
             id=columns.pop("example", None),
             within=within,
-            targets=said.targets,
+            targets=question.targets,
             guarantee=guarantee,
-            confidence=said.level,
+            confidence=question.level,
             text=ReportText(title, notes, date),
             words=columns,
-            stacked=said.stacked,
+            stacked=question.stacked,
         )
 
     def unpivot_scores(

@@ -150,7 +150,7 @@ class ModelMethods(BoundTable[F], path="prc"):
             and all(isinstance(x, str) and x in columns for x in eta)
         ):
             raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
-        said = self._say(
+        question = self._ask(
             "compare",
             words,
             eta=eta,
@@ -162,11 +162,13 @@ class ModelMethods(BoundTable[F], path="prc"):
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "holm" if worst else adjust
         makes = list_compare_columns(adjust)
-        examples = said.find_shared_examples(paired=paired)
-        table = said.read(makes)
-        grid = read_eta(eta, table, makes, shared=True, confidence=said.level)
-        target = read_one_target(table, **said.targets)
-        options = DifferenceOptions(to_uncertainty(said.require_certainty()), examples, adjust, worst)
+        examples = question.find_shared_examples(paired=paired)
+        table = question.read(makes)
+        grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
+        target = read_one_target(table, **question.targets)
+        options = DifferenceOptions(
+            to_uncertainty(question.require_certainty()), examples, adjust, worst
+        )
         query = build_differences(table, grid, metrics, target, options)
         return self._finish(query, grid, pairs=True)
 
@@ -248,13 +250,13 @@ class ModelMethods(BoundTable[F], path="prc"):
         └──────┴───────┴──────────┴──────┘
         """
         coarse = read_flag("coarse=", coarse)
-        said = self._say("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
-        makes = list_ranking_columns(lead=said.certainty is not None, coarse=coarse)
-        table = said.read(makes)
-        grid = read_eta(eta, table, makes, shared=True, confidence=said.level)
-        asked = default_curve_metric(said.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, **said.targets)
-        uncertainty = read_uncertainty(said.certainty)
+        question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
+        makes = list_ranking_columns(lead=question.certainty is not None, coarse=coarse)
+        table = question.read(makes)
+        grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
+        asked = default_curve_metric(question.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, **question.targets)
+        uncertainty = read_uncertainty(question.certainty)
         query = build_ranking_table(table, grid, ranked_by, uncertainty, coarse=coarse)
         return self._finish(query, grid, pairs=True)
 
@@ -328,8 +330,10 @@ class ModelMethods(BoundTable[F], path="prc"):
         """
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             between = None if eta_range is _ETA_RANGE else eta_range
-            said = self._say("crossings", words, collects=True, of=of, metric=metric, eta_range=between)
-            return build_roc_crossings_table(said.read(ROC_CROSSING_COLUMNS))
+            question = self._ask(
+                "crossings", words, collects=True, of=of, metric=metric, eta_range=between
+            )
+            return build_roc_crossings_table(question.read(ROC_CROSSING_COLUMNS))
         return build_crossings_table(
             self._score_models("crossings", CROSSING_COLUMNS, metric, eta_range, words)
         )
@@ -413,15 +417,15 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ b     ┆ []        ┆ ["a"]        ┆ false   │
         └───────┴───────────┴──────────────┴─────────┘
         """
-        said = self._say("dominance", words, collects=True)
-        return build_dominance_table(said.read(DOMINANCE_COLUMNS))
+        question = self._ask("dominance", words, collects=True)
+        return build_dominance_table(question.read(DOMINANCE_COLUMNS))
 
     def _score_models(
         self, method: str, makes: Sequence[str], metric: Any, eta_range: Any, words: Any
     ) -> ModelScores:
         """Return what scores all models at any prevalence, by a metric that depends on it."""
-        said = self._say(method, words, collects=True)
-        table = said.read(makes)
-        asked = default_curve_metric(said.points) if metric is None else metric
-        ranked_by = read_ranking_metric(asked, table, at_eta=False, **said.targets)
+        question = self._ask(method, words, collects=True)
+        table = question.read(makes)
+        asked = default_curve_metric(question.points) if metric is None else metric
+        ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
         return collect_model_scores(table, ranked_by, eta_range)

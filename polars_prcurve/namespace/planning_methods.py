@@ -108,10 +108,10 @@ class PlanningMethods(BoundTable[F], path="prc"):
         └───────────┴────────┴─────┴───────┴──────────────┴──────────────┘
         """
         makes = SAMPLE_SIZE_COLUMNS if eta is None else ("eta", *SAMPLE_SIZE_COLUMNS)
-        said = self._say("sample_size", words, eta=eta, confidence=confidence)
-        certainty = said.require_certainty()
-        table = said.read(makes)
-        targets = read_targets(table, at_eta=False, **said.targets)
+        question = self._ask("sample_size", words, eta=eta, confidence=confidence)
+        certainty = question.require_certainty()
+        table = question.read(makes)
+        targets = read_targets(table, at_eta=False, **question.targets)
         grid = None if eta is None else read_eta(eta, table, makes).require_exact("sample_size()")
         options = read_size_options(
             delta, certainty.level, certainty.rate, assurance, relative=relative, at_eta=eta is not None
@@ -155,9 +155,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> round(limit["eta"].item(), 4)
         0.0831
         """
-        said = self._say("resolution", words, confidence=confidence)
-        certainty, table = said.require_certainty(), said.read(RESOLUTION_COLUMNS)
-        targets = read_targets(table, at_eta=False, **said.targets)
+        question = self._ask("resolution", words, confidence=confidence)
+        certainty, table = question.require_certainty(), question.read(RESOLUTION_COLUMNS)
+        targets = read_targets(table, at_eta=False, **question.targets)
         bands = BandOptions(certainty.level, certainty.rate, "mover")
         return self._finish(
             build_resolution_table(table.require_example_counts(), targets, delta, bands)
@@ -215,8 +215,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         │ 90     ┆ 0         ┆ 0.1       ┆ 0.1      ┆ 0.1      ┆ 0.1  │
         └────────┴───────────┴───────────┴──────────┴──────────┴──────┘
         """
-        said = self._say("subsample_negatives", words, eta=eta, collects=True)
-        table = said.read(SUBSAMPLE_COLUMNS)
+        question = self._ask("subsample_negatives", words, eta=eta, collects=True)
+        table = question.read(SUBSAMPLE_COLUMNS)
         query = build_subsample_table(
             table,
             read_eta(eta, table, SUBSAMPLE_COLUMNS).require_exact("subsample_negatives()"),
@@ -283,18 +283,18 @@ class PlanningMethods(BoundTable[F], path="prc"):
         └──────────┴─────┴───────────────┴────────────┴───────────┘
         """
         start = check_estimate_method(eta_train, reference)
-        said = self._say(
+        question = self._ask(
             "estimate_prevalence", words, confidence=confidence, collects=True, eta_train=start
         )
-        level = said.level
-        table = said.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
+        level = question.level
+        table = question.read_unlabelled(list_estimate_columns(level), posteriors=start is not None)
         if start is not None:
             return run_query(build_estimates_table(table, start, level))
         from polars_prcurve.sweep.unlabelled_prevalence import build_mixture_table
 
-        if said.stacked is not None:
+        if question.stacked is not None:
             raise PrcError("reference= is for one column as score=; call once for each column")
-        frame, columns = say_of_reference(reference, said.columns)
+        frame, columns = say_of_reference(reference, question.columns)
         labelled = read_reference(frame, table, **columns)
         return run_query(build_mixture_table(table, labelled, level))
 
@@ -343,9 +343,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
             raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
         # Weights need no scores. Of those said, which may be of several models, no value may be missing.
         scores = words.get("score", self._words.get("score"))
-        said = self._say("reweight", {**words, "score": None}, eta=eta)
-        table, parts = read_parts(self._frame, **{**said.columns, "score": scores})
-        return self._finish(build_reweighted_table(table, parts, said.find_eta(), name=name))
+        question = self._ask("reweight", {**words, "score": None}, eta=eta)
+        table, parts = read_parts(self._frame, **{**question.columns, "score": scores})
+        return self._finish(build_reweighted_table(table, parts, question.find_eta(), name=name))
 
     def sampling_plan(
         self,
@@ -403,7 +403,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         │ 4       ┆ 0.0       ┆ 400 ┆ 7      │
         └─────────┴───────────┴─────┴────────┘
         """
-        columns = self._say("sampling_plan", words).columns
+        columns = self._ask("sampling_plan", words).columns
         table, labelled = read_part_labelled(self._frame, **columns)
         return run_query(
             build_sampling_plan(table, labelled, threshold=threshold, budget=budget, strata=strata)
