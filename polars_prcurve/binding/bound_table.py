@@ -25,7 +25,7 @@ from polars_prcurve.binding.words import (
     USES,
     TableWords,
 )
-from polars_prcurve.comparison.compare_table import Examples
+from polars_prcurve.comparison.options import Examples
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.eta_or_field import read_eta_or_field

@@ -10,7 +10,6 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_choice, read_flag, refuse_arguments
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
-from polars_prcurve.comparison.compare_table import list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
@@ -19,7 +18,8 @@ from polars_prcurve.comparison.crossings import (
     build_leaders_table,
     collect_model_scores,
 )
-from polars_prcurve.comparison.differences import DifferenceOptions, build_differences
+from polars_prcurve.comparison.differences import build_compare_table
+from polars_prcurve.comparison.options import Comparison, list_compare_columns
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,
@@ -170,8 +170,8 @@ class ModelMethods(BoundTable[F], path="prc"):
             said.find_exact_eta("compare()"), table, makes, shared=True, confidence=certainty.level
         )
         target = read_one_target(table, **given)
-        options = DifferenceOptions(to_uncertainty(certainty), examples, adjust, worst)
-        query = build_differences(table, grid, metrics, target, options)
+        asked = Comparison(table, grid, [], None, to_uncertainty(certainty), examples, adjust)
+        query = build_compare_table(asked, metrics, target, worst=worst)
         return self._finish(query, grid, pairs=True)
 
     def ranking(
