@@ -135,11 +135,14 @@ def _number_points(
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
-    numbers = {metric.name: number for number, metric in enumerate(metrics)}
+    number = pl.coalesce(  # `replace_strict` would not stream
+        pl.when(pl.col("metric") == metric.name).then(pl.lit(i, dtype=pl.Int64))
+        for i, metric in enumerate(metrics)
+    )
     first = pl.col(c.GROUP).min()
     rows = points.with_row_index(c.GROUP).with_columns(
         number_within([*by, c.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
-        pl.col("metric").replace_strict(numbers, return_dtype=pl.Int64).alias(_METRIC),
+        number.alias(_METRIC),
         first.over(*by, c.MODEL),
         (first.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
