@@ -11,7 +11,6 @@ model pairs         -> differences   of values
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, cast
 
 import polars as pl
@@ -171,30 +170,29 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if the models have a sample each; checked."""
     comparison, table, sweep, curves, pairs, named, moved, clustered = models
     grid, apart = comparison.grid, comparison.examples == "apart"
-    etas_per_group = grid.etas_per_group
     if apart and comparison.uncertainty.method == "analytic":
         values = build_analytic_values(
             curves,
             pairs,
             models.metrics_with_errors,
-            etas_per_group=etas_per_group,
             confidence=comparison.uncertainty.confidence,
             rows=find_row_kind(table),
             cells=count_cluster_cells(table, sweep) if clustered else None,
         )
     else:
         of_clusters = curves.read_from_pairs(c.N_NEG_LOCAL) if clustered else curves
-        values = of_clusters.compute_values(pairs, _add_helpers(named), etas_per_group=etas_per_group)
+        values = of_clusters.compute_values(pairs, _add_helpers(named))
         if clustered:
             # Cautious values of rows that stand for themselves, which flags read. Those of clusters
             # decide about differences: see `cluster_errors`.
             plain = {f"{name}{_PLAIN}": metric for name, metric in models.cautious.items()}
-            of_flags = curves.compute_values(pairs, plain, etas_per_group=etas_per_group)
+            of_flags = curves.compute_values(pairs, plain)
             values = values.join(of_flags.select(c.PAIR, *plain), on=c.PAIR, how="left")
             curves = of_clusters
     if grid.uncertain:
-        build = partial(curves.compute_values, etas_per_group=etas_per_group)
-        values = add_values_at_ends(values, pairs, moved, [""], sizes=curves.sizes, build_values=build)
+        values = add_values_at_ends(
+            values, pairs, moved, [""], sizes=curves.sizes, build_values=curves.compute_values
+        )
     values = check_models(
         table,
         sweep,
