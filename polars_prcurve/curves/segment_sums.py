@@ -131,7 +131,8 @@ class CurveSegments(NamedTuple):
         average = cast("Average", metric.recipe.averages)
         of, etas, weights = average
         nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        at_nodes = self.compute_values(self.build_pairs(EtaTable(nodes)), {name: of})
+        own = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
+        at_nodes = own.compute_values(own.build_pairs(EtaTable(nodes)), {name: of})
         share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
         at_nodes = at_nodes.select(c.GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
         mean = sum_shares(pl.col(name)) * (1 / average.unit)
