@@ -1,28 +1,23 @@
-"""Differences between models: of curve metrics, or of point metrics at a target; of all pairs or one."""
+"""Differences between the models of a group: of curve metrics, or of point metrics at a target."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.curve_differences import subtract_curve_metrics
 from polars_prcurve.comparison.model_pairs import number_within
-from polars_prcurve.comparison.point_differences import (
-    PointComparison,
-    build_point_differences,
-    check_has_point_intervals,
-)
-from polars_prcurve.comparison.verdicts import P_VALUE, Adjust
+from polars_prcurve.comparison.options import Comparison, list_compare_columns
+from polars_prcurve.comparison.point_differences import check_has_point_intervals, subtract_point_metrics
+from polars_prcurve.comparison.verdicts import P_VALUE
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, RateTable
 from polars_prcurve.metrics.names import find_curve_metrics, find_point_metrics
-from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 
 _NUMBER, _ROW, _DISTANCE, _FARTHEST = (
     f"{c.RESERVED}{name}" for name in ("step", "row", "distance", "farthest")
@@ -30,70 +25,62 @@ _NUMBER, _ROW, _DISTANCE, _FARTHEST = (
 _LEADS = f"{c.RESERVED}leads"
 
 
-class DifferenceOptions(NamedTuple):
-    """What differences are computed from and said of."""
-
-    uncertainty: UncertaintyOptions
-    examples: Examples
-    adjust: Adjust
-    """How levels are adjusted for several pairs of models."""
-    worst: bool
-    """Whether only the best and the worst model of a group are compared."""
-
-
-def build_differences(
-    table: InputTable,
-    grid: EtaTable,
-    metrics: Any,
-    targets: Sequence[Target],
-    options: DifferenceOptions,
+def build_compare_table(
+    asked: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
 ) -> pl.LazyFrame:
-    """Return the result of `compare`: of point metrics if there is a target, or of curve metrics.
+    """Return the result of `compare`, of the metrics and targets `asked` for; `metrics` may be None.
 
-    `metrics` are those asked for, or None.
+    With `worst`, only the best and the worst model of a group are compared.
     """
-    uncertainty, examples, adjust, worst = options
-    if isinstance(table, RateTable):
-        targets = [_read_point_target(table, targets)]
-    if targets:
-        grid.require_exact("a comparison at a target")
-        points = find_point_metrics("precision" if metrics is None else metrics)
-        for metric in points:
-            check_has_point_intervals(table, metric, targets[0], uncertainty, examples)
-        signs = {metric.name: direction_sign(metric) for metric in points} if worst else {}
-        depends_on_eta = any(metric.depends_on_eta for metric in points)
-        grid = grid.let_own_differ(depends_on_eta=depends_on_eta or targets[0].depends_on_eta)
-        of_points = PointComparison(
-            table, grid, targets[0], points, uncertainty.confidence, examples, adjust
-        )
-        differences = build_point_differences(of_points)
+    target = _choose_target(asked.table, targets)
+    if target is not None:
+        found: Any = find_point_metrics("precision" if metrics is None else metrics)
     else:
-        grid = grid if uncertainty.method == "analytic" else grid.require_exact('method="bootstrap"')
-        asked = ("average_precision", "roc_auc") if metrics is None else metrics
-        curves = find_curve_metrics(asked, takes_target=True)
-        grid = grid.let_own_differ(depends_on_eta=any(metric.depends_on_eta for metric in curves))
-        signs = {metric.name: direction_sign(metric) for metric in curves} if worst else {}
-        rows = cast("ScoreTable", table)
-        differences = build_compare_table(Comparison(rows, grid, curves, uncertainty, examples, adjust))
-    differences = differences.drop(P_VALUE)
-    return _choose_farthest(differences, table, signs) if worst else differences
+        defaults = ("average_precision", "roc_auc")
+        found = find_curve_metrics(defaults if metrics is None else metrics, takes_target=True)
+    comparison = asked._replace(metrics=found, target=target)
+    check_comparison(comparison)
+    # Metrics without a direction have no best model, which is an error here.
+    signs = {metric.name: direction_sign(metric) for metric in found} if worst else {}
+    depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
+    comparison = comparison._replace(grid=comparison.grid.let_own_differ(depends_on_eta=depends_on_eta))
+    differences = build_differences(comparison).drop(P_VALUE)
+    return _choose_farthest(differences, asked.table, signs) if worst else differences
 
 
-def _read_point_target(table: RateTable, targets: Sequence[Target]) -> Target:
-    """Return the target at which published points are compared: a threshold, or their only point."""
+def check_comparison(comparison: Comparison) -> None:
+    """Raise if no interval is known for the differences, or none that carries the error of eta."""
+    if comparison.target is not None:
+        comparison.grid.require_exact("a comparison at a target")
+        check_has_point_intervals(comparison)
+    elif comparison.uncertainty.method != "analytic":
+        comparison.grid.require_exact('method="bootstrap"')
+
+
+def build_differences(comparison: Comparison) -> pl.LazyFrame:
+    """Return `by` without MODEL, eta, what the eta frame carries, its columns, and P_VALUE."""
+    subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
+    eta, *others = list_compare_columns(comparison.adjust)
+    return subtract(comparison).select(
+        *comparison.table.group_columns, eta, *comparison.grid.carried, *others, P_VALUE
+    )
+
+
+def _choose_target(table: InputTable, targets: Sequence[Target]) -> Target | None:
+    """Return the target; of published points it is a threshold, or their only point."""
+    if not isinstance(table, RateTable):
+        return targets[0] if targets else None
     if not table.has_counts:
         raise PrcError(
             'differences have intervals, and rates= holds no counts; pass sizes=("n_pos", "n_neg"), the '
             "numbers of examples behind the rates"
         )
-    if not targets:
-        return build_only_point_target(table)
-    if targets[0].is_found_in_sample:
+    if targets and targets[0].is_found_in_sample:
         raise PrcError(
             f"{table.argument}= holds points, and those that meet {targets[0].criterion}= may be far "
             "apart; keep one row for each model and leave the target out, or pass threshold="
         )
-    return targets[0]
+    return targets[0] if targets else build_only_point_target(table)
 
 
 def _choose_farthest(

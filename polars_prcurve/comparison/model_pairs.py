@@ -11,7 +11,8 @@ from polars_prcurve.group_numbers import join_groups
 
 ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{c.RESERVED}base"  # a number that models of one `by` group share
-SIDES = ("a", "b")
+A, B = SIDES = f"{c.RESERVED}a_", f"{c.RESERVED}b_"
+"""What the columns of model a and of model b begin with, in a row of both."""
 
 
 def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
@@ -22,35 +23,29 @@ def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyF
     )
 
 
-def side_name(name: str, side: str) -> str:
-    """Return the name of a column of model a or b in a row of both."""
-    return f"{c.RESERVED}{side}_{name}"
-
-
-def read_side(side: str, name: str) -> pl.Expr:
-    """Return the column of model a or b in a row of both."""
-    return pl.col(side_name(name, side))
-
-
 def is_ordered_pair() -> pl.Expr:
     """Return whether model a comes before model b: each pair once, and no model with itself."""
-    return read_side("a", c.GROUP) < read_side("b", c.GROUP)
+    return pl.col(A + c.GROUP) < pl.col(B + c.GROUP)
 
 
 def join_models(
-    values: pl.LazyFrame, by: Mapping[str, pl.DataType], names: Sequence[str], carried: Sequence[str]
+    values: pl.LazyFrame,
+    by: Mapping[str, pl.DataType],
+    names: Sequence[str],
+    carried: Sequence[str],
+    step: Mapping[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """Return one row per model pair, prevalence and group, from rows of single models.
+    """Return one row per model pair and group, and value of `step`, from rows of single models.
 
-    The columns `names`, MODEL, GROUP and PAIR of either model are called by `side_name`; of those that
-    are `carried`, and BASE_GROUP, there is one.
+    The columns `names`, MODEL and GROUP of either model begin with A or B; of those that are `carried`,
+    and BASE_GROUP, there is one.
     """
-    own = [c.MODEL, c.GROUP, c.PAIR, *names]
+    own = [c.MODEL, c.GROUP, *names]
     a, b = (
-        values.select(*by, ETA_NUMBER, *others, *(pl.col(n).alias(side_name(n, side)) for n in own))
+        values.select(*by, *step, *others, *(pl.col(name).alias(side + name) for name in own))
         for side, others in zip(SIDES, ((BASE_GROUP, *carried), ()), strict=True)
     )
-    return join_groups(a, b, {**by, ETA_NUMBER: pl.UInt32()}).filter(is_ordered_pair())
+    return join_groups(a, b, {**by, **step}).filter(is_ordered_pair())
 
 
 def name_models(*, wide: bool) -> list[pl.Expr]:
@@ -58,7 +53,7 @@ def name_models(*, wide: bool) -> list[pl.Expr]:
 
     Those of a `wide` table are names of score columns, which are an Enum to keep their order.
     """
-    models = [read_side(side, c.MODEL).alias(f"model_{side}") for side in SIDES]
+    models = [pl.col(A + c.MODEL).alias("model_a"), pl.col(B + c.MODEL).alias("model_b")]
     return [model.cast(pl.String) for model in models] if wide else models
 
 

@@ -25,9 +25,9 @@ from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
+    A,
+    B,
     is_ordered_pair,
-    read_side,
-    side_name,
 )
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.segment_sums import CurveSegments
@@ -78,17 +78,17 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
     ends = {_FIRST: pl.col(c.GROUP).min(), _LAST: pl.col(c.GROUP).max()}
     rows = rows.with_columns(**{name: end.over(*by) if by else end for name, end in ends.items()})
-    sides = (("a", (_AMOUNT, *of_cluster), _LAST), ("b", (), _FIRST))
+    sides = ((A, (_AMOUNT, *of_cluster), _LAST), (B, (), _FIRST))
     a, b = (
         rows.filter(pl.col(c.GROUP) != pl.col(end)).select(
-            *example, *of_example, *(pl.col(n).alias(side_name(n, side)) for n in (c.GROUP, _INFLUENCE))
+            *example, *of_example, *(pl.col(n).alias(side + n) for n in (c.GROUP, _INFLUENCE))
         )
         for side, of_example, end in sides
     )
     both = join_groups(a, b, example).filter(is_ordered_pair() & (pl.col(_AMOUNT) > 0))
-    models, numbers = ([side_name(n, side) for side in SIDES] for n in (c.GROUP, _INFLUENCE))
+    models, numbers = ([side + n for side in SIDES] for n in (c.GROUP, _INFLUENCE))
     cells = both.group_by(*models, *numbers, *of_cluster).agg(pl.col(_AMOUNT).sum())
-    is_pos = read_side("a", _INFLUENCE) % len(_KINDS) == 0
+    is_pos = pl.col(A + _INFLUENCE) % len(_KINDS) == 0
     total = pl.col(_AMOUNT).sum().over(*models, _IS_POS)
     return cells.with_columns(is_pos.alias(_IS_POS)).select(
         *models,
@@ -116,7 +116,7 @@ def add_pair_variances(
     """
     sums = {"of_clusters": "pos"} if clustered else {"pos": "pos", "neg": "neg"}
     add_up = _add_up_clusters if clustered else _add_up_examples
-    group_b = side_name(c.GROUP, "b")
+    group_b = B + c.GROUP
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
         # Read for the sizes and for the list, and Polars would compute it anew for each.
         influences = found._replace(frame=found.frame.cache())
@@ -124,7 +124,7 @@ def add_pair_variances(
         step = [ETA_NUMBER] if key == c.PAIR else []
         sizes = _find_common_sizes(influences, [*by, *step], clustered=clustered)
         joined = _join_influences(cells, _list_influences(influences, sizes), key, step, names)
-        key_a = side_name(key, "a")
+        key_a = A + key
         totals = add_up(joined, [key_a, group_b], names).join(sizes, left_on=key_a, right_on=key)
         totals = totals.with_columns(
             pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** 2
@@ -177,10 +177,10 @@ def _join_influences(
 ) -> pl.LazyFrame:
     """Return the cells with the influences of both models."""
     # Model a brings a row for some prevalences; model b is joined at the same ones.
-    for side, own, shared in (("a", [key, *names], []), ("b", names, step)):
-        on = [side_name(name, side) for name in (c.GROUP, _INFLUENCE)]
+    for side, own, shared in ((A, [key, *names], []), (B, names, step)):
+        on = [side + name for name in (c.GROUP, _INFLUENCE)]
         columns = dict.fromkeys((c.GROUP, _INFLUENCE, *own))
-        named = listed.select(*step, *(pl.col(name).alias(side_name(name, side)) for name in columns))
+        named = listed.select(*step, *(pl.col(name).alias(side + name) for name in columns))
         cells = cells.join(named, on=[*on, *shared])
     return cells
 
@@ -209,7 +209,7 @@ def _add_up_clusters(joined: pl.LazyFrame, keys: Sequence[str], names: Sequence[
 
 def _subtract_influences(name: str) -> pl.Expr:
     """Return the influence of the examples of a cell on the difference, over the common size."""
-    return read_side("a", name) - read_side("b", name)
+    return pl.col(A + name) - pl.col(B + name)
 
 
 # From replicates ------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def add_bootstrap_errors(
     samples = list(bootstrap.build_samples(sweep, [part[c.GROUP].to_list() for part in groups]))
     blocks = bootstrap.compute_blocks(samples, collected)
     errors = bootstrap.estimate_errors(map(_subtract_models, blocks))
-    on = [side_name(c.PAIR, side) for side in SIDES]
+    on = [side + c.PAIR for side in SIDES]
     differences = differences.join(errors, on=on, how="left")
     size_schema = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
     sizes = pl.DataFrame([sample.sizes for sample in samples], schema=size_schema, orient="row")
@@ -246,8 +246,8 @@ def _subtract_models(block: SampleBlock) -> tuple[dict[str, pl.Series], Replicat
     )
     a, b = (model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b"))
     keys = {
-        side_name(c.PAIR, "a"): model_pairs[c.PAIR],
-        side_name(c.PAIR, "b"): model_pairs[f"{c.PAIR}_b"],
+        A + c.PAIR: model_pairs[c.PAIR],
+        B + c.PAIR: model_pairs[f"{c.PAIR}_b"],
     }
     values, replicates, sizes = block.values
     return keys, ReplicateValues(values[a] - values[b], replicates[:, a] - replicates[:, b], sizes[a])

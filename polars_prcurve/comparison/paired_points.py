@@ -26,21 +26,22 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
-from polars_prcurve.comparison.model_pairs import SIDES, is_ordered_pair, side_name
+from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, is_ordered_pair
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 
-STEP = f"{c.RESERVED}eta_step"
-"""The number of a prevalence among the rows of a model."""
 AMOUNTS = {"pos": c.POS, "neg": c.NEG}
 """The column of what a row adds to a class, by class."""
+BOTH, OF_ALL = f"{c.RESERVED}both_", f"{c.RESERVED}n_"
+"""What the columns with the examples of a class begin with that both models flag, and with all examples;
+those that one model alone flags begin with A or B."""
 _SQUARES = {name: f"{amount}_squared" for name, amount in AMOUNTS.items()}
 _LEVEL, _IS_MARK = f"{c.RESERVED}level", f"{c.RESERVED}is_mark"
-_SIDE_GROUPS = [side_name(c.GROUP, side) for side in SIDES]
-_SIDE_LEVELS = [side_name(_LEVEL, side) for side in SIDES]
+_SIDE_GROUPS = [side + c.GROUP for side in SIDES]
+_SIDE_LEVELS = [side + _LEVEL for side in SIDES]
 _LEAST_LEVELS = [f"{name}_least" for name in _SIDE_LEVELS]
 _WEIGHTS = {name: f"{c.RESERVED}weight_{name}" for name in AMOUNTS}
 _IS_SUM, _ERROR = f"{c.RESERVED}is_sum", f"{c.RESERVED}error_of_sum"
@@ -59,12 +60,15 @@ def count_discordant(
 ) -> pl.LazyFrame:
     """Return the numbers of examples, by class, that one model alone flags, or both, and of all.
 
-    There is a row per pair of models and STEP. `points` hold a threshold for each MODEL, GROUP and STEP.
+    There is a row per model pair and ETA_NUMBER. `points` hold a threshold of each model and ETA_NUMBER.
     Examples between two thresholds are flagged alike, so they are counted together, once for all steps.
     Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     """
     rows, thresholds = _number_levels(table, points, by)
-    example, step = {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]}, {**by, STEP: pl.Int64()}
+    example, step = (
+        {**by, c.EXAMPLE: table.rows.collect_schema()[c.EXAMPLE]},
+        {**by, ETA_NUMBER: pl.UInt32()},
+    )
     cells = _join_sides(rows, example, list(AMOUNTS.values())).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     sums = [pl.col(amount).sum() for amount in AMOUNTS.values()]
     scaled = table.float_sums
@@ -78,7 +82,7 @@ def count_discordant(
         (pl.col(level) >= pl.col(least)).fill_null(False)
         for level, least in zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)
     )
-    kinds = {"a": of_a & ~of_b, "b": of_b & ~of_a, "both": of_a & of_b, "n": pl.lit(True)}
+    kinds = {A: of_a & ~of_b, B: of_b & ~of_a, BOTH: of_a & of_b, OF_ALL: pl.lit(True)}
     counts: dict[str, pl.Expr] = {}
     for name, amount in AMOUNTS.items():
         flagged_by = {kind: pl.col(amount).filter(flagged).sum() for kind, flagged in kinds.items()}
@@ -87,11 +91,9 @@ def count_discordant(
             flagged_by = {kind: exact_sums.scale_near_one(of) for kind, of in flagged_by.items()}
             square = exact_sums.scale_near_one(square, squares=True)
         # What a weight of 1 counts as.
-        unit = pl.when(square > 0).then(flagged_by["n"] / square).otherwise(1.0)
-        counts |= {
-            f"{c.RESERVED}{name}_{kind}": of.cast(pl.Float64) * unit for kind, of in flagged_by.items()
-        }
-    return both.group_by(*_SIDE_GROUPS, STEP).agg(**counts)
+        unit = pl.when(square > 0).then(flagged_by[OF_ALL] / square).otherwise(1.0)
+        counts |= {kind + name: of.cast(pl.Float64) * unit for kind, of in flagged_by.items()}
+    return both.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(**counts)
 
 
 def _count_amounts(table: ScoreTable) -> list[pl.Expr]:
@@ -119,7 +121,7 @@ def _number_levels(
     level is beyond all examples, and where no threshold was found it is null.
     """
     of_model: dict[str, pl.DataType] = {**by, c.MODEL: table.by[c.MODEL]}
-    thresholds = points.select(*of_model, c.GROUP, STEP, "tp", pl.col("threshold").alias(c.SCORE))
+    thresholds = points.select(*of_model, c.GROUP, ETA_NUMBER, "tp", pl.col("threshold").alias(c.SCORE))
     groups = thresholds.select(*of_model, c.GROUP).unique()
     columns = [c.LABEL] if table.labelled else list(AMOUNTS.values())
     rows = join_groups(table.rows.select(*of_model, c.EXAMPLE, c.SCORE, *columns), groups, of_model)
@@ -132,7 +134,7 @@ def _number_levels(
     numbered = ordered.with_columns(pl.col(_IS_MARK).is_not_null().cum_sum().alias(_LEVEL))
     beyond = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
     thresholds = thresholds.join(levels, on=[c.GROUP, c.SCORE], how="left")
-    thresholds = thresholds.select(*by, c.GROUP, STEP, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
+    thresholds = thresholds.select(*by, c.GROUP, ETA_NUMBER, pl.coalesce(_LEVEL, beyond).alias(_LEVEL))
     return numbered.filter(pl.col(_IS_MARK).is_null()).drop(_IS_MARK), thresholds
 
 
@@ -141,7 +143,7 @@ def _join_sides(
 ) -> pl.LazyFrame:
     """Return one row per pair of models and value of `keys`, with GROUP and _LEVEL of either side."""
     a, b = (
-        table.select(*keys, *others, *(pl.col(n).alias(side_name(n, side)) for n in (c.GROUP, _LEVEL)))
+        table.select(*keys, *others, *(pl.col(n).alias(side + n) for n in (c.GROUP, _LEVEL)))
         for side, others in zip(SIDES, (shared, []), strict=True)
     )
     return join_groups(a, b, keys).filter(is_ordered_pair())
@@ -202,7 +204,7 @@ def _add_weights(
 
 def _vary(name: str) -> pl.Expr:
     """Return what the examples of a class add to the variance of a difference: 0 without a weight."""
-    a, b, n = (read_discordant(name, kind) for kind in ("a", "b", "n"))
+    a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
     a, b, n = a + 0.5, b + 0.5, n + 1
     of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
     weight = pl.col(_WEIGHTS[name])
@@ -215,12 +217,6 @@ def _has_enough_discordant() -> pl.Expr:
     See the module for why the product of their numbers says so.
     """
     return pl.all_horizontal(
-        (pl.col(weight) == 0)
-        | (read_discordant(name, "a") * read_discordant(name, "b") >= _LEAST_PRODUCT)
+        (pl.col(weight) == 0) | (pl.col(A + name) * pl.col(B + name) >= _LEAST_PRODUCT)
         for name, weight in _WEIGHTS.items()
     )
-
-
-def read_discordant(name: str, kind: str) -> pl.Expr:
-    """Return how many examples of a class model "a" or "b" alone flags, or "both" do; of all by "n"."""
-    return pl.col(f"{c.RESERVED}{name}_{kind}")

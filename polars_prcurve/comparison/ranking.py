@@ -17,23 +17,16 @@ holds for all models together (Holm 1979).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
-
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.compare_table import Comparison, Examples, build_compare_table
+from polars_prcurve.comparison.differences import build_differences, check_comparison
 from polars_prcurve.comparison.model_pairs import number_within
-from polars_prcurve.comparison.point_differences import (
-    PointComparison,
-    build_point_differences,
-    check_has_point_intervals,
-    name_curve_metric,
-)
+from polars_prcurve.comparison.options import Comparison, Examples
+from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table
-from polars_prcurve.curves.targets import RankingMetric, Target, direction_sign
+from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
 from polars_prcurve.group_numbers import join_groups
@@ -69,23 +62,10 @@ def build_ranking_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
-    _refuse_unlike_points(table, targets)
-    table = table if uncertainty is None else table.require_examples()
-    if coarse and not isinstance(metric, CurveMetric):
-        of_curve = name_curve_metric(metric, targets[0])
-        raise PrcError(
-            "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
-            f"{of_curve + ' it' if of_curve else 'leave it out'}"
-        )
-    if not isinstance(metric, CurveMetric):
-        grid = grid.require_exact("a ranking at a target")
-    elif uncertainty is None:
-        grid = grid.require_exact("a ranking without confidence=", carrier="confidence=")
+    table = _check_ranking(table, grid, ranking_metric, uncertainty, coarse=coarse)
     depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
-    columns = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
-    chosen = [*table.group_columns, "eta", *grid.carried, *columns[1:]]
     if isinstance(metric, CurveMetric):
         values = build_summary_table(table, grid, [metric], uncertainty=uncertainty, coarse=coarse)
     else:
@@ -96,13 +76,28 @@ def build_ranking_table(
     if coarse:
         ranks = _add_limits(table, ranks, sign)
     if uncertainty is not None:
-        differences = _build_differences(table, grid, ranking_metric, uncertainty)
+        paired = c.EXAMPLE in table.columns
+        examples: Examples = "by id" if paired else "apart"
+        comparison = Comparison(
+            table, grid, [metric], (*targets, None)[0], uncertainty, examples, needs_pairs=paired
+        )
+        check_comparison(comparison)
+        differences = build_differences(comparison)
         ranks = _add_lead(table, ranks, differences, sign, uncertainty.confidence)
-    return ranks.select(chosen)
+    eta, *others = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
+    return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
 
-def _refuse_unlike_points(table: InputTable, targets: Sequence[Target]) -> None:
-    """Raise if models of published points are ranked at a recall: their points are at different ones."""
+def _check_ranking(
+    table: ScoreTable | RateTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    uncertainty: UncertaintyOptions | None,
+    *,
+    coarse: bool,
+) -> ScoreTable | RateTable:
+    """Return the table; raise if models cannot be ranked by this metric, or not with these options."""
+    metric, targets = ranking_metric
     if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
         recall = f"{targets[0].value:g}"
         raise PrcError(
@@ -112,31 +107,19 @@ def _refuse_unlike_points(table: InputTable, targets: Sequence[Target]) -> None:
             "coarse=True adds what may lie between points, and "
             f".prc.operating_points(recall={recall}) lists the points"
         )
-
-
-def _build_differences(
-    table: InputTable, grid: EtaTable, ranking_metric: RankingMetric, uncertainty: UncertaintyOptions
-) -> pl.LazyFrame:
-    """Return the differences of all pairs of models, as in a comparison, with P_VALUE."""
-    metric, targets = ranking_metric
-    shared: Examples = "by id" if c.EXAMPLE in table.columns else "apart"
+    table = table if uncertainty is None else table.require_examples()
     if isinstance(metric, CurveMetric):
-        examples = cast("ScoreTable", table)  # points with confidence= were refused
-        comparison = Comparison(
-            examples, grid, [metric], uncertainty, shared, needs_pairs=shared == "by id"
+        if uncertainty is None:
+            grid.require_exact("a ranking without confidence=", carrier="confidence=")
+        return table
+    if coarse:
+        of_curve = name_curve_metric(metric, targets[0])
+        raise PrcError(
+            "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
+            f"{of_curve + ' it' if of_curve else 'leave it out'}"
         )
-        return build_compare_table(comparison)
-    check_has_point_intervals(table, metric, targets[0], uncertainty, shared)
-    of_points = PointComparison(
-        table,
-        grid,
-        targets[0],
-        [metric],
-        uncertainty.confidence,
-        shared,
-        needs_pairs=shared == "by id",
-    )
-    return build_point_differences(of_points)
+    grid.require_exact("a ranking at a target")
+    return table
 
 
 def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyFrame:

@@ -25,8 +25,8 @@ from itertools import product
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.comparison.model_pairs import SIDES, read_side, side_name
-from polars_prcurve.comparison.paired_points import AMOUNTS, is_weighted_sum, read_discordant
+from polars_prcurve.comparison.model_pairs import SIDES, A, B
+from polars_prcurve.comparison.paired_points import AMOUNTS, BOTH, OF_ALL, is_weighted_sum
 from polars_prcurve.confidence.bands import MOVES, scale_bounds, to_unbounded
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.float_bits import repeat_in_rows
@@ -53,8 +53,7 @@ def add_correlation(
     rows have MOVES. Weighted `sums` may be left null.
     """
     pairs = pairs.with_columns(
-        _smooth_rate(name, side).alias(side_name(_RATES[name][0], side))
-        for name, side in product(AMOUNTS, SIDES)
+        _smooth_rate(name, side).alias(side + _RATES[name][0]) for name, side in product(AMOUNTS, SIDES)
     )
     pairs = pairs.with_columns(
         _correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()
@@ -62,11 +61,9 @@ def add_correlation(
     if not moving:
         others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
         pairs = _add_moves(pairs, others, number)
-    errors = [
-        sum((read_side(side, move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES
-    ]
+    errors = [sum((pl.col(side + move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES]
     shared = (
-        pl.col(agreement) * read_side("a", _MOVES[name]) * read_side("b", _MOVES[name])
+        pl.col(agreement) * pl.col(A + _MOVES[name]) * pl.col(B + _MOVES[name])
         for name, agreement in _AGREEMENT.items()
     )
     correlation = sum(shared, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
@@ -84,32 +81,30 @@ def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], numbe
         of_metrics = (
             None if metric is None else _measure_move(metric, name, side) for metric in metrics
         )
-        moves[side_name(_MOVES[name], side)] = pick_by_number(
-            number, of_metrics, pl.lit(None, dtype=pl.Float64)
-        )
+        moves[side + _MOVES[name]] = pick_by_number(number, of_metrics, pl.lit(None, dtype=pl.Float64))
     return pairs.with_columns(**moves)
 
 
 def _smooth_rate(name: str, side: str) -> pl.Expr:
     """Return the rate of a class in one model, after half an example is added that it flags alone."""
-    flagged = read_discordant(name, "both") + read_discordant(name, side) + 0.5
-    return flagged / repeat_in_rows(read_discordant(name, "n") + 1, flagged)
+    flagged = pl.col(BOTH + name) + pl.col(side + name) + 0.5
+    return flagged / repeat_in_rows(pl.col(OF_ALL + name) + 1, flagged)
 
 
 def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
     """Yield both ends of an interval of one standard error around the rate of a class."""
-    rate, *ends = (side_name(column, side) for column in _RATES[name])
+    rate, *ends = (side + column for column in _RATES[name])
     variance = pl.col(rate) * (1 - pl.col(rate))
-    error = (variance / repeat_in_rows(read_discordant(name, "n") + 1, variance)).sqrt()
+    error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
     for end, sign in zip(ends, (-0.5, 0.5), strict=True):
         yield (pl.col(rate) + sign * error).alias(end)
 
 
 def _correlate_flags(name: str) -> pl.Expr:
     """Return the correlation, among examples of a class, of being flagged by either model."""
-    rates = [read_side(side, _RATES[name][0]) for side in SIDES]
-    both = read_discordant(name, "both")
-    both = both / repeat_in_rows(read_discordant(name, "n") + 1, both)
+    rates = [pl.col(side + _RATES[name][0]) for side in SIDES]
+    both = pl.col(BOTH + name)
+    both = both / repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
     variances = [rate * (1 - rate) for rate in rates]
     return (both - rates[0] * rates[1]) / (variances[0] * variances[1]).sqrt()
 
@@ -119,7 +114,7 @@ def _measure_move(metric: PointMetric, name: str, side: str) -> pl.Expr:
     ends = []
     for end in _RATES[name][1:]:
         at = {of: end if of == name else _RATES[of][0] for of in AMOUNTS}
-        recall, fpr = (read_side(side, at[of]) for of in AMOUNTS)
+        recall, fpr = (pl.col(side + at[of]) for of in AMOUNTS)
         value = metric.from_columns(recall, fpr, pl.col("eta"))
         ends.append(to_unbounded(value, scale_bounds(metric)))
     return (ends[1] - ends[0]).abs()

@@ -19,9 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_choice
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.normal_distribution import (
     add_normal_quantile,
@@ -69,27 +67,6 @@ class Level(NamedTuple):
         """Return how often chance alone takes a difference that many standard errors from 0, or more."""
         z = deviations if self.freedom is None else normal_from_student(deviations, self.freedom)
         return normal_cdf(-z.abs()) * 2
-
-
-def read_adjustment(adjust: Adjust, method: str, *, paired: bool, worst: bool) -> Adjust:
-    """Return how levels are adjusted for several pairs; raise if arguments do not go together.
-
-    The best and the worst of several models were picked for their distance, so theirs is adjusted.
-    """
-    if adjust is not None:
-        read_choice("adjust=", adjust, ["holm"])
-        if method != "analytic":
-            raise PrcError('adjust= is for method="analytic"; leave it out of a bootstrap')
-    if worst and paired:
-        raise PrcError(
-            "worst=True is for models that have examples of their own; pass model= and paired=False"
-        )
-    if worst and method != "analytic":
-        raise PrcError(
-            'worst=True adjusts the interval for all pairs, which is for method="analytic"; '
-            "leave out the bootstrap"
-        )
-    return "holm" if worst else adjust
 
 
 def has_cautious_value(metric: CurveMetric) -> bool:

@@ -1,8 +1,8 @@
 """Lanes: up to four prevalences of a group side by side in one row, in columns of their own.
 
-Areas join every segment with every prevalence, and each row of that join costs a match, a copy of
-the segment and a look-up of the sum that it is added to. With four prevalences to a row those
-three are paid once in place of four times:
+Errors of paired differences join every cell of examples with every prevalence, and each row of that
+join costs a match, a copy of the cell and a look-up of the sum that it is added to. With four
+prevalences to a row those three are paid once in place of four times:
 
     pairs (group, prevalence) -> pack      one row for up to four pairs of a group
     totals by such rows       -> unpack    one row per pair again

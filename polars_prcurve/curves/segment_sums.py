@@ -21,7 +21,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.eta_lanes import EtaLanes, choose_lanes
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import float_bits, repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
@@ -62,6 +61,11 @@ class CurveSegments(NamedTuple):
     of_pair: tuple[str, ...] = ()
     """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
 
+    @property
+    def pair_columns(self) -> tuple[str, ...]:
+        """The columns of a pair that formulas read."""
+        return (c.GROUP, c.PAIR, "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR, *self.of_pair)
+
     def read_from_pairs(self, *names: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
         segments = {on: frame.drop(names, strict=False) for on, frame in self.segments.items()}
@@ -72,13 +76,8 @@ class CurveSegments(NamedTuple):
         pairs = join_etas(self.groups, grid, *self.sizes, checked=False)
         return pairs.with_row_index(c.PAIR).with_columns(odds_against(pl.col("eta")).alias(c.ODDS))
 
-    def compute_values(
-        self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric], *, etas_per_group: int | None = None
-    ) -> pl.LazyFrame:
-        """Add the value of each metric to the pairs, under its name in `named`.
-
-        It is faster if `etas_per_group` is known, and the pairs of a group follow one another.
-        """
+    def compute_values(self, pairs: pl.LazyFrame, named: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+        """Add the value of each metric to the pairs, under its name in `named`."""
         averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
         summed = {name: m for name, m in named.items() if m.recipe.averages is None}
         values = pairs.join(self._build_least_fpr(), on=c.GROUP, how="left")
@@ -89,13 +88,9 @@ class CurveSegments(NamedTuple):
                 for name, metric in summed.items()
                 if (metric.recipe.on_hull, metric.depends_on_eta) == (on_hull, on_eta)
             }
-            if alike and on_eta:
-                lanes = choose_lanes(etas_per_group, self.of_pair)
-                totals = self._reduce(alike, on_hull, pairs, lanes)
-                values = values.join(totals, on=c.PAIR, how="left")
-            elif alike:
-                totals = self._reduce(alike, on_hull, None, choose_lanes(None))
-                values = values.join(totals, on=c.GROUP, how="left")
+            if alike:
+                key, own = (c.PAIR, pairs) if on_eta else (c.GROUP, None)
+                values = values.join(self._reduce(alike, on_hull, own), on=key, how="left")
         values = values.with_columns(
             metric.recipe.finish(pl.col(name), self.facts).fill_nan(None).alias(name)
             for name, metric in summed.items()
@@ -110,15 +105,10 @@ class CurveSegments(NamedTuple):
         return self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
 
     def _reduce(
-        self,
-        metrics: Mapping[str, CurveMetric],
-        on_hull: bool,
-        pairs: pl.LazyFrame | None,
-        lanes: EtaLanes,
+        self, metrics: Mapping[str, CurveMetric], on_hull: bool, pairs: pl.LazyFrame | None
     ) -> pl.LazyFrame:
         """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
         key = c.GROUP if pairs is None else c.PAIR
-        packed = None if pairs is None else lanes.pack(pairs)
         segments, recipes = self.segments[on_hull], [metric.recipe for metric in metrics.values()]
         if all(recipe.needs == "rises" for recipe in recipes):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
@@ -126,26 +116,23 @@ class CurveSegments(NamedTuple):
         segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
         terms = []
         for part, short in _split_by_length(segments, recipes):
-            frame = part if packed is None else part.join(packed, on=c.GROUP)
-            rows = [replace(self.make_rows(column), short=short) for column in lanes.column_readers()]
+            frame = part if pairs is None else part.join(pairs.select(self.pair_columns), on=c.GROUP)
+            rows = replace(self.make_rows(pl.col), short=short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
-                frame = frame.with_columns(**lanes.compute(partial(_bind, steps), rows))
-            prepared = lanes.compute(partial(_prepare_terms, metrics), rows)
-            terms.append(frame.select(key, **prepared))
-        totals = _change_each(CurveMetric.reduce_terms, metrics, lanes)
+                frame = frame.with_columns(**_bind(steps, rows))
+            terms.append(frame.select(key, **{n: m.prepare_term(rows) for n, m in metrics.items()}))
+        totals = {name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
         sums = [part.group_by(key).agg(**totals) for part in terms]
         reduced = pl.concat(sums).group_by(key).agg(**totals) if len(sums) > 1 else sums[0]
-        values = reduced.with_columns(**_change_each(CurveMetric.restore_total, metrics, lanes))
-        return lanes.unpack(values, list(metrics))
+        return reduced.with_columns(**{n: m.restore_total(pl.col(n)) for n, m in metrics.items()})
 
     def _average(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
         """Return the mean over prevalences, null where the metric is null at one of them."""
         average = cast("Average", metric.recipe.averages)
         of, etas, weights = average
         nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        at_nodes = self.compute_values(
-            self.build_pairs(EtaTable(nodes)), {name: of}, etas_per_group=len(etas)
-        )
+        own = self._replace(of_pair=())  # no mean reads those columns, and its pairs have none
+        at_nodes = own.compute_values(own.build_pairs(EtaTable(nodes)), {name: of})
         share = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
         at_nodes = at_nodes.select(c.GROUP, share.alias(name), pl.col(name).is_null().alias(_WEIGHT))
         mean = sum_shares(pl.col(name)) * (1 / average.unit)
@@ -215,22 +202,6 @@ def build_hulls(
         return {False: segments}
     found = table.collect(segments, f"{', '.join(names)}, of a convex hull", n_etas=1)
     return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
-
-
-def _prepare_terms(metrics: Mapping[str, CurveMetric], rows: Rows) -> dict[str, pl.Expr]:
-    return {name: metric.prepare_term(rows) for name, metric in metrics.items()}
-
-
-def _change_each(
-    change: Callable[[CurveMetric, pl.Expr], pl.Expr],
-    metrics: Mapping[str, CurveMetric],
-    lanes: EtaLanes,
-) -> dict[str, pl.Expr]:
-    """Return the column of each metric, in each lane, after a change."""
-    return lanes.compute(
-        lambda column: {name: change(metric, column(name)) for name, metric in metrics.items()},
-        lanes.column_readers(),
-    )
 
 
 def _split_by_length(

@@ -205,11 +205,6 @@ Needs: TypeAlias = Literal["rises", "corners", "all"]
 """The rows that a metric needs; see `Recipe.needs`."""
 
 
-def _keep(total: Cell, facts: CurveFacts) -> Cell:
-    """Return the total as it is."""
-    return total
-
-
 @dataclass(frozen=True)
 class Recipe:
     """The steps by which a curve metric is computed: a term per row, their total, and its finish.
@@ -232,7 +227,7 @@ class Recipe:
     term: Term
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
-    finish: Finish = _keep
+    finish: Finish = lambda total, facts: total
     """The value of the metric from the total; NaN where the metric is undefined."""
     total: Literal["sum", "max", "min"] = "sum"
     """The function that makes one number of the terms of a curve."""

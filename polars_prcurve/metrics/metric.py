@@ -119,9 +119,5 @@ def list_factories(kind: type[Metric]) -> list[str]:
     """Return the names of the declared functions that make this kind of metric from parameters."""
     found = (name for name, value in DECLARED.items() if inspect.isfunction(value))
     # `point` is left out, because it takes a formula: no misspelt name can be meant for it.
-    return sorted(n for n in found if _name_made_kind(DECLARED[n]) == kind.__name__ and n != "point")
-
-
-def _name_made_kind(make: Callable[..., Metric]) -> str:
-    """Return the name of the class that a function is annotated to return."""
-    return str(inspect.signature(make).return_annotation)
+    made = {name: str(inspect.signature(DECLARED[name]).return_annotation) for name in found}
+    return sorted(name for name in made if made[name] == kind.__name__ and name != "point")

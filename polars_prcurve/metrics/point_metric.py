@@ -185,29 +185,19 @@ class PointMetric(Metric):
 
 def evaluate(name: str, formula: Callable[..., Cell], given: dict[str, Any]) -> Any:
     """Return a formula of shares, of numbers or arrays (NaN if undefined), or of expressions (null)."""
-    if any(isinstance(value, pl.Expr) for value in given.values()):
-        return _evaluate_expressions(name, formula, given)
-    return _evaluate_numbers(formula, given)
+    if not any(isinstance(value, pl.Expr) for value in given.values()):
+        import numpy as np
 
-
-def _evaluate_numbers(formula: Callable[..., Cell], given: dict[str, ArrayLike]) -> float | Array:
-    import numpy as np
-
-    values = {name: read_numbers(name, value) for name, value in given.items()}
-    for name, value in values.items():
-        undefined = np.isnan(value) & (name != "eta")  # a rate of an empty class is NaN
-        wrong = value[~((value >= 0) & (value <= 1) | undefined)]
-        if wrong.size > 0:
-            raise PrcError(f"{name} must lie in [0, 1]; got {wrong.flat[0]}")
-    with np.errstate(all="ignore"):
-        out = np.asarray(formula(*values.values()), dtype=np.float64)
-    return float(out) if out.ndim == 0 else out
-
-
-def _evaluate_expressions(
-    name: str, formula: Callable[..., Cell], given: dict[str, pl.Expr | float]
-) -> pl.Expr:
-    values = {
+        numbers = {argument: read_numbers(argument, value) for argument, value in given.items()}
+        for argument, value in numbers.items():
+            undefined = np.isnan(value) & (argument != "eta")  # a rate of an empty class is NaN
+            wrong = value[~((value >= 0) & (value <= 1) | undefined)]
+            if wrong.size > 0:
+                raise PrcError(f"{argument} must lie in [0, 1]; got {wrong.flat[0]}")
+        with np.errstate(all="ignore"):
+            out = np.asarray(formula(*numbers.values()), dtype=np.float64)
+        return float(out) if out.ndim == 0 else out
+    columns = {
         # Not strict: until the dtype is checked, the cast may be of any dtype.
         argument: _RATE_DTYPES.restrict(argument, value).cast(pl.Float64, strict=False)
         if isinstance(value, pl.Expr)
@@ -215,14 +205,14 @@ def _evaluate_expressions(
         for argument, value in given.items()
     }
     checks = []
-    for argument, column in values.items():
+    for argument, column in columns.items():
         outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
         text = compose_sentence(
             f"{argument} must lie in [0, 1]; ", outside.cast(pl.String), " values do not"
         )
         checks.append(Check(outside > 0, text))
-    out: pl.Expr = formula(*values.values()) + guard(checks)
-    return out.fill_nan(None).alias(name)
+    result: pl.Expr = formula(*columns.values()) + guard(checks)
+    return result.fill_nan(None).alias(name)
 
 
 _RATE_DTYPES = DtypeRule(
@@ -251,11 +241,7 @@ def declare_point(
     range: tuple[float, float] = (0.0, 1.0),
     direction: str = "maximize",
     depends_on_eta: bool = True,
-    ties: Ties | None = None,
-    fixed_eta: float | None = None,
-    limit_at_0: Callable[[Cell, Cell], Cell] | None = None,
-    of_rates: Callable[[Cell, Cell], Cell] | None = None,
-    if_all_flagged: Callable[[Cell], Cell] | None = None,
+    **others: Any,
 ) -> Callable[[Formula], PointMetric]:
     """Return a decorator that makes a formula a point metric of the same name, and declares it.
 
@@ -278,11 +264,7 @@ def declare_point(
             direction=direction,
             depends_on_eta=depends_on_eta,
             source=source,
-            ties=ties,
-            fixed_eta=fixed_eta,
-            limit_at_0=limit_at_0,
-            of_rates=of_rates,
-            if_all_flagged=if_all_flagged,
+            **others,
         )
         return declare(metric, formula.__doc__, POINT_METRICS)
 

@@ -52,19 +52,6 @@ def _tie_f(b_squared: float) -> Ties:
     return lambda a, b: _divide(b[0] * a[1] - a[0] * b[1], b_squared * (a[0] - b[0]))
 
 
-def _tie_f_gain(b_squared: float) -> Ties:
-    def ties(a: Point, b: Point) -> list[float]:
-        if a[0] == 0 or b[0] == 0:
-            return []
-        return _divide(b[1] / b[0] - a[1] / a[0], b_squared * (1 / a[0] - 1 / b[0]))
-
-    return ties
-
-
-def _tie_fowlkes_mallows(a: Point, b: Point) -> list[float]:
-    return _divide(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0]))
-
-
 def _tie_kappa(a: Point, b: Point) -> list[float]:
     j_a, j_b = a[0] - a[1], b[0] - b[1]
     above = j_b * a[1] - j_a * b[1]
@@ -94,29 +81,11 @@ def _tie_markedness(a: Point, b: Point) -> list[float]:
     return [*_divide(q, x), *_divide(z, q)]
 
 
-def _tie_predicted_positive_rate(a: Point, b: Point) -> list[float]:
-    return _divide(b[1] - a[1], a[0] - b[0])
-
-
 # Limits at eta = 0 -----------------------------------------------------------------------------
 
 # There the cells of the positives are 0, so that a formula is 0/0 although recall tells its limit.
-# Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0.
-
-
-def _limit_zero(recall: Cell, fpr: Cell) -> Cell:
-    """Return 0; undefined where fpr is 0."""
-    return 0 * (recall / fpr)
-
-
-def _limit_of_lift(recall: Cell, fpr: Cell) -> Cell:
-    """Return recall / fpr; undefined where fpr is 0."""
-    return recall / fpr * (fpr / fpr)
-
-
-def _limit_of_recall_gain(recall: Cell, fpr: Cell) -> Cell:
-    """Return 1; undefined where recall is 0, and without negatives."""
-    return recall / recall + 0 * fpr
+# Factors such as `fpr / fpr` are 1, and make the limit undefined where fpr is 0, and terms such as
+# `0 * fpr` are 0, and make it undefined without negatives.
 
 
 # With a parameter -----------------------------------------------------------------------------
@@ -174,14 +143,21 @@ def f_gain(beta: float) -> PointMetric:
     beta = read_number("beta", beta, "a positive number")
     if not 0 < beta < float("inf"):
         raise PrcError(f"beta must be a positive number; got {beta}")
-    of_precision, of_recall = 1 / (1 + float(beta) ** 2), float(beta) ** 2 / (1 + float(beta) ** 2)
+    b = float(beta) ** 2
+    of_precision, of_recall = 1 / (1 + b), b / (1 + b)
+
+    def ties(x: Point, y: Point) -> list[float]:
+        if x[0] == 0 or y[0] == 0:
+            return []
+        return _divide(y[1] / y[0] - x[1] / x[0], b * (1 / x[0] - 1 / y[0]))
+
     return PointMetric(
         f"f_gain({beta:g})",
         lambda *c: of_precision * precision_gain.formula(*c) + of_recall * recall_gain.formula(*c),
         limit_at_0=lambda recall, fpr: of_precision * (1 - fpr / recall) + of_recall * recall / recall,
         range=(float("-inf"), 1.0),
         source="FK",
-        ties=_tie_f_gain(float(beta) ** 2),
+        ties=ties,
     )
 
 
@@ -303,7 +279,11 @@ def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return tp / (tp + fn + fp)
 
 
-@declare_point(source="sqrt(precision * recall)", ties=_tie_fowlkes_mallows, limit_at_0=_limit_zero)
+@declare_point(
+    source="sqrt(precision * recall)",
+    ties=lambda a, b: _divide(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0])),
+    limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
+)
 def fowlkes_mallows(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The geometric mean of precision and recall."""
     return (_share(tp, fp) * _share(tp, fn)) ** 0.5
@@ -337,13 +317,22 @@ def markedness(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return _share(tp, fp) - _share(fn, tn)
 
 
-@declare_point(source="precision / eta", range=(0.0, INF), ties=never_tie, limit_at_0=_limit_of_lift)
+@declare_point(
+    source="precision / eta",
+    range=(0.0, INF),
+    ties=never_tie,
+    limit_at_0=lambda recall, fpr: recall / fpr * (fpr / fpr),
+)
 def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Precision relative to the prevalence."""
     return _share(tp, fn) / ((tp + fp) / (tp + fn + fp + tn))
 
 
-@declare_point(source="eta*recall + (1-eta)*fpr", direction="none", ties=_tie_predicted_positive_rate)
+@declare_point(
+    source="eta*recall + (1-eta)*fpr",
+    direction="none",
+    ties=lambda a, b: _divide(b[1] - a[1], a[0] - b[0]),
+)
 def predicted_positive_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples that are flagged."""
     return (tp + fp) / (tp + fn + fp + tn)
@@ -375,7 +364,12 @@ def precision_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return 1 - (fp / (fp + tn)) / (tp / (tp + fn))
 
 
-@declare_point(source="W 9, FK", range=(-INF, 1.0), ties=never_tie, limit_at_0=_limit_of_recall_gain)
+@declare_point(
+    source="W 9, FK",
+    range=(-INF, 1.0),
+    ties=never_tie,
+    limit_at_0=lambda recall, fpr: recall / recall + 0 * fpr,
+)
 def recall_gain(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """Recall on a scale where eta is 0; undefined at eta = 1."""
     negatives = fp + tn

@@ -110,25 +110,21 @@ _CAUTIOUS = CurveMetric(
 )
 
 
-def _top_term(rows: Rows) -> Cell:
+def _square_precision(rows: Rows) -> Cell:
     """Return precision squared times the share of the positives; of weights, the share of squares."""
     alerts = 1 + rows.odds * rows.ratio
     return rows.column(c.SQUARE_RISE) / alerts / alerts
 
 
-def _lost_term(rows: Rows) -> Cell:
+def _square_loss(rows: Rows) -> Cell:
     """Return 1 - precision, squared, times the same share."""
     lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
     return rows.column(c.SQUARE_RISE) * lost * lost
 
 
-def _most_fpr(n: pl.Expr, alpha: float) -> pl.Expr:
-    """Return the fpr at which n examples are all on the right side with a probability of alpha."""
-    return 1 - (math.log(alpha) / n).exp()
-
-
 _LEAST_IF_PERFECT = LeastIfPerfect(
-    lambda n_pos, n_neg, alpha: _most_fpr(n_neg, alpha),
+    # The fpr at which all negatives are on the right side with a probability of alpha.
+    lambda n_pos, n_neg, alpha: 1 - (math.log(alpha) / n_neg).exp(),
     # The worst ranking has fpr 1 at every recall, hence the odds. The effective number of weighted
     # positives need not be whole, and may be rounded.
     lambda n_pos, odds, fpr: least_average_precision((n_pos + 1e-9).floor(), odds * fpr),
@@ -177,8 +173,8 @@ _SMOOTH_AREA = Fitted(_step_term)
     influence=_build_influence("plain", lambda rows: rows),
     helpers={
         "cautious": _CAUTIOUS,
-        "top": CurveMetric("mean of precision squared", Recipe(_top_term, ends_only=True)),
-        "lost": CurveMetric("mean of (1 - precision) squared", Recipe(_lost_term, ends_only=True)),
+        "top": CurveMetric("mean of precision squared", Recipe(_square_precision, ends_only=True)),
+        "lost": CurveMetric("mean of (1 - precision) squared", Recipe(_square_loss, ends_only=True)),
     },
     least_if_perfect=_LEAST_IF_PERFECT,
     fitted=_SMOOTH_AREA,
@@ -226,14 +222,6 @@ def _bind_segment(rows: Rows) -> dict[str, Cell]:
     }
 
 
-def _bind_m(rows: Rows) -> dict[str, Cell]:
-    return {_M: 1 + rows.odds * rows.column(_MIDDLE)}
-
-
-def _bind_w(rows: Rows) -> dict[str, Cell]:
-    return {_W: rows.odds * rows.column(_BEND) / rows.column(_M)}
-
-
 def _bind_vs(rows: Rows) -> dict[str, Cell]:
     """Bind v s, by two terms of the series where that is exact."""
     share = rows.column(_SHARE)
@@ -255,7 +243,11 @@ def _bind_vs(rows: Rows) -> dict[str, Cell]:
     source="DG",
     finish=require_all_precisions,
     once=_bind_segment,
-    steps=(_bind_m, _bind_w, _bind_vs),
+    steps=(
+        lambda rows: {_M: 1 + rows.odds * rows.column(_MIDDLE)},
+        lambda rows: {_W: rows.odds * rows.column(_BEND) / rows.column(_M)},
+        _bind_vs,
+    ),
     by_rise=True,
     has_short_form=True,
     fitted=_SMOOTH_AREA,

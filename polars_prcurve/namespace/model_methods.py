@@ -10,7 +10,6 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
-from polars_prcurve.comparison.compare_table import list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
@@ -19,7 +18,8 @@ from polars_prcurve.comparison.crossings import (
     build_leaders_table,
     collect_model_scores,
 )
-from polars_prcurve.comparison.differences import DifferenceOptions, build_differences
+from polars_prcurve.comparison.differences import build_compare_table
+from polars_prcurve.comparison.options import Comparison, list_compare_columns
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,
@@ -166,10 +166,9 @@ class ModelMethods(BoundTable[F], path="prc"):
         table = question.read(makes)
         grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
         target = read_one_target(table, **question.targets)
-        options = DifferenceOptions(
-            to_uncertainty(question.require_certainty()), examples, adjust, worst
-        )
-        query = build_differences(table, grid, metrics, target, options)
+        uncertainty = to_uncertainty(question.require_certainty())
+        asked = Comparison(table, grid, [], None, uncertainty, examples, adjust)
+        query = build_compare_table(asked, metrics, target, worst=worst)
         return self._finish(query, grid, pairs=True)
 
     def ranking(

@@ -134,7 +134,7 @@ def _compute_moved_values(points: pl.LazyFrame, moved: Mapping[str, CurveMetric]
     pairs = groups.with_row_index(c.PAIR).with_columns(
         odds_against(pl.col("eta")).alias(c.ODDS), *factors
     )
-    values = curves.compute_values(pairs, moved, etas_per_group=1)
+    values = curves.compute_values(pairs, moved)
     at_ends = [
         pl.col(name).filter(pl.col(_END) == end).first().alias(_name_end(name, end))
         for name in moved

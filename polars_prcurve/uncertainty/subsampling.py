@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -44,7 +44,7 @@ _MAX_NEGATIVES = 10**9
 _MAX_VALUES = 10**6
 """Thresholds times repeats that are in memory at once, in a few copies."""
 _NEGLIGIBLE_LOG = 43.0
-"""Tails of a distribution are left out if both together hold less than 2 exp(-43), about 4e-19."""
+"""Both tails of a distribution are left out that together hold less than 2 exp(-43), about 4e-19."""
 _ROUNDING = 1e-12
 """The least by which a sum of probabilities must fall short of a level to be below it."""
 
@@ -99,6 +99,8 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     >>> round(found.mean, 6), round(found.standard_deviation, 6)
     (0.932148, 0.034979)
     """
+    import numpy as np
+
     tp, n_pos = read_whole_number("tp", tp, 0), read_whole_number("n_pos", n_pos, 1)
     fp, n_neg = read_whole_number("fp", fp, 0), read_whole_number("n_neg", n_neg, 1)
     n_kept = read_whole_number("n_kept", n_kept, 1)
@@ -115,18 +117,9 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     if fp > 0:
         correction = (n_neg - n_kept) / max(n_neg - 1, 1)  # for draws without replacement
         cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
-    return SubsampledPrecision(eta, adjusted, *_compute_moments(tp, fp, n_neg, n_kept), cv)
-
-
-def _compute_moments(
-    tp: int, fp: int, n_neg: int, n_kept: int
-) -> tuple[float, float, tuple[float, float, float]]:
-    """Return the mean, the standard deviation and the quartiles of the precision of samples."""
-    import numpy as np
-
     if tp == 0:
-        constant = 0.0 if fp > 0 else math.nan
-        return constant, constant, (constant, constant, constant)
+        same = 0.0 if fp > 0 else math.nan
+        return SubsampledPrecision(eta, adjusted, same, same, (same, same, same), cv)
     kept, probability = _kept_fp_distribution(fp, n_neg, n_kept)
     values = tp / (tp + kept)
     mean = float(np.sum(probability * values))
@@ -135,7 +128,7 @@ def _compute_moments(
     # that equals the level may be rounded to just below it.
     places = np.searchsorted(np.cumsum(probability), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
     q1, median, q3 = (float(value) for value in values[places])
-    return mean, math.sqrt(variance), (q1, median, q3)
+    return SubsampledPrecision(eta, adjusted, mean, math.sqrt(variance), (q1, median, q3), cv)
 
 
 def _kept_fp_distribution(
@@ -151,7 +144,16 @@ def _kept_fp_distribution(
     """
     import numpy as np
 
-    low, high = _likely_range(fp, n_neg, n_kept)
+    # Tails hold at most 2 exp(-_NEGLIGIBLE_LOG) beyond `reach`, by Bernstein's inequality: a number is
+    # further than t from its mean with a probability of at most 2 exp(-t**2 / (2 v + 2 t / 3)), also
+    # without replacement, where v is the variance with replacement (Hoeffding 1963). The roles of kept
+    # and left out, or of above and below the threshold, may be exchanged.
+    share, fpr, mean = n_kept / n_neg, fp / n_neg, n_kept * fp / n_neg
+    v = min(min(fp, n_neg - fp) * share * (1 - share), min(n_kept, n_neg - n_kept) * fpr * (1 - fpr))
+    third = _NEGLIGIBLE_LOG / 3
+    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * v)
+    low = max(0, n_kept + fp - n_neg, math.floor(mean - reach))
+    high = min(fp, n_kept, math.ceil(mean + reach))
     mode = min(max((n_kept + 1) * (fp + 1) // (n_neg + 2), low), high)
     surplus = n_neg - fp - n_kept
     k = np.arange(mode, high, dtype=float)
@@ -160,24 +162,6 @@ def _kept_fp_distribution(
     below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
     weights = np.concatenate([np.cumprod(below)[::-1], [1.0], np.cumprod(above)])
     return np.arange(low, high + 1, dtype=float), weights / weights.sum()
-
-
-def _likely_range(fp: int, n_neg: int, n_kept: int) -> tuple[int, int]:
-    """Return the least and the greatest number of false positives kept that are not negligible.
-
-    By Bernstein's inequality a number is further than t from its mean with a probability of at most
-    `2 exp(-t**2 / (2 v + 2 t / 3))`, also without replacement, where v is the variance with replacement
-    (Hoeffding 1963). The roles of kept and left out, or of above and below the threshold, may be
-    exchanged, which gives four variances to choose from.
-    """
-    share, fpr = n_kept / n_neg, fp / n_neg
-    variances = min(fp, n_neg - fp) * share * (1 - share), min(n_kept, n_neg - n_kept) * fpr * (1 - fpr)
-    # The bound equals 2 exp(-_NEGLIGIBLE_LOG) at the positive root of a quadratic equation in t.
-    third = _NEGLIGIBLE_LOG / 3
-    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * min(variances))
-    mean = n_kept * fp / n_neg
-    least, most = max(0, n_kept + fp - n_neg), min(fp, n_kept)
-    return max(least, math.floor(mean - reach)), min(most, math.ceil(mean + reach))
 
 
 # A table --------------------------------------------------------------------------------------
@@ -201,15 +185,27 @@ def build_subsample_table(
     """
     examples = _require_examples(table)
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1), read_seed(seed)
-    rows = table.collect(_build_rows(examples, grid, thresholds), "subsample_negatives")
-    rows = _set_samples(rows, examples)
-    statistics = _draw_all_samples(rows, repeats, seed)
+    numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
+    sweep = build_eta_sweep(numbered, examples, thresholds=thresholds or "corners")
+    if thresholds is None:
+        rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
+        sweep = sweep.filter(rises | pl.col("recall").is_null())
+    rows = table.collect(sweep, "subsample_negatives")
+    n_pos, n_neg, eta = pl.col(c.N_POS), pl.col(c.N_NEG), pl.col("eta")
+    has_both = n_pos.is_not_null() & n_neg.is_not_null()
+    nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
+    rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
+    _check_samples(rows, examples)
+    n_kept = pl.col("n_kept").cast(pl.Int64)
     rows = rows.with_columns(
-        pl.Series(name, column).fill_nan(None)
-        for name, column in zip(_REPEAT_COLUMNS, statistics.T, strict=True)
-    )
-    eta, *others = SUBSAMPLE_COLUMNS
-    return rows.lazy().select(*table.by, eta, *grid.carried, *others)
+        n_kept,
+        pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
+        pl.lit(1.0).alias(c.POS_FACTOR),
+        (n_kept / n_neg).alias(c.NEG_FACTOR),
+    ).with_columns(metric_values([point.precision], examples))
+    statistics = _draw_all_samples(rows, repeats, seed).fill_nan(None)
+    first, *others = SUBSAMPLE_COLUMNS
+    return rows.hstack(statistics).lazy().select(*table.by, first, *grid.carried, *others)
 
 
 def _require_examples(table: InputTable) -> ScoreTable:
@@ -231,89 +227,55 @@ def _require_examples(table: InputTable) -> ScoreTable:
     return table
 
 
-def _build_rows(table: ScoreTable, grid: EtaTable, thresholds: Thresholds) -> pl.LazyFrame:
-    """Return the sweep at each prevalence; PAIR numbers the prevalences."""
-    numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
-    frame = build_eta_sweep(numbered, table, thresholds="corners" if thresholds is None else thresholds)
-    if thresholds is None:
-        recall = pl.col("recall")
-        frame = frame.filter((recall > pl.col(c.RECALL_BEFORE)) | recall.is_null())
-    return frame
-
-
-def _set_samples(rows: pl.DataFrame, table: ScoreTable) -> pl.DataFrame:
-    """Add n_kept, replace eta by the prevalence of the samples, and adjust precision to that."""
-    n_pos, n_neg, eta = pl.col(c.N_POS), pl.col(c.N_NEG), pl.col("eta")
-    has_both = n_pos.is_not_null() & n_neg.is_not_null()
-    nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
-    rows = rows.with_columns(pl.when(has_both).then(nearest).alias("n_kept"))
-    _check_samples(rows, table)
-    n_kept = pl.col("n_kept").cast(pl.Int64)
-    rows = rows.with_columns(
-        n_kept,
-        pl.when(has_both).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
-        pl.lit(1.0).alias(c.POS_FACTOR),
-        (n_kept / n_neg).alias(c.NEG_FACTOR),
-    )
-    return rows.with_columns(metric_values([point.precision], table))
-
-
 def _check_samples(rows: pl.DataFrame, table: ScoreTable) -> None:
     """Raise if a sample needs more negatives than there are, or than NumPy draws from."""
-    for row in rows.filter(pl.col("n_kept") > pl.col(c.N_NEG)).head(1).iter_rows(named=True):
+    too_few, too_many = pl.col("n_kept") > pl.col(c.N_NEG), pl.col(c.N_NEG) >= _MAX_NEGATIVES
+    for row in rows.filter(too_few | too_many).sort(~too_few, maintain_order=True).head(1).to_dicts():
+        keys = (f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
+        group = f"the group {', '.join(keys)}" if table.by else "the table"
         pos, neg, needed = row[c.N_POS], row[c.N_NEG], row["n_kept"]
+        if needed is not None and needed > neg:
+            raise PrcError(
+                f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and {group} "
+                f"has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, or more"
+            )
         raise PrcError(
-            f"eta={row['eta']:g} needs {needed:.0f} negatives beside {pos} positives, and "
-            f"{_format_group(row, table)} has {neg}; pass its own prevalence, {pos / (pos + neg):.6g}, "
-            "or more"
-        )
-    for row in rows.filter(pl.col(c.N_NEG) >= _MAX_NEGATIVES).head(1).iter_rows(named=True):
-        raise PrcError(
-            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {_format_group(row, table)} "
-            f"has {row[c.N_NEG]}; subsampled_precision has no such limit"
+            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {group} has {neg}; "
+            "subsampled_precision has no such limit"
         )
 
 
-def _format_group(row: dict[str, Any], table: ScoreTable) -> str:
-    keys = ", ".join(f"{name} = {'null' if row[name] is None else row[name]}" for name in table.by)
-    return f"the group {keys}" if keys else "the table"
-
-
-def _draw_all_samples(table: pl.DataFrame, n_repeats: int, seed: int | None) -> NDArray[np.float64]:
+def _draw_all_samples(rows: pl.DataFrame, n_repeats: int, seed: int | None) -> pl.DataFrame:
     """Return the _REPEAT_COLUMNS of each row; undefined is NaN."""
     import numpy as np
 
-    group, pair, tp, fp = (table[name].to_numpy() for name in (c.GROUP, c.PAIR, "tp", "fp"))
-    starts = np.flatnonzero((group[1:] != group[:-1]) | (pair[1:] != pair[:-1])) + 1
-    edges = [0, *starts.tolist(), len(table)]
-    sizes = table.select(pl.col(c.N_NEG, "n_kept").fill_null(0)).rows()
-    statistics = np.full((len(table), len(_REPEAT_COLUMNS)), np.nan)
+    curves = rows.partition_by(c.GROUP, c.PAIR, maintain_order=True)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
-    generators = np.random.default_rng(seed).spawn(len(edges) - 1)
-    with show_share("samples", len(table)) as advance:
-        for start, stop, generator in zip(edges[:-1], edges[1:], generators, strict=True):
-            n_neg, n_kept = sizes[start] if start < stop else (0, 0)
-            if n_kept > 0:
-                rows, done = slice(start, stop), start
-                for block in _draw_samples(
-                    tp[rows], fp[rows], n_neg, n_kept, n_repeats=n_repeats, generator=generator
-                ):
-                    statistics[done : done + len(block)] = block
-                    done += len(block)
-                    advance(len(block))
-    return statistics
+    generators = np.random.default_rng(seed).spawn(max(1, len(curves)))
+    blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]
+    with show_share("samples", len(rows)) as advance:
+        for curve, generator in zip(curves, generators, strict=False):
+            n_neg, n_kept = curve.select(c.N_NEG, "n_kept").row(0)
+            if not n_kept:  # a class is missing
+                blocks.append(np.full((len(curve), len(_REPEAT_COLUMNS)), np.nan))
+                continue
+            tp, fp = curve["tp"].to_numpy(), curve["fp"].to_numpy()
+            for block in _draw_samples(tp, fp, (n_neg, n_kept), n_repeats, generator):
+                blocks.append(block)
+                advance(len(block))
+    return pl.DataFrame(np.concatenate(blocks), schema=_REPEAT_COLUMNS)
 
 
 def _draw_samples(
     tp: NDArray[np.int64],
     fp: NDArray[np.int64],
-    n_neg: int,
-    n_kept: int,
-    *,
+    sizes: tuple[int, int],
     n_repeats: int,
     generator: np.random.Generator,
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the _REPEAT_COLUMNS of one curve at one prevalence, a block of its rows at a time.
+
+    `sizes` are the numbers of its negatives, and of those that are kept.
 
     The negatives between two thresholds are a cell. The numbers that samples keep from all cells have a
     multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
@@ -322,7 +284,7 @@ def _draw_samples(
     """
     import numpy as np
 
-    cells = np.diff(fp, prepend=0).tolist()
+    (n_neg, n_kept), cells = sizes, np.diff(fp, prepend=0).tolist()
     # The negatives below the threshold, and how many of these each sample has yet to keep.
     remaining, missing = n_neg, np.full(n_repeats, n_kept)
     step = max(1, _MAX_VALUES // n_repeats)

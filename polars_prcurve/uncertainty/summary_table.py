@@ -98,12 +98,11 @@ def build_summary_table(
             curves,
             pairs,
             named,
-            etas_per_group=grid.etas_per_group,
             uncertain=grid.uncertain,
             confidence=uncertainty.confidence,
         )
     else:
-        values = curves.compute_values(pairs, needed, etas_per_group=grid.etas_per_group)
+        values = curves.compute_values(pairs, needed)
     values = check_at_end(table, values.sort(c.PAIR), *checks)
     if uncertainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
@@ -146,8 +145,6 @@ def _doubt_gaps(
     curves: CurveSegments,
     pairs: pl.LazyFrame,
     doubtful: Mapping[str, CurveMetric],
-    *,
-    etas_per_group: int | None,
 ) -> pl.LazyFrame:
     """Set `<name>_reliable` to false where the gaps between points matter more than the sample does.
 
@@ -157,7 +154,7 @@ def _doubt_gaps(
     ends = _LIMIT_COLUMNS
     if not doubtful:
         return values
-    limits = curves.compute_values(pairs, _name_limits(doubtful), etas_per_group=etas_per_group)
+    limits = curves.compute_values(pairs, _name_limits(doubtful))
     names = {f"{name}_{end}": f"{c.RESERVED}{name}_limit_{end}" for name in doubtful for end in ends}
     values = values.join(limits.select(c.PAIR, *names).rename(names), on=c.PAIR, how="left")
     columns = []
@@ -193,7 +190,6 @@ def _build_values_with_errors(
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
-    etas_per_group: int | None,
     uncertain: bool,
     confidence: float,
 ) -> pl.LazyFrame:
@@ -201,7 +197,6 @@ def _build_values_with_errors(
     build = partial(
         build_analytic_values,
         curves,
-        etas_per_group=etas_per_group,
         confidence=confidence,
         rows=find_row_kind(table),
         cells=count_cluster_cells(table, sweep) if is_clustered(table) else None,
@@ -215,7 +210,7 @@ def _build_values_with_errors(
             values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
         )
     doubtful = _list_doubtful(table, named)
-    return _doubt_gaps(values, curves, pairs, doubtful, etas_per_group=etas_per_group)
+    return _doubt_gaps(values, curves, pairs, doubtful)
 
 
 def build_analytic_values(
@@ -223,7 +218,6 @@ def build_analytic_values(
     pairs: pl.LazyFrame,
     named: Mapping[str, CurveMetric],
     *,
-    etas_per_group: int | None,
     confidence: float,
     rows: RowKind = "independent",
     cells: pl.LazyFrame | None = None,
@@ -240,7 +234,7 @@ def build_analytic_values(
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric, rows=rows)
-    values = curves.compute_values(pairs, needed, etas_per_group=etas_per_group)
+    values = curves.compute_values(pairs, needed)
     for influences in build_influences(curves, pairs, named):
         if cells is not None:
             variances = compute_cluster_variances(cells, influences)
