@@ -1,0 +1,56 @@
+"""What is known of a value: the value, both ends of its interval, and whether that is known to hold.
+
+An `Estimate` names the columns of a table, and holds the values of a row. What people see, in charts,
+reports and terminals, is read by these names: how columns are spelled is written here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its interval: the names of their columns, or what a row has there."""
+
+    value: Any
+    low: Any = None
+    high: Any = None
+    corrected: Any = None
+    """The value without the optimism of a maximum."""
+    reliable: Any = None
+    """Whether the interval is known to hold."""
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None if one is missing."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+LONG = Estimate("value", "low", "high", "corrected", "reliable")
+"""The columns of a table with a row for each value."""
+
+
+def name_estimate(name: str) -> Estimate:
+    """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
+    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable")
+
+
+def find_estimate(columns: Collection[str], name: str) -> Estimate:
+    """Return the columns of a value and of what a table has beside it; None for what it has not.
+
+    The first value of a table with a row for each has its ends in `low` and `high`.
+    """
+    own = name_estimate(name)
+    if own.low not in columns and name in ("value", "difference", "behind"):
+        own = Estimate(name, *astuple(LONG)[1:])
+    return Estimate(*(column if column in columns else None for column in astuple(own)))
+
+
+def read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    """Return the value of a row and what is known of it; None where the row has nothing."""
+    return Estimate(
+        *(None if column is None else row[column] for column in astuple(find_estimate(row, name)))
+    )
