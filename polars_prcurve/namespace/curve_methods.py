@@ -22,14 +22,13 @@ from polars_prcurve.curves.decision_curves import (
     list_decision_columns,
 )
 from polars_prcurve.curves.eta_or_field import read_field
-from polars_prcurve.curves.guarantees import refuse_clusters
+from polars_prcurve.curves.guarantees import promise_and_join, refuse_clusters
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
     list_shown_metrics,
 )
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.curves.targets_together import promise_and_join
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
