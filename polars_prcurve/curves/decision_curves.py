@@ -25,7 +25,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.curves.curve_table import add_metrics
-from polars_prcurve.curves.eta_or_field import build_field_grid
+from polars_prcurve.curves.fields import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores

@@ -70,13 +70,12 @@ def add_field_tests(
 def _build_best_labels(counts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return counts that flag the positives of each part first, and counts that spare its negatives."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
-    flagged = pl.min_horizontal(tp + fp, n_pos)
-    # Of precision: the alerts are positives, as far as there are any.
-    first = counts.with_columns(flagged, (tp + fp - flagged).alias(PART_COUNTS[2]))
-    # Of npv: what raises no alert is negative, as far as there are any.
-    silent = n_pos + n_neg - tp - fp
-    passed = pl.min_horizontal(silent, n_neg)
-    return first, counts.with_columns(n_pos - (silent - passed), n_neg - passed)
+    alerts, silent = tp + fp, n_pos + n_neg - tp - fp
+    # Of precision: the alerts are positives, and of npv: what raises none is negative, as far as there are.
+    flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
+    cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
+    first, second = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
+    return counts.with_columns(**first), counts.with_columns(**second)
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
@@ -153,7 +152,7 @@ def _add_parts(counts: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, pl.Expr]]:
         "tp_above": pl.col(recall_above),
         "fp_above": pl.col(fpr_above),
     }
-    # Parts of a row rise. One that does not is of the next row, also at the seam between two tables, where
+    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
     # GROUP and SCORE may be equal.
     is_first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
     is_first |= pl.col(c.SCORE).ne_missing(pl.col(c.SCORE).shift(1))

@@ -21,7 +21,7 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.eta_or_field import read_field
+from polars_prcurve.curves.fields import read_field
 from polars_prcurve.curves.guarantees import promise_and_join, refuse_clusters
 from polars_prcurve.curves.operating_points import (
     build_points_table,
