@@ -46,7 +46,6 @@ from polars_prcurve.confidence.bands import (
     MOVES,
     NO_WEIGHTED_CLUSTERS,
     BandOptions,
-    TargetBandKind,
     combine_distances,
     find_corners,
 )
@@ -172,9 +171,14 @@ def build_point_differences(comparison: PointComparison) -> pl.LazyFrame:
 def _number_points(comparison: PointComparison) -> pl.LazyFrame:
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
-    band: TargetBandKind = "moving" if comparison.moving else "mover"
-    clustered = is_clustered(table)
-    bands = BandOptions(comparison.confidence, "wilson", band, clustered=clustered, to_compare=True)
+    bands = BandOptions(
+        comparison.confidence,
+        "wilson",
+        "mover",
+        moves="all" if comparison.moving else "none",
+        shown_with="differences",
+        clustered=is_clustered(table),
+    )
     points = build_points_table(
         table,
         comparison.grid,

@@ -71,7 +71,7 @@ def _build_best_labels(counts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame
     """Return counts that flag the positives of each part first, and counts that spare its negatives."""
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     alerts, silent = tp + fp, n_pos + n_neg - tp - fp
-    # Of precision: the alerts are positives, and of npv: what raises none is negative, as far as there are.
+    # For precision the alerts are positives, for npv all else is negative, as far as there are any.
     flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
     cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
     first, second = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)

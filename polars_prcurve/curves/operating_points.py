@@ -111,9 +111,9 @@ def list_points_columns(
     threshold, *counts = c.SWEEP_COLUMNS
     kind: tuple[str, ...] = ()
     flag: tuple[str, ...] = ()
-    if bands is not None and bands.flagged:
+    if bands is not None and bands.shown_with == "points":
         kind = ("interval_of",)
-    if bands is not None and bands.flagged and not long:
+    if bands is not None and bands.shown_with == "points" and not long:
         # Rates and alerts have their intervals behind them, whether they are named as metrics or not.
         with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
         kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
@@ -122,7 +122,7 @@ def list_points_columns(
             for names in (counts, alerts)
         )
         metric_columns = [name for name in metric_columns if name not in counts]
-    if bands is not None and bands.flags_rows:
+    if bands is not None and bands.shown_with != "curve":
         flag = ("reliable",)
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
@@ -134,7 +134,7 @@ def list_shown_metrics(
     metrics: Sequence[PointMetric], bands: BandOptions | None, *, per: float | None, long: bool
 ) -> list[PointMetric]:
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
-    if bands is None or not bands.flagged or long:
+    if bands is None or bands.shown_with != "points" or long:
         return list(metrics)
     shares = [] if per is None else [m.alias(f"{c.RESERVED}{name}") for name, m in _ALERTS.items()]
     named = {metric.name for metric in metrics}
@@ -155,12 +155,12 @@ def _choose_bands(
         return None, []
     kinds: list[IntervalKind] = []
     is_known = isinstance(table, ScoreTable) and not is_field(table) and not grid.uncertain
-    for target in targets if bands.flagged else ():
+    for target in targets if bands.shown_with == "points" else ():
         is_sought = target.test is not None and target.least_score is None and target.promise is None
         if target.maximized is not None and bands.corrected:
             kinds.append("best")
         else:
-            moves = is_known and is_sought and bands.band == "mover"
+            moves = is_known and is_sought and (bands.band, bands.moves) == ("mover", "none")
             kinds.append("model" if moves else "threshold")
     bands = bands.let_some_move() if "model" in kinds else bands
     return bands.mark_uncertain_eta() if grid.uncertain else bands, kinds
@@ -210,7 +210,7 @@ def build_points_table(
     checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
-    if bands is not None and bands.flags_rows:
+    if bands is not None and bands.shown_with != "curve":
         points = points.with_columns(_is_reliable(bands, table, design).alias("reliable"))
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
@@ -430,4 +430,4 @@ def _is_reliable(bands: BandOptions, table: InputTable, design: Design) -> pl.Ex
     if not bands.moving:
         return is_full
     is_fine = pl.col(COARSENESS) <= _COARSE
-    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.mixed else is_fine)
+    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.moves == "some" else is_fine)

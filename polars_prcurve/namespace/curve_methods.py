@@ -417,7 +417,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         said = self._say("operating_points", words_of_table, eta=eta, certainty=certainty)
         per, corrector = given.get("per"), _choose_correction(certainty, given, said)
         bands = read_bands(certainty, asked, said.columns, corrected=corrector is not None)
-        bands = None if bands is None else replace(bands, flagged=True)
+        bands = None if bands is None else replace(bands, shown_with="points")
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = said.read(makes)
         targets = read_targets(table, **given)
