@@ -325,8 +325,17 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[S
     value = target.value if target.rate is None else target.rate
     assert isinstance(value, float)
     needed: Needed | None = None
+    test: RowTest
     if guarantee.in_field:
-        test = _read_field_limit(target.criterion, value)
+        limit = {"recall": FIELD_RECALL_LOW, "fpr": FIELD_FPR_HIGH}.get(
+            target.criterion, FIELD_ALERTS_HIGH
+        )
+
+        def pass_in_field(rows: Rows) -> pl.Expr:
+            low: pl.Expr = rows.column(limit) >= value
+            return low if target.criterion == "recall" else is_at_most(rows.column(limit), value)
+
+        test = pass_in_field
     elif target.rate is not None:
         test = _build_alerts_test(value, guarantee)
     else:
@@ -337,14 +346,6 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[S
 
     choose = choose_first if target.takes_first else choose_last
     return choose(test), _build_promise(target, guarantee, end, needed)
-
-
-def _read_field_limit(criterion: str, value: float) -> RowTest:
-    """Return the test of a rate of a field, whose limit is a column."""
-    if criterion == "recall":
-        return lambda rows: rows.column(FIELD_RECALL_LOW) >= value
-    limit = FIELD_FPR_HIGH if criterion == "fpr" else FIELD_ALERTS_HIGH
-    return lambda rows: is_at_most(rows.column(limit), value)
 
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:

@@ -55,12 +55,19 @@ class RowSearch:
         requests, of_groups = self._list_requests(targets), list_frame_targets(targets)
         alike = {n: target for n, target in enumerate(targets) if n not in of_groups}
         eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
-        at_each_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
+        at_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
+        # At one prevalence a look at every row costs no more than the search for blocks.
+        many = self.has_many_etas
+        in_blocks = {n: target for n, target in at_eta.items() if many and target.changes_once_in_block}
+        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
         if eta_free:
             found = self._find_extremes(self.rows, c.GROUP, eta_free)
             requests = requests.join(found, on=c.GROUP, how="left")
-        if at_each_eta:
-            requests = requests.join(self._find_at_each_eta(at_each_eta), on=c.PAIR, how="left")
+        if others:
+            found = self._find_extremes(self._repeat_at_eta(self.rows, others), c.PAIR, others)
+            requests = requests.join(found, on=c.PAIR, how="left")
+        if in_blocks:
+            requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
         for n in of_groups:
             asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
             reached = self.rows.join(asked, on=c.GROUP)
@@ -84,17 +91,6 @@ class RowSearch:
             return every
         # A larger query may run this twice, and a join may return its rows in another order each time.
         return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
-
-    def _find_at_each_eta(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
-        """Return, per pair, the extremes that tell the row of each target."""
-        # At one prevalence a look at every row costs no more than the search for blocks.
-        once = {n: of for n, of in targets.items() if self.has_many_etas and of.changes_once_in_block}
-        others = {n: target for n, target in targets.items() if n not in once}
-        found = [self._search_blocks(once)] if once else []
-        if others:
-            every = self._find_extremes(self._repeat_at_eta(self.rows, others), c.PAIR, others)
-            found.insert(0, every)
-        return found[0] if len(found) == 1 else found[0].join(found[1], on=c.PAIR)
 
     def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
