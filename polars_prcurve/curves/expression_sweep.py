@@ -138,13 +138,10 @@ class ScoredRows:
     """
 
     score: pl.Expr
-    pos: pl.Expr
-    """The row's contribution to the positives: 0 or 1, or its scaled weight."""
+    pos: pl.Expr  # 0 or 1, or the scaled weight of the row
     neg: pl.Expr
-    """The row's contribution to the negatives."""
     weight: pl.Expr | None
-    exponents: tuple[pl.Expr, ...]
-    """The exponents of positives and negatives; empty without weights."""
+    exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
     guard: pl.Expr
     """0 while all checks hold; otherwise it stops the query."""
 

@@ -43,8 +43,7 @@ class GroupThresholds:
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType]
     """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
-    shown_names: Mapping[str, str]
-    """What users call the keys."""
+    shown_names: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
     def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:

@@ -49,10 +49,8 @@ class CurveSegments(NamedTuple):
     groups: pl.LazyFrame
     segments: Mapping[bool, pl.LazyFrame]
     """Rows of the curves (False), and of their convex hulls (True) if a metric needs them."""
-    sizes: tuple[pl.Expr, pl.Expr]
-    """Positives and negatives of a group."""
+    sizes: tuple[pl.Expr, pl.Expr]  # positives and negatives of a group
     facts: CurveFacts
-    """What metrics may know of a curve as a whole."""
     make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
     """From a function that finds a column by its name, to what formulas read."""
     design: bool = False

@@ -44,7 +44,6 @@ Needed: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
 ROW_NUMBER = f"{c.RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
 TARGET_NUMBER = f"{c.RESERVED}turn"
-"""The number of a target, in the order of the arguments."""
 END = "end"
 """The name of the extreme that is the score at the other end of a stretch."""
 
@@ -79,20 +78,17 @@ class Promise(NamedTuple):
     """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
 
     level: float
-    alpha: float
-    """The probability with which the promise of this target may be broken."""
+    alpha: float  # the probability with which the promise may be broken
     end: Callable[[Rows], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool
     """Whether the stretch begins at the threshold and rises; otherwise it ends there."""
     starts: GroupThresholds | None = None
-    """The start of each group, if they are given."""
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
     in_field: bool = False
-    """Whether it is promised in a field of several parts."""
     n_pos_needed: Needed | None = None
     n_neg_needed: Needed | None = None
 
@@ -109,7 +105,6 @@ class Target:
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
-    """The metric whose best value is the target, if that is what it is."""
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
@@ -120,7 +115,6 @@ class Target:
     takes_first: bool = False
     """Whether the first row that passes the test is taken; otherwise it is the last one."""
     promise: Promise | None = None
-    """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
     @property
     def is_found_in_sample(self) -> bool:
@@ -191,7 +185,17 @@ def read_targets(
     name = "predicted_positive_rate"
     asked += [(name, value) for value in _read_values(name, predicted_positive_rate)]
     targets += [_build_target(name, value, value) for name, value in asked]
-    targets += [_build_target("alerts", *budget) for budget in _read_alerts(alerts, per)]
+    budgets = [
+        read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
+    ]
+    if budgets and per is None:
+        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
+    events = read_events(per) if budgets else 1.0
+    for budget in budgets:
+        if not 0 <= budget <= events:
+            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
+    # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
+    targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
     if not targets:
@@ -249,8 +253,7 @@ class RankingMetric(NamedTuple):
     """The metric that ranks models, and the target at which a point metric is taken."""
 
     metric: CurveMetric | PointMetric
-    targets: list[Target]
-    """One target for a point metric, none for a curve metric."""
+    targets: list[Target]  # one for a point metric, none for a curve metric
 
 
 def read_ranking_metric(
@@ -398,18 +401,3 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
     """Raise if events are given without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
         raise PrcError("per= is the number of events that alerts= are among; pass alerts=, too")
-
-
-def _read_alerts(alerts: Any, per: Any) -> list[tuple[float, float]]:
-    """Return each number of alerts, and the rate that it is of `per` events; raise unless it is one."""
-    budgets = [
-        read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
-    ]
-    if budgets and per is None:
-        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
-    events = read_events(per) if budgets else 1.0
-    for budget in budgets:
-        if not 0 <= budget <= events:
-            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
-    # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
-    return [(budget, budget / events) for budget in budgets]
