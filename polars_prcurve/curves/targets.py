@@ -179,11 +179,9 @@ def read_targets(
     """
     targets = _build_threshold_targets(table, threshold, at_eta=at_eta, one_each=one_each)
     shares = {"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr}
-    asked = [(name, value) for name, given in shares.items() for value in _read_values(name, given)]
-    expected = "numbers of at least 0"
-    asked += [("lift", value) for value in _read_values("lift", lift, expected, sys.float_info.max)]
-    name = "predicted_positive_rate"
-    asked += [(name, value) for value in _read_values(name, predicted_positive_rate)]
+    shares |= {"lift": lift, "predicted_positive_rate": predicted_positive_rate}
+    given = {name: values for name, values in shares.items() if values is not None}
+    asked = [(name, value) for name in given for value in _read_values(name, given[name])]
     targets += [_build_target(name, value, value) for name, value in asked]
     budgets = [
         read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
@@ -382,10 +380,11 @@ def _to_list(name: str, given: Any) -> list[Any]:
     return read_list(f"{name}=", given, "a value or a list of values")
 
 
-def _read_values(
-    name: str, given: Any, expected: str = "numbers in [0, 1]", most: float = 1.0
-) -> list[float]:
-    """Return the values of an argument as floats; raise unless all are numbers from 0 to `most`."""
+def _read_values(name: str, given: Any) -> list[float]:
+    """Return the values of an argument as floats; raise unless all are shares, or lifts."""
+    expected, most = "numbers in [0, 1]", 1.0
+    if name == "lift":
+        expected, most = "numbers of at least 0", sys.float_info.max
     return [
         read_number(f"{name}=", value, expected, lambda number: 0 <= number <= most)
         for value in _to_list(name, given)
