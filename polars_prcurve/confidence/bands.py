@@ -308,11 +308,9 @@ def add_band(
 def _choose_ends(
     metric: PointMetric, scaled: Iterable[pl.Expr], corners: Iterable[pl.Expr]
 ) -> list[pl.Expr]:
-    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE.
-
-    On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined.
-    The corner takes the place of the end.
-    """
+    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE."""
+    # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
+    # the corner takes the place of the end.
     return [
         pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
         .then(from_unbounded(end, scale_bounds(metric)))
@@ -401,12 +399,10 @@ def _add_moves(
 
 
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
-    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too.
-
-    Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
-    there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
-    a bound has no band.
-    """
+    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too."""
+    # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
+    # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
+    # a bound has no band.
     name, moved = metric.name, pl.col(c.IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
     bounds = scale_bounds(metric)
@@ -424,10 +420,8 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact.
-
-    An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
-    """
+    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
+    # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
     inside = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
@@ -450,12 +444,12 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
 def combine_distances(distances: Iterable[pl.Expr], correlation: pl.Expr | None = None) -> pl.Expr:
     """Return the root of the sum of squared distances.
 
-    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. Every
-    metric that has a band moves opposite ways with the two rates, so what they share cancels out.
+    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
     """
     first, *others = distances
     squares = sum((distance * distance for distance in others), first * first)
     if correlation is not None:
+        # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
         squares = (squares - 2 * correlation * first * others[0]).clip(lower_bound=0.0)
     return squares.sqrt()
 

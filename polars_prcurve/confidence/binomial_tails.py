@@ -50,10 +50,8 @@ def _find_quantile(alpha: Alpha) -> Any:
 
 
 def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
-    """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none.
-
-    It may be off by one, being from the normal approximation with a correction for skewness.
-    """
+    """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none."""
+    # It may be off by one, being from the normal approximation with a correction for skewness.
     z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
     skewness = (z * z - 1) * (1 - 2 * share) * (1 / 6)
     passing: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5

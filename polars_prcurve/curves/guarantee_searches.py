@@ -273,13 +273,12 @@ def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, 
 
 
 def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
-    """Return the function from eta to the fpr per recall at which the target is just met.
-
-    Of a prevalence that is an estimate it takes the end at which the target is hardest to meet.
-    """
+    """Return the function from eta to the fpr per recall at which the target is just met."""
     value = target.value
     assert isinstance(value, float)
-    # A high prevalence makes it hard to have a lift above 1, and a low one to have a lift below.
+    # Of a prevalence that is an estimate it takes the end at which the target is hardest to meet: a low
+    # one for precision. A high prevalence makes it hard to have a lift above 1, and a low one to have a
+    # lift below.
     low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
     end = _LOW_END if low else _HIGH_END
 
@@ -306,12 +305,11 @@ RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
 def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
     """Return the number of alerts at which a run starts at the latest, which no label chooses.
 
-    Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
-    target is just met, and no target needs more alerts than there are examples.
-
     With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
     with that number are a better start, since fewer alerts hold no more false positives.
     """
+    # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
+    # target is just met, and no target needs more alerts than there are examples.
     least = (-log_alpha(alpha) / odds.log1p()).ceil()
     most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
     return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
@@ -367,12 +365,10 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
 
 
 def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
-    """Return the test whether alerts are within the budget for sure.
+    """Return the test whether alerts are within the budget for sure."""
 
-    The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
-    quadrature (Zou and Donner 2008). It is monotone as the rate is.
-    """
-
+    # The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
+    # quadrature (Zou and Donner 2008). It is monotone as the rate is.
     def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
         estimate: pl.Expr = pl.lit(0.0)
         spread: pl.Expr = pl.lit(0.0)

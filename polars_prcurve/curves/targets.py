@@ -123,11 +123,9 @@ class Target:
 
     @property
     def changes_once_in_block(self) -> bool:
-        """Whether, among rows of equal recall, what the search reads goes one way with fpr.
-
-        So do the tests of all metrics that can be a target, and those of promises, except in a field of
-        several parts, whose limits add up in quadrature.
-        """
+        """Whether, among rows of equal recall, what the search reads goes one way with fpr."""
+        # So do the tests of all metrics that can be a target, and those of promises, except in a field
+        # of several parts, whose limits add up in quadrature.
         if self.maximized is not None:
             return self.maximized.falls_with_fpr
         return self.promise is None or not self.promise.in_field
