@@ -54,8 +54,15 @@ def add_field_tests(
     counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
     counts = counts.sort(c.GROUP, c.SCORE, PART, descending=[False, True, False])
-    # The limits of what is, and of the best labels that the examples of a row could have, in one pass.
-    limits = _compute_limits(pl.concat([counts, *_build_best_labels(counts)]), alpha)
+    # The best labels that the examples above a row could have: for precision the alerts are positives,
+    # for npv all else is negative, as far as there are any in each part.
+    tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
+    alerts, silent = tp + fp, n_pos + n_neg - tp - fp
+    flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
+    cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
+    labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
+    every = [counts, *(counts.with_columns(**label) for label in labels)]
+    limits = _compute_limits(pl.concat(every), alpha)
     n = limits.height // 3
     best = {PRECISION_RUN: limits[n : 2 * n], NPV_RUN: limits[2 * n :]}
     tests = limits[:n].with_columns(found[run.limit].alias(run.best) for run, found in best.items())
@@ -65,17 +72,6 @@ def add_field_tests(
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(c.GROUP),  # its run goes from low scores up
     )
     return rows.join(tests.lazy(), on=[c.GROUP, c.SCORE], how="left", maintain_order="left")
-
-
-def _build_best_labels(counts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return counts that flag the positives of each part first, and counts that spare its negatives."""
-    tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
-    alerts, silent = tp + fp, n_pos + n_neg - tp - fp
-    # For precision the alerts are positives, for npv all else is negative, as far as there are any.
-    flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
-    cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
-    first, second = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
-    return counts.with_columns(**first), counts.with_columns(**second)
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
