@@ -19,7 +19,7 @@ from polars_prcurve.binding.words import COMPARES_MODELS, USES
 from polars_prcurve.comparison.options import Examples
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.confidence.certainty import Intervals
-from polars_prcurve.curves.eta_or_field import read_eta_or_field
+from polars_prcurve.curves.fields import read_eta_or_field
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import (
     Column,

@@ -129,9 +129,10 @@ def _number_points(
     bands = BandOptions(
         comparison.uncertainty.confidence,
         "wilson",
-        "moving" if moving else "mover",
+        "mover",
+        moves="all" if moving else "none",
+        shown_with="differences",
         clustered=comparison.has_clusters,
-        to_compare=True,
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)

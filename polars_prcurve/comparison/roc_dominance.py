@@ -25,8 +25,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.comparison.model_index import ModelIndex
-from polars_prcurve.curves.convex_hull import find_upper_hull
-from polars_prcurve.curves.segment_sums import collect_curves
+from polars_prcurve.curves.segment_sums import collect_curves, find_upper_hull
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.sweep.group_table import has_class

@@ -61,8 +61,6 @@ from polars_prcurve.normal_distribution import student_quantile
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
-TargetBandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous", "moving"]
-"""How they do at a target, where the threshold may move with the rates, too."""
 LIMIT_COLUMNS = {
     "recall": (f"{c.RESERVED}recall_low", f"{c.RESERVED}recall_high"),
     "fpr": (f"{c.RESERVED}fpr_low", f"{c.RESERVED}fpr_high"),
@@ -77,8 +75,6 @@ MOVES = {rate: f"{c.RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
 """What follows the name of a metric in the columns of how far the interval of a rate moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.moving_band`."""
-_ROUNDING = 1e-12
-"""A distance from a bound other than 0 that is smaller than this may be a rounding error."""
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
@@ -99,33 +95,27 @@ class BandOptions:
 
     confidence: float
     interval: RateMethod
-    band: TargetBandKind
+    band: BandKind
+    moves: Literal["none", "some", "all"] = "none"
+    """Of which rows the threshold moves with the rates, since the sample chose it; such rows have
+    MOVED_RATES, and of some of them IS_MOVING tells."""
+    shown_with: Literal["curve", "points", "differences"] = "curve"
+    """What the rows are: points and differences have a column `reliable`, and differences have MOVES."""
     corrected: bool = False
     """Whether rows have IS_MAXIMIZED and OPTIMISM; then there are columns `<metric>_corrected`."""
     clustered: bool = False
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
-    mixed: bool = False
-    """Whether IS_MOVING tells of which rows the threshold moves, where that of others stays."""
-    to_compare: bool = False
-    """Whether models are compared by the rows; then MOVES are beside each band that is moving."""
-    flagged: bool = False
-    """Whether a column `reliable` tells for which rows bands are known to hold."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
 
     @property
     def moving(self) -> bool:
-        """Whether rows have MOVED_RATES, because the sample chose the threshold."""
-        return self.band == "moving"
-
-    @property
-    def flags_rows(self) -> bool:
-        """Whether a column `reliable` tells for which rows bands are known to hold."""
-        return self.flagged or self.to_compare
+        """Whether rows have MOVED_RATES."""
+        return self.moves != "none"
 
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric; in columns, its name stands before."""
-        moves = MOVES.values() if self.moving and self.to_compare else ()
+        moves = MOVES.values() if self.moving and self.shown_with == "differences" else ()
         return [*(["corrected"] if self.corrected else []), "low", "high", *moves]
 
     def mark_uncertain_eta(self) -> BandOptions:
@@ -144,7 +134,7 @@ class BandOptions:
                 "an interval of the model at a target is known with Wilson's rates alone; leave out "
                 "rate=, or pass the threshold itself as threshold="
             )
-        return replace(self, band="moving", mixed=True)
+        return replace(self, moves="some")
 
     def limits_by_name(self, rate: str, value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
@@ -159,8 +149,8 @@ class BandOptions:
     @property
     def rate_level(self) -> float:
         """The level of the interval of a rate."""
-        in_quadrature = self.band in ("mover", "moving")
-        return self.confidence if in_quadrature else math.sqrt(self.confidence)
+        # Both rates hold at once with the product of their levels. In quadrature they need not.
+        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
 
     @property
     def needs_numbers(self) -> str:
@@ -188,32 +178,26 @@ def read_bands(
     """
     if certainty is None:
         return None
-    clustered = columns.get("cluster") is not None
-    if clustered:
-        _check_clusters(certainty, columns, corrected=corrected)
-    if certainty.simultaneous and columns.get("weight") is not None:
+    weighted, clustered = (columns.get(name) is not None for name in ("weight", "cluster"))
+    if clustered and weighted:
+        raise PrcError(NO_WEIGHTED_CLUSTERS)
+    if clustered and certainty.simultaneous:
+        raise PrcError("simultaneous=True is for independent examples; leave out cluster= or that")
+    if clustered and certainty.rate == "hoeffding":
+        raise PrcError('rate="hoeffding" is for independent examples; leave out cluster= or rate=')
+    if clustered and corrected:
+        raise PrcError(
+            "an interval of what was maximized is known for independent rows; leave out cluster= or "
+            "confidence="
+        )
+    if certainty.simultaneous and weighted:
         raise PrcError(_NO_WEIGHTS)
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
     if certainty.method == "rectangle":
         band = "rectangle"
-    return BandOptions(certainty.level, certainty.rate, band, corrected, clustered=clustered)
-
-
-def _check_clusters(certainty: Intervals, columns: Mapping[str, Any], *, corrected: bool) -> None:
-    """Raise if something does not go with `cluster=`."""
-    if columns.get("weight") is not None:
-        raise PrcError(NO_WEIGHTED_CLUSTERS)
-    if certainty.simultaneous:
-        raise PrcError("simultaneous=True is for independent examples; leave out cluster= or that")
-    if certainty.rate == "hoeffding":
-        raise PrcError('rate="hoeffding" is for independent examples; leave out cluster= or rate=')
-    if corrected:
-        raise PrcError(
-            "an interval of what was maximized is known for independent rows; leave out cluster= or "
-            "confidence="
-        )
+    return BandOptions(certainty.level, certainty.rate, band, corrected=corrected, clustered=clustered)
 
 
 def add_bands(
@@ -222,10 +206,17 @@ def add_bands(
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
         raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
-    frame = _widen_for_clusters(frame, bands) if bands.clustered else frame
-    frame = add_rate_limits(
-        frame, {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}, bands, table
-    )
+    if bands.clustered:
+        # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
+        z = z_value(bands.rate_level)
+        freedom = {c.N_POS_EFFECTIVE: c.POS_FREEDOM, c.N_NEG_EFFECTIVE: c.NEG_FREEDOM}
+        quantiles = {
+            size: student_quantile(z, repeat_in_rows(pl.col(name), pl.col(size)))
+            for size, name in freedom.items()
+        }
+        frame = frame.with_columns(pl.col(size) * z**2 / at**2 for size, at in quantiles.items())
+    columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+    frame = add_rate_limits(frame, columns, bands, table)
     if bands.uncertain_eta:
         frame = add_eta_limits(frame)
     for number, metric in enumerate(metrics):
@@ -233,17 +224,6 @@ def add_bands(
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
-
-
-def _widen_for_clusters(frame: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
-    """Lower effective sizes so far that normal quantiles give the widths of Student's distribution."""
-    z = z_value(bands.rate_level)
-    freedom = {c.N_POS_EFFECTIVE: c.POS_FREEDOM, c.N_NEG_EFFECTIVE: c.NEG_FREEDOM}
-    quantiles = {
-        size: student_quantile(z, repeat_in_rows(pl.col(name), pl.col(size)))
-        for size, name in freedom.items()
-    }
-    return frame.with_columns(pl.col(size) * z**2 / at**2 for size, at in quantiles.items())
 
 
 def add_rate_limits(
@@ -297,47 +277,46 @@ def add_band(
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
     """
     etas = c.ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
-    ends = _build_corners(metric, etas)
+    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
+    least, greatest = (
+        [evaluate_metric(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
+        for t, f in find_corners(metric)
+    )
+    ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered else None
-    moved: list[pl.Expr] = []
     if bands.moving:
         frame, found = _add_moves(frame, metric, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
-        moved = [pl.col(name) for name in _MOVED_ENDS]
-    if bands.band == "mover" or bands.mixed:
+    if bands.band == "mover" and bands.moves != "all":
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
-    if bands.mixed:
-        both = zip(moved, ends, strict=True)
+    if bands.moves == "all":
+        ends = [pl.col(name) for name in _MOVED_ENDS]
+    elif bands.moves == "some":
+        both = zip(_MOVED_ENDS, ends, strict=True)
         ends = [pl.when(c.IS_MOVING).then(there).otherwise(here) for there, here in both]
-    return _add_ends(frame, metric.name, ends if bands.mixed or not moved else moved)
+    value, (low, high) = pl.col(metric.name), (end.fill_nan(None) for end in ends)
+    # Rounding must not put an end on the wrong side of the estimate.
+    sides = {"low": pl.min_horizontal(low, value), "high": pl.max_horizontal(high, value)}
+    known = {"low": low, "high": high}
+    return frame.with_columns(
+        pl.when(value.is_not_null() & known[side].is_not_null()).then(end).alias(f"{metric.name}_{side}")
+        for side, end in sides.items()
+    )
 
 
 def _choose_ends(
     metric: PointMetric, scaled: Iterable[pl.Expr], corners: Iterable[pl.Expr]
 ) -> list[pl.Expr]:
-    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE.
-
-    On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined.
-    The corner takes the place of the end.
-    """
+    """Return both ends of a band, from those on the unbounded scale, beside ESTIMATE."""
+    # On this scale an estimate at a bound of the metric is infinite, and no distance from it is defined:
+    # the corner takes the place of the end.
     return [
         pl.when(pl.col(ESTIMATE).is_finite() & end.is_not_nan())
         .then(from_unbounded(end, scale_bounds(metric)))
         .otherwise(corner)
         for corner, end in zip(corners, scaled, strict=True)
     ]
-
-
-def _add_ends(frame: pl.LazyFrame, name: str, both: Iterable[pl.Expr]) -> pl.LazyFrame:
-    """Add the columns of both ends of the band of a metric to rows that hold its value."""
-    value, (low, high) = pl.col(name), (end.fill_nan(None) for end in both)
-    # Rounding must not put an end on the wrong side of the estimate.
-    sides = {"low": (low, pl.min_horizontal), "high": (high, pl.max_horizontal)}
-    return frame.with_columns(
-        pl.when(value.is_not_null() & end.is_not_null()).then(outer(end, value)).alias(f"{name}_{side}")
-        for side, (end, outer) in sides.items()
-    )
 
 
 def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta") -> pl.Expr:
@@ -348,16 +327,6 @@ def evaluate_metric(metric: PointMetric, recall: str, fpr: str, eta: str = "eta"
 def scale_bounds(metric: PointMetric) -> tuple[float, float]:
     """Return the bounds of the scale of distances: none for a metric that is linear in the rates."""
     return (-math.inf, math.inf) if metric.is_linear else metric.range
-
-
-def _build_corners(metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return the least and the greatest value over all ends of the rates, and of `etas` if given."""
-    recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
-    least, greatest = (
-        [evaluate_metric(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
-        for t, f in find_corners(metric)
-    )
-    return [pl.min_horizontal(least), pl.max_horizontal(greatest)]
 
 
 def _add_scaled_ends(
@@ -401,11 +370,17 @@ def _add_moves(
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
     bounds = scale_bounds(metric)
-    values = {
-        rate: {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(_list_moved(metric, rate))}
-        for rate in LIMIT_COLUMNS
-    }
-    every = {ESTIMATE: evaluate_metric(metric, "recall", "fpr"), **values["recall"], **values["fpr"]}
+    every, values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr")}, {}
+    for rate, limits in LIMIT_COLUMNS.items():
+        # Where either end of the rate moves the threshold, and a step less or more: that of one example
+        # or of the curve, since a target is met between two rows.
+        moved = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in limits]
+        one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
+        for changed in (pl.col(rate) - one, pl.col(rate) + one):
+            rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
+            moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
+        values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
+        every |= values[rate]
     frame = frame.with_columns(**every)
     extremes = pl.min_horizontal(*every), pl.max_horizontal(*every)
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
@@ -423,23 +398,11 @@ def _add_moves(
     return frame, _choose_ends(metric, (estimate - below, estimate + above), map(pl.col, _CORNERS))
 
 
-def _list_moved(metric: PointMetric, rate: str) -> list[pl.Expr]:
-    """Return a metric where either end of a rate moves the threshold, and one step less or more."""
-    one = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEPS[rate])
-    values = [evaluate_metric(metric, **MOVED_RATES[limit]) for limit in LIMIT_COLUMNS[rate]]
-    for changed in (pl.col(rate) - one, pl.col(rate) + one):
-        rates = {name: pl.col(name) for name in LIMIT_COLUMNS} | {rate: changed.clip(0.0, 1.0)}
-        values.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
-    return values
-
-
 def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr) -> pl.LazyFrame:
-    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too.
-
-    Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
-    there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
-    a bound has no band.
-    """
+    """Add `<metric>_corrected` where a metric was maximized, and move the band there, too."""
+    # Both ends move as far as the value does, on the unbounded scale. A value at a bound is infinite
+    # there: its band stays, and is widened to hold the corrected value. A corrected value that reaches
+    # a bound has no band.
     name, moved = metric.name, pl.col(c.IS_MAXIMIZED).fill_null(False)
     value, corrected = pl.col(name), pl.col(name) - optimism
     bounds = scale_bounds(metric)
@@ -457,10 +420,8 @@ def _add_correction(frame: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr)
 
 
 def add_eta_limits(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact.
-
-    An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
-    """
+    """Add ETA_LIMITS to rows of eta and its interval: eta itself, where it is exact."""
+    # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     low, high = pl.col(c.ETA_LOW), pl.col(c.ETA_HIGH)
     inside = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
@@ -483,12 +444,12 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
 def combine_distances(distances: Iterable[pl.Expr], correlation: pl.Expr | None = None) -> pl.Expr:
     """Return the root of the sum of squared distances.
 
-    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. Every
-    metric that has a band moves opposite ways with the two rates, so what they share cancels out.
+    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
     """
     first, *others = distances
     squares = sum((distance * distance for distance in others), first * first)
     if correlation is not None:
+        # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
         squares = (squares - 2 * correlation * first * others[0]).clip(lower_bound=0.0)
     return squares.sqrt()
 
@@ -501,20 +462,16 @@ def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:
     low, high = bounds
     if math.isinf(low) and math.isinf(high):
         return value
-    below, above = _drop_rounding(value - low, low), _drop_rounding(high - value, high)
+    # A distance below 1e-12 may be a rounding error, but not from 0, which no subtraction rounds.
+    below, above = (
+        distance if bound == 0 else pl.when(distance < 1e-12).then(0.0).otherwise(distance)
+        for distance, bound in ((value - low, low), (high - value, high))
+    )
     if math.isinf(high):
         return below.log()
     if math.isinf(low):
         return -above.log()
     return (below / above).log()
-
-
-def _drop_rounding(distance: pl.Expr, bound: float) -> pl.Expr:
-    """Return a distance from a bound, as 0 where it may be a rounding error.
-
-    A bound of 0 is exact: no subtraction rounded the distance.
-    """
-    return distance if bound == 0 else pl.when(distance < _ROUNDING).then(0.0).otherwise(distance)
 
 
 def from_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:

@@ -37,15 +37,11 @@ def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.E
     `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do.
     """
     at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
-    all_but_one = n * (1 / odds).log1p() <= -_log_rest(alpha)
+    log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
+    all_but_one = n * (1 / odds).log1p() <= -log_rest  # at most n - 1: not all n are successes
     some = tail_quantile(k, n, odds) <= _find_quantile(alpha)
     passes = pl.when(k <= 1).then(at_most_one).when(k == n - 1).then(all_but_one).otherwise(some)
     return (odds == math.inf) | ((odds > 0) & (k < n) & passes)
-
-
-def _log_rest(alpha: Alpha) -> Any:
-    """Return the logarithm of 1 - alpha."""
-    return (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)
 
 
 def _find_quantile(alpha: Alpha) -> Any:
@@ -54,10 +50,8 @@ def _find_quantile(alpha: Alpha) -> Any:
 
 
 def count_passing(n: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
-    """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none.
-
-    It may be off by one, being from the normal approximation with a correction for skewness.
-    """
+    """Return about the most successes in `n` trials whose tail is at most alpha; 0 if there are none."""
+    # It may be off by one, being from the normal approximation with a correction for skewness.
     z, share = _find_quantile(alpha), 1 / (1 + 1 / odds)
     skewness = (z * z - 1) * (1 - 2 * share) * (1 / 6)
     passing: pl.Expr = n * share + (n * share * (1 - share)).sqrt() * z + skewness - 0.5

@@ -66,7 +66,6 @@ _LEAST, _GREATEST = f"{c.RESERVED}least_log_factor", f"{c.RESERVED}greatest_log_
 _WIDEST = f"{c.RESERVED}widest"
 _LOG_FACTORS = {_LEAST: -16.0, _GREATEST: 8.0}
 """Between which the factor is looked for."""
-_HALVINGS = 36
 
 
 @overload
@@ -236,14 +235,9 @@ def add_needed_sizes(frame: F, options: SizeOptions, *, at_eta: bool) -> F:
     frame = frame.with_columns(
         *(pl.lit(end).alias(name) for name, end in _LOG_FACTORS.items()), widest.alias(_WIDEST)
     )
-    middle = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp()
     # Each step binds its values as columns: the tree of one expression would be too large.
-    for _ in range(_HALVINGS):
-        frame = frame.with_columns(
-            (pl.col(_name(rate, "alone")) * middle).alias(_name(rate, "size")) for rate in _RATES
-        ).with_columns(_move_hits(options.assurance))
-        frame = _add_limits(frame, options).with_columns(_compute_ratios())
-        frame = frame.with_columns(_compute_log_widths(at_eta=at_eta)).with_columns(_halve())
+    for _ in range(36):
+        frame = _add_log_widths(_add_limits(frame, options), at_eta=at_eta).with_columns(_halve())
     factor = pl.col(_GREATEST).exp()
     sizes = {rate: (pl.col(_name(rate, "alone")) * factor).ceil() for rate in _RATES}
     known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
@@ -256,41 +250,45 @@ def _name(*parts: str) -> str:
     return c.RESERVED + "_".join(parts)
 
 
-def _move_hits(assurance: float) -> list[pl.Expr]:
-    """Return the expected true and false positives, and numbers below and above them."""
-    z, moved = NormalDist().inv_cdf(assurance), []
+def _add_limits(frame: F, options: SizeOptions) -> F:
+    """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
+    middle, z = ((pl.col(_LEAST) + pl.col(_GREATEST)) / 2).exp(), NormalDist().inv_cdf(options.assurance)
+    frame = frame.with_columns(
+        (pl.col(_name(rate, "alone")) * middle).alias(_name(rate, "size")) for rate in _RATES
+    )
+    moved: dict[str, pl.Expr] = {}
     for rate in _RATES:
         share, size = pl.col(rate), pl.col(_name(rate, "size"))
         hits = share * size
         step = (hits * (1 - share)).sqrt() * z + 0.5
         places = (hits, (hits - step).clip(0.0), pl.min_horizontal(hits + step, size))
-        moved += [value.alias(_name(rate, move)) for move, value in zip(_MOVES, places, strict=True)]
-    return moved
-
-
-def _add_limits(frame: F, options: SizeOptions) -> F:
-    """Add the ends of the intervals of both rates, at each of the moved numbers."""
+        moved |= {_name(rate, move): value for move, value in zip(_MOVES, places, strict=True)}
+    frame = frame.with_columns(**moved)
     columns: dict[str, pl.Expr | pl.Series] = {}
     for rate, move in product(_RATES, _MOVES):
-        hits, size = _name(rate, move), _name(rate, "size")
+        hits_column, size_column = _name(rate, move), _name(rate, "size")
         names = (_name(rate, move, "low"), _name(rate, move, "high"))
         compute = compute_recall_limits if rate == "recall" else compute_limits
         if options.method in BETA_METHODS and isinstance(frame, pl.DataFrame):
-            numbers = (frame[hits].to_numpy(), frame[size].to_numpy())
+            numbers = (frame[hits_column].to_numpy(), frame[size_column].to_numpy())
             arrays = compute(*numbers, options.confidence, options.method)
             columns |= {
                 name: pl.Series(end).fill_nan(None) for name, end in zip(names, arrays, strict=True)
             }
         else:
-            ends = compute(pl.col(hits), pl.col(size), options.confidence, options.method)
+            counts = (pl.col(hits_column), pl.col(size_column))
+            ends = compute(*counts, options.confidence, options.method)
             columns |= dict(zip(names, ends, strict=True))
     return frame.with_columns(**columns)
 
 
-def _compute_ratios() -> list[pl.Expr]:
-    """Return the ends of the ratio recall / fpr, by distances in quadrature."""
-    ratios = []
+def _add_log_widths(frame: F, *, at_eta: bool) -> F:
+    """Add the logarithms of the widths of the band of precision, at eta or where it is widest."""
+    ratios: dict[str, pl.Expr] = {}
+    widths: dict[str, pl.Expr] = {}
+    odds = pl.col("eta") / (1 - pl.col("eta"))
     for t, f in _PLACES:
+        # The ends of the ratio recall / fpr, by distances in quadrature.
         recall, fpr = (
             pl.col(_name(rate, move)) / pl.col(_name(rate, "size"))
             for rate, move in zip(_RATES, (t, f), strict=True)
@@ -303,23 +301,15 @@ def _compute_ratios() -> list[pl.Expr]:
         nothing = (recall == 0) | (fpr == 0)
         low = pl.when(nothing).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
         high = pl.when(nothing).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
-        ratios += [low.alias(_name(t, f, "low")), high.alias(_name(t, f, "high"))]
-    return ratios
-
-
-def _compute_log_widths(*, at_eta: bool) -> list[pl.Expr]:
-    """Return the logarithms of the widths of the band of precision, at eta or where it is widest."""
-    widths = []
-    odds = pl.col("eta") / (1 - pl.col("eta"))
-    for t, f in _PLACES:
+        ratios |= {_name(t, f, "low"): low, _name(t, f, "high"): high}
         low, high = (pl.col(_name(t, f, end)) for end in ("low", "high"))
         if at_eta:
             width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
         else:
-            root = (low / high).sqrt()
+            root = (low / high).sqrt()  # of L / U, since U may be infinite
             width = (1 - root) / (1 + root)
-        widths.append(width.log().alias(_name(t, f, "log_width")))
-    return widths
+        widths[_name(t, f, "log_width")] = width.log()
+    return frame.with_columns(**ratios).with_columns(**widths)
 
 
 def _halve() -> list[pl.Expr]:

@@ -24,13 +24,9 @@ import math
 from bisect import bisect_left
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polars_prcurve.confidence.rates import compute_beta_limits, load_scipy_special
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _NEGLIGIBLE = 1e-15
 """Chances that are smaller than this, relative to the greatest one, are dropped."""
@@ -74,7 +70,14 @@ def find_local_level(n: float, level: float) -> float:
     if not n >= 1:
         return math.nan
     if n > _SIZES[-1]:
-        parts = _interpolate(n, _TABLE_PARTS) * _ratio_to_table(n, level)
+        parts = _interpolate(n, _TABLE_PARTS)
+        if not math.isclose(level, _TABLE_LEVEL, rel_tol=1e-12):
+            # At another level there are more or fewer parts, by a ratio that grows or falls ever more
+            # slowly. A growth goes on as between 500 and 2 000 examples; a fall is ignored. Both give a
+            # smaller local level than the exact one.
+            before, ratio = (_split(size, level) / _split(size, _TABLE_LEVEL) for size in (500, 2000))
+            growth = max(0.0, ratio - before) / math.log(2000 / 500)
+            parts *= ratio + growth * math.log(n / 2000)
     else:
         place = bisect_left(_SIZES, n)
         around = _SIZES[place : place + 1] if n == _SIZES[place] else _SIZES[place - 1 : place + 1]
@@ -85,19 +88,6 @@ def find_local_level(n: float, level: float) -> float:
 def _split(n: int, level: float) -> float:
     """Return the number of parts in which n examples split the probability to miss."""
     return (1 - level) / solve_local_level(n, level)
-
-
-def _ratio_to_table(n: float, level: float) -> float:
-    """Return how many times the parts of the table there are at another level, for n above 2 000.
-
-    The ratio grows or falls ever more slowly. A growth goes on as between 500 and 2 000 examples; a fall
-    is ignored. Both give a smaller local level than the exact one.
-    """
-    if math.isclose(level, _TABLE_LEVEL, rel_tol=1e-12):
-        return 1.0
-    before, ratio = (_split(size, level) / _split(size, _TABLE_LEVEL) for size in (500, 2000))
-    growth = max(0.0, ratio - before) / math.log(2000 / 500)
-    return ratio + growth * math.log(n / 2000)
 
 
 def _interpolate(n: float, parts: dict[int, float]) -> float:
@@ -132,7 +122,10 @@ def probability_at_all(n: int, local_level: float) -> float:
     chances, first, log_scale = np.ones(1), 0, 0.0  # of `first`, `first` + 1, ... events so far
     for event, mean in zip(order.tolist(), means.tolist(), strict=True):
         if mean > 0:
-            chances = np.convolve(chances, _poisson_chances(mean, factorials))
+            # The chances of 0, 1, 2, ... events, up to a number that is hardly ever exceeded.
+            numbers = np.arange(min(math.ceil(mean + 9 * math.sqrt(mean) + 16), n + 1) + 1)
+            new = np.exp(numbers * math.log(mean) - mean - factorials[numbers])
+            chances = np.convolve(chances, new)
         if event < n:  # a low end: at most `event` events, since ranks begin with 1
             chances = chances[: event - first + 1]
         else:
@@ -151,16 +144,6 @@ def probability_at_all(n: int, local_level: float) -> float:
     logs = missing * math.log(rest) - rest - factorials[missing]
     log_all = n * math.log(n) - n - float(factorials[n])
     return float(np.sum(chances * np.exp(logs + log_scale - log_all)))
-
-
-def _poisson_chances(mean: float, log_factorials: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the chances of 0, 1, 2, ... events, up to a number that is hardly ever exceeded."""
-    import numpy as np
-
-    most = min(math.ceil(mean + 9 * math.sqrt(mean) + 16), len(log_factorials) - 1)
-    numbers = np.arange(most + 1)
-    chances: NDArray[np.float64] = np.exp(numbers * math.log(mean) - mean - log_factorials[: most + 1])
-    return chances
 
 
 @cache

@@ -144,8 +144,10 @@ def max_width(
     low, high = _read_ends("recall", recall, recall_half_width, recall_cv, recall_interval)
     fpr_low, fpr_high = _read_ends("fpr", fpr, fpr_half_width, fpr_cv, fpr_interval)
     low, fpr_low = max(low, 0.0), max(fpr_low, 0.0)
+    # Recall / fpr is infinite if only fpr is 0, and NaN if both are.
     least, ratio, greatest = (
-        _recall_fpr_ratio(t, f) for t, f in ((low, fpr_high), (recall, fpr), (high, fpr_low))
+        t / f if f > 0 else math.inf if t > 0 else math.nan
+        for t, f in ((low, fpr_high), (recall, fpr), (high, fpr_low))
     )
     ends = ((low, high), (fpr_low, fpr_high))
     bound = max((most - least) / (most + least) if most > 0 else 1.0 for least, most in ends)
@@ -158,13 +160,6 @@ def max_width(
     return Width(
         _widest_gap(least, greatest), eta, bound, _widest_gap(ratio, greatest), _widest_gap(least, ratio)
     )
-
-
-def _recall_fpr_ratio(recall: float, fpr: float) -> float:
-    """Return recall / fpr: infinite if only fpr is 0, NaN if both are."""
-    if fpr > 0:
-        return recall / fpr
-    return math.inf if recall > 0 else math.nan
 
 
 def _widest_gap(low: float, high: float) -> float:

@@ -138,22 +138,17 @@ def compute_recall_limits(
     low, high = compute_limits(k, n, confidence, method)
     if method != "wilson":
         return low, high
-    missed = n - k
-    raised = 1 - _find_missed_at_end(missed, n, confidence) / n
-    return low, pl.when((missed < 4) & (n >= 8)).then(pl.max_horizontal(high, raised)).otherwise(high)
-
-
-def _find_missed_at_end(missed: pl.Expr, n: pl.Expr, confidence: float) -> pl.Expr:
-    """Return the expected number of missed positives at the end of the interval, for fewer than 4."""
-    square = z_value(confidence) ** 2
-    # Wilson's low end of 4 of n, times n.
+    missed, square = n - k, z_value(confidence) ** 2
+    # The expected number of missed ones at the end: of 1 to 3 by the Poisson distribution, which is that
+    # of rare misses, and of 4 by Wilson's low end, times n.
     of_four = (4 + square / 2 - (square * (4 + square / 4 - 16 / n)).sqrt()) / (1 + square / n)
     of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
     ends = [pl.lit(0.0), *map(pl.lit, of_fewer), of_four]
     # Through the ends goes a convex line, which is the greatest of its parts. Where it is not convex,
     # at low levels, Wilson's interval is wider.
     parts = [end + (more - end) * (missed - i) for i, (end, more) in enumerate(pairwise(ends))]
-    return pl.max_horizontal(parts)
+    raised = 1 - pl.max_horizontal(parts) / n
+    return low, pl.when((missed < 4) & (n >= 8)).then(pl.max_horizontal(high, raised)).otherwise(high)
 
 
 @cache

@@ -78,10 +78,9 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
 
     Both are null for a class that fits no normal distribution, such as one with a single distinct score.
     Variances are divided by n - ddof, and are null unless n > ddof.
-
-    Scores are measured from the lowest score of their class, in units of the range of the class: places
-    from 0 to 1. So neither squares overflow nor does a large common offset cost digits.
     """
+    # Scores are measured from the lowest score of their class, in units of the range of the class:
+    # places from 0 to 1. So neither squares overflow nor does a large common offset cost digits.
     amounts = {"pos": (c.CUM_POS, c.CUM_POS_ABOVE), "neg": (c.CUM_NEG, c.CUM_NEG_ABOVE)}
     rows = sweep.rows.select(
         c.GROUP,

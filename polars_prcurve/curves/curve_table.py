@@ -15,8 +15,8 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_flag
 from polars_prcurve.confidence.bands import BandOptions, add_bands
-from polars_prcurve.curves.bands_in_field import add_field_bands
 from polars_prcurve.curves.binormal import replace_by_binormal_rates
+from polars_prcurve.curves.fields import add_field_bands
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_field
 from polars_prcurve.metrics.curve_metric import Rows

@@ -25,7 +25,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.curves.curve_table import add_metrics
-from polars_prcurve.curves.eta_or_field import build_field_grid
+from polars_prcurve.curves.fields import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
@@ -56,7 +56,13 @@ def build_decision_table(
     bands: BandOptions | None,
 ) -> pl.LazyFrame:
     """Return the result of `decision_curve`: `by`, then `list_decision_columns`."""
-    risks = _read_probabilities(probabilities)
+    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
+    given = read_list("probabilities=", probabilities, expected, single=(int, float))
+    risks = sorted(
+        read_number("probabilities=", risk, expected, lambda number: 0 <= number < 1) for risk in given
+    )
+    if len(set(risks)) < len(risks):
+        raise PrcError("probabilities= holds a number twice; pass each once")
     etas = _read_etas(eta, eta_train)
     requests = _list_requests(etas, risks, eta_train, table)
     numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
@@ -94,18 +100,6 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     n = max(_N_RISKS, round(20 * math.log10(high / low)))
     steps = (low * (high / low) ** (k / n) for k in range(n + 1))
     return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in steps))
-
-
-def _read_probabilities(probabilities: Any) -> list[float]:
-    """Return the risks in rising order; raise unless they are different numbers in [0, 1)."""
-    expected = "probabilities in [0, 1), such as [0.1, 0.2]"
-    given = read_list("probabilities=", probabilities, expected, single=(int, float))
-    risks = [
-        read_number("probabilities=", risk, expected, lambda number: 0 <= number < 1) for risk in given
-    ]
-    if len(set(risks)) < len(risks):
-        raise PrcError("probabilities= holds a number twice; pass each once")
-    return sorted(risks)
 
 
 def _read_etas(eta: Any, eta_train: Any) -> list[float | None]:

@@ -13,7 +13,7 @@ of expressions in `agg`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,7 +31,7 @@ from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, Rows, o
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import class_factors
 from polars_prcurve.prevalence.eta_values import read_eta_list
-from polars_prcurve.query_checks import Check, guard
+from polars_prcurve.query_checks import guard
 
 Prevalence: TypeAlias = float | pl.Expr | None
 """A number, an expression with one value per context, or None for the own prevalence of its rows."""
@@ -72,10 +72,10 @@ class CountFields(NamedTuple):
     def class_totals(self) -> tuple[pl.Expr, pl.Expr]:
         """Return the numbers of positives and of negatives as floats; sums of weights are near 1."""
         totals = ((self.tp + self.fn, _POS_EXPONENT), (self.fp + self.tn, _NEG_EXPONENT))
-        pos, neg = (self._scale_to_unit(self._user_count(*total)) for total in totals)
+        pos, neg = (self.scale_to_unit(self._user_count(*total)) for total in totals)
         return pos, neg
 
-    def _scale_to_unit(self, count: pl.Expr) -> pl.Expr:
+    def scale_to_unit(self, count: pl.Expr) -> pl.Expr:
         """Return a count as a float; a sum of weights in the unit that brings weights near 1."""
         count = count.cast(pl.Float64)
         if not self.weighted:
@@ -84,35 +84,10 @@ class CountFields(NamedTuple):
             pl.min_horizontal(pl.field(_POS_EXPONENT), pl.field(_NEG_EXPONENT))
         )
 
-    def prepare_metrics(self, eta: Prevalence) -> list[dict[str, pl.Expr]]:
-        """Return the fields that `read_metric` reads, in steps: those of a step read those before it.
-
-        Formulas read a count several times, and expressions share no common parts.
-        """
-        counts = zip(_COUNTS, map(self._scale_to_unit, self.user_counts()), strict=True)
-        totals = zip(_TOTALS, self.class_totals(), strict=True)
-        steps = [{**dict(counts), **dict(totals), "recall": self.recall, "fpr": self.fpr}]
-        if eta is not None:
-            at = eta if isinstance(eta, pl.Expr) else pl.lit(eta, dtype=pl.Float64)
-            pos, neg = map(pl.field, _TOTALS)
-            factors = class_factors(at, at.is_null(), pos, neg)
-            steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
-        return steps
-
 
 _POS_EXPONENT, _NEG_EXPONENT = "pos_exponent", "neg_exponent"
 _COUNTS = ("tp_in_unit", "fp_in_unit", "fn_in_unit", "tn_in_unit")
 _TOTALS, _FACTORS, _AT = ("pos_in_unit", "neg_in_unit"), ("pos_factor", "neg_factor"), "filled_eta"
-
-
-def read_metric(metric: PointMetric, eta: Prevalence) -> pl.Expr:
-    """Return a point metric from the fields of `prepare_metrics`; at the own prevalence from counts."""
-    tp, fp, fn, tn = map(pl.field, _COUNTS)
-    counts, rates = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
-    if eta is None:
-        return metric.from_counts(counts, None, rates, pl.lit(None, dtype=pl.Float64))
-    pos, neg = map(pl.field, _FACTORS)
-    return metric.from_counts(counts, (pos, neg), rates, pl.field(_AT))
 
 
 class _MetricReader:
@@ -126,11 +101,28 @@ class _MetricReader:
     def read(self, metric: PointMetric) -> pl.Expr:
         """Return a metric from the fields of `list_steps`, which come first."""
         self.reads = True
-        return read_metric(metric, self.eta)
+        tp, fp, fn, tn = map(pl.field, _COUNTS)
+        counts, rates = (tp, fn, fp, tn), (pl.field("recall"), pl.field("fpr"))
+        if self.eta is None:  # at the own prevalence from counts
+            return metric.from_counts(counts, None, rates, pl.lit(None, dtype=pl.Float64))
+        pos, neg = map(pl.field, _FACTORS)
+        return metric.from_counts(counts, (pos, neg), rates, pl.field(_AT))
 
     def list_steps(self) -> list[dict[str, pl.Expr]]:
-        """Return the steps that add what the metrics read, which is nothing if there were none."""
-        return self.cells.prepare_metrics(self.eta) if self.reads else []
+        """Return the fields that the metrics read, in steps: those of a step read those before it."""
+        if not self.reads:
+            return []
+        cells = self.cells
+        # Formulas read a count several times, and expressions share no common parts.
+        counts = zip(_COUNTS, map(cells.scale_to_unit, cells.user_counts()), strict=True)
+        totals = zip(_TOTALS, cells.class_totals(), strict=True)
+        steps = [{**dict(counts), **dict(totals), "recall": cells.recall, "fpr": cells.fpr}]
+        if self.eta is not None:
+            at = self.eta if isinstance(self.eta, pl.Expr) else pl.lit(self.eta, dtype=pl.Float64)
+            pos, neg = map(pl.field, _TOTALS)
+            factors = class_factors(at, at.is_null(), pos, neg)
+            steps.append({_AT: _fill_eta(at, pos, neg), **dict(zip(_FACTORS, factors, strict=True))})
+        return steps
 
 
 def _share(above: pl.Expr, below: pl.Expr) -> pl.Expr:
@@ -146,13 +138,10 @@ class ScoredRows:
     """
 
     score: pl.Expr
-    pos: pl.Expr
-    """The row's contribution to the positives: 0 or 1, or its scaled weight."""
+    pos: pl.Expr  # 0 or 1, or the scaled weight of the row
     neg: pl.Expr
-    """The row's contribution to the negatives."""
     weight: pl.Expr | None
-    exponents: tuple[pl.Expr, ...]
-    """The exponents of positives and negatives; empty without weights."""
+    exponents: tuple[pl.Expr, ...]  # of positives and negatives; empty without weights
     guard: pl.Expr
     """0 while all checks hold; otherwise it stops the query."""
 
@@ -164,13 +153,18 @@ class ScoredRows:
 
     def count_above(self, positive: bool) -> pl.Expr:
         """Return tp or fp: the sum of a class at the row's own score and above."""
-        amount = self._sort_falling(self.pos if positive else self.neg)
-        return self._to_count(positive, self._gather_own_score(amount.cum_sum()))
+        return self._count(positive, pl.Expr.cum_sum)
 
     def count_below(self, positive: bool) -> pl.Expr:
         """Return fn or tn: the sum of a class below the row's own score."""
-        amount = self._sort_falling(self.pos if positive else self.neg)
-        return self._to_count(positive, self._gather_own_score(_sum_below(amount)))
+        return self._count(positive, _sum_below)
+
+    def _count(self, positive: bool, add: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+        falling = self._sort_falling(self.pos if positive else self.neg)
+        amount = self._gather_own_score(add(falling))
+        if self.exponents:
+            amount = exact_sums.from_integer(amount, self.exponents[not positive])
+        return self.keep_name(amount)
 
     def rate(self, positive: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
@@ -189,8 +183,9 @@ class ScoredRows:
         if self.exponents:
             rows = rows.struct.with_fields(*_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents))
         rows, eta = _add_eta(rows, eta)
-        rows = _add_fields(rows, self._count_fields().prepare_metrics(eta))
-        return self._evaluate(rows, read_metric(metric, eta))
+        reader = _MetricReader(self._count_fields(), eta)
+        value = reader.read(metric)
+        return self._evaluate(_add_fields(rows, reader.list_steps()), value)
 
     def _sort_falling(self, amounts: pl.Expr) -> pl.Expr:
         return amounts.sort_by(self.score, descending=True)
@@ -202,12 +197,6 @@ class ScoredRows:
         """
         first = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
         return falling.gather(self.score.rank("max", descending=True) - first)
-
-    def _to_count(self, positive: bool, amount: pl.Expr) -> pl.Expr:
-        """Return a sum as users see it: an integer, or a Float64 sum of weights."""
-        if self.exponents:
-            amount = exact_sums.from_integer(amount, self.exponents[not positive])
-        return self.keep_name(amount)
 
     def _evaluate(self, rows: pl.Expr, value: pl.Expr) -> pl.Expr:
         """Return the value of an expression over the fields of structs."""
@@ -231,17 +220,16 @@ class ScoredRows:
 
     def sweep_structs(self) -> pl.Expr:
         """Return structs of SWEEP_COLUMNS, by falling threshold."""
-        return self.keep_name(
-            _build_structs(self._distinct_scores(), _sweep_fields(self._count_fields()), c.SWEEP_COLUMNS)
-        )
+        rows, fields = self._distinct_list().list.explode(), _sweep_fields(self._count_fields())
+        return self.keep_name(_build_structs(rows, fields, c.SWEEP_COLUMNS))
 
     def curve_structs(
         self, metrics: Sequence[PointMetric], eta: Prevalence | list[float | None]
     ) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        rows, cells = self._distinct_scores(), self._count_fields()
+        rows, cells = self._distinct_list().list.explode(), self._count_fields()
         if isinstance(eta, list):
-            rows, eta = _repeat_for_etas(rows, eta, cells, bool(self.exponents)), pl.field("eta")
+            rows, eta = self._repeat_for_etas(rows, eta), pl.field("eta")
         else:
             rows, eta = _add_eta(rows, eta)
         reader = _MetricReader(cells, eta)
@@ -250,6 +238,21 @@ class ScoredRows:
         filled = _fill_eta(eta, *cells.class_totals()).alias("eta")
         names = list_curve_columns(metrics, long=False)
         return self.keep_name(_build_structs(rows, [filled, *_sweep_fields(cells), *values], names))
+
+    def _repeat_for_etas(self, rows: pl.Expr, etas: list[float | None]) -> pl.Expr:
+        """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
+        n = pl.element().len()
+        number = pl.int_range(n * len(etas))
+        row = pl.element().gather(number % n)
+        eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(number // n)
+        names = ["score", "tp", "fp", "fn", "tn"]
+        names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
+        pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
+        repeated = rows.implode().list.eval(pairs).list.explode()
+        # The own prevalence stands where its value belongs.
+        rising = _fill_eta(pl.field("eta"), *self._count_fields().class_totals()).alias("rising")
+        by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
+        return repeated.struct.with_fields(rising).implode().list.eval(by_rising).list.explode()
 
     # One value per context --------------------------------------------------------------------
 
@@ -335,16 +338,14 @@ class ScoredRows:
         }
         steps = [rates, extent]
         if metric.recipe.reads_envelope:
-            steps.append({c.ENVELOPE: _envelope(rows)})
+            # The least fpr / recall at this row or a later one, which is the best precision there.
+            ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
+            steps.append({c.ENVELOPE: ratio.cum_min(reverse=True)})
         return _add_steps(points, steps)
 
     def _count_fields(self) -> CountFields:
         tp, fp, fn, tn = map(pl.field, ("tp", "fp", "fn", "tn"))
         return CountFields(tp, fp, fn, tn, bool(self.exponents))
-
-    def _distinct_scores(self) -> pl.Expr:
-        """Return the structs of `_distinct_list`, not as a list."""
-        return self._distinct_list().list.explode()
 
     def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, tp, fp, fn, tn (and exponents), by falling score.
@@ -386,12 +387,6 @@ def _add_fields(rows: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Exp
     return rows
 
 
-def _envelope(rows: Rows) -> pl.Expr:
-    """Return the least fpr / recall at this row or a later one, which is the best precision there."""
-    ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
-    return ratio.cum_min(reverse=True)
-
-
 def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
@@ -419,21 +414,27 @@ def read_scored_rows(
 ) -> ScoredRows:
     """Read score, label and weight in any context, with a guard that checks their values."""
     score, given = read_expression(".prc", score), read_expression("label=", label)
-    tallies = _StructTallies()
+    tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
+
+    def count(test: pl.Expr) -> pl.Expr:
+        name = f"count_{len(tallies)}"
+        tallies.append(test.sum().cast(pl.Int64).alias(name))
+        return pl.field(name)
+
     named = {"score": describe_expression("score", score), "label": describe_expression("label", given)}
     score = value_checks.SCORE_DTYPES.restrict(named["score"], score)
     given = label_dtypes(pos_label).restrict(named["label"], given)
     checks = [
-        *value_checks.missing_checks(tallies.count, named["score"], score, nan=True),
-        *value_checks.missing_checks(tallies.count, named["label"], given, nan=False),
+        *value_checks.missing_checks(count, named["score"], score, nan=True),
+        *value_checks.missing_checks(count, named["label"], given, nan=False),
     ]
     if pos_label is None:
         number = given.cast(pl.Float64, strict=False)  # of any dtype, until the dtype is checked
         positive = number == 1
-        checks += value_checks.label_checks(tallies.count, named["label"], number)
+        checks += value_checks.label_checks(count, named["label"], number)
     else:
         positive = equals_label(given, pos_label)
-        checks += value_checks.pos_label_checks(tallies.count, named["label"], positive, pos_label)
+        checks += value_checks.pos_label_checks(count, named["label"], positive, pos_label)
     pos, neg = positive.cast(pl.Int64), (~positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
@@ -441,14 +442,15 @@ def read_scored_rows(
         weights = read_expression("weight=", weight)
         what = describe_expression("weight", weights)
         weights = value_checks.AMOUNT_DTYPES.restrict(what, weights).cast(pl.Float64)
-        checks += value_checks.missing_checks(tallies.count, what, weights, nan=True)
-        checks += value_checks.amount_checks(tallies.count, what, weights)
+        checks += value_checks.missing_checks(count, what, weights, nan=True)
+        checks += value_checks.amount_checks(count, what, weights)
         amounts = weights * pos, weights * neg
         exponents = tuple(exact_sums.weight_exponent(amount.max()) for amount in amounts)
         pos, neg = map(exact_sums.to_integer, amounts, exponents)
     if isinstance(eta, pl.Expr):
-        checks += value_checks.eta_checks(tallies.count, read_eta_expression(eta))
-    return ScoredRows(score, pos, neg, weights, exponents, tallies.guard(checks))
+        checks += value_checks.eta_checks(count, read_eta_expression(eta))
+    guarded = pl.struct(*tallies).struct.with_fields(guard(checks).alias("checked"))
+    return ScoredRows(score, pos, neg, weights, exponents, guarded.struct.field("checked"))
 
 
 def read_prevalence(eta: Any) -> Prevalence | list[float | None]:
@@ -501,41 +503,5 @@ def _fill_eta(eta: Prevalence, n_pos: pl.Expr, n_neg: pl.Expr) -> pl.Expr:
     return (eta if isinstance(eta, pl.Expr) else pl.lit(eta)).cast(pl.Float64).fill_null(own)
 
 
-def _repeat_for_etas(
-    rows: pl.Expr, etas: list[float | None], cells: CountFields, weighted: bool
-) -> pl.Expr:
-    """Repeat the structs of a sweep for each prevalence, with a field eta, by rising eta."""
-    n = pl.element().len()
-    number = pl.int_range(n * len(etas))
-    row = pl.element().gather(number % n)
-    eta = pl.lit(pl.Series(etas, dtype=pl.Float64)).gather(number // n)
-    names = ["score", "tp", "fp", "fn", "tn", *([_POS_EXPONENT, _NEG_EXPONENT] if weighted else [])]
-    pairs = pl.struct(eta.alias("eta"), *(row.struct.field(name) for name in names))
-    repeated = rows.implode().list.eval(pairs).list.explode()
-    keyed = repeated.struct.with_fields(
-        _fill_eta(pl.field("eta"), *cells.class_totals()).alias("rising")
-    )
-    by_rising = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
-    return keyed.implode().list.eval(by_rising).list.explode()
-
-
 def _alias_all(names: Iterable[str], values: Iterable[pl.Expr]) -> list[pl.Expr]:
     return [value.alias(name) for name, value in zip(names, values, strict=False)]
-
-
-class _StructTallies:
-    """Tallies as fields of one struct, so that each is computed once."""
-
-    def __init__(self) -> None:
-        self.counts: list[pl.Expr] = []
-
-    def count(self, test: pl.Expr) -> pl.Expr:
-        """Add a tally, and return the field that holds it."""
-        name = f"count_{len(self.counts)}"
-        self.counts.append(test.sum().cast(pl.Int64).alias(name))
-        return pl.field(name)
-
-    def guard(self, checks: Iterable[Check]) -> pl.Expr:
-        """Return 0 while the checks hold; otherwise the expression stops the query."""
-        guarded = pl.struct(*self.counts).struct.with_fields(guard(checks).alias("checked"))
-        return guarded.struct.field("checked")

@@ -6,7 +6,7 @@ frame -> read_group_thresholds   checked, with each threshold as the least score
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -43,8 +43,7 @@ class GroupThresholds:
     frame: pl.LazyFrame
     keys: Mapping[str, pl.DataType]
     """The columns that `frame` is joined on, by internal names: of `by`, MODEL, and `eta`."""
-    shown_names: Mapping[str, str]
-    """What users call the keys."""
+    shown_names: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
     def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
@@ -110,7 +109,15 @@ def read_group_thresholds(
         *renamed, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
-        frame = stop_if_broken(frame, [_one_each_check(list(keys), argument)])
+        # Without keys all rows are thresholds of the same models.
+        repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
+        why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
+        text = compose_sentence(
+            f"{why}, and the {argument}= frame holds several for a group, in ",
+            repeated.cast(pl.String),
+            " row(s); filter it",
+        )
+        frame = stop_if_broken(frame, [Check(repeated > 1, text)])
     if isinstance(given, pl.DataFrame):
         frame = run_query(frame).lazy()
     return GroupThresholds(frame, keys, names, argument)
@@ -170,16 +177,3 @@ def _add_least_scores(
         pl.Series(GIVEN_THRESHOLD, shown, dtype=pl.Float64),
         to_least_scores(numbers, dtype).alias(LEAST_SCORE),
     )
-
-
-def _one_each_check(keys: Sequence[str], argument: str) -> Check:
-    """Return the check that no group has several thresholds."""
-    # Without keys all rows are thresholds of the same models.
-    repeated = pl.struct(*keys).is_duplicated().sum() if keys else pl.len()
-    why = "models are ranked at one target" if argument == "threshold" else "a run has one start"
-    text = compose_sentence(
-        f"{why}, and the {argument}= frame holds several for a group, in ",
-        repeated.cast(pl.String),
-        " row(s); filter it",
-    )
-    return Check(repeated > 1, text)

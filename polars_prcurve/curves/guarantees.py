@@ -1,163 +1,88 @@
-"""Thresholds that keep a promise: whose true precision, or recall, meets a target with confidence.
+"""Targets that a threshold meets in truth, with confidence, and targets that it must meet together.
 
-    rows -> start    the first row with enough alerts, which no label chose, or that of a given score
-         -> run      its test and those of all rows below, down to the first that fails
-         -> row      the last one before that
+    targets -> promised   each with a search for a threshold that keeps its promise
+            -> joined     one target that is met where all of them are
 
-A broken promise returns a threshold at or below the highest one that misses the target, which is fixed.
-So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
-test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
-monotone, so any row that passes will do, and there is no run.
+Without a guarantee each row tells whether it meets all targets. With one, each target has a stretch of
+rows for which its promise holds, and the stretches have rows in common, or none:
+
+    target   ->  first and last row of its stretch
+    targets  ->  the rows from the last of the first ones to the first of the last ones
+
+The lowest threshold of those has the most recall.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_number, take_frame
-from polars_prcurve.confidence.binomial_tails import (
-    Alpha,
-    AlphaColumns,
-    count_passing,
-    is_tail_at_most,
-    log_alpha,
-)
-from polars_prcurve.confidence.rates import compute_beta_limits
-from polars_prcurve.curves.group_thresholds import (
-    LEAST_SCORE,
-    GroupThresholds,
-    read_group_thresholds,
-)
-from polars_prcurve.curves.guarantees_in_field import (
-    FIELD_ALERTS_HIGH,
-    FIELD_FPR_HIGH,
-    FIELD_RECALL_LOW,
-    NPV_RUN,
-    PRECISION_RUN,
-)
+from polars_prcurve.argument_kinds import read_flag, read_number, take_frame
+from polars_prcurve.curves.curve_table import pick_by_number
+from polars_prcurve.curves.group_thresholds import LEAST_SCORE, read_group_thresholds
+from polars_prcurve.curves.guarantee_searches import ALPHA, PROMISES, RATIOS, Guarantee
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
+    TARGET_NUMBER,
     Extreme,
     Needed,
     Promise,
-    RowTest,
     Search,
     Target,
-    choose_first,
     choose_last,
     has_rates,
-    number_where,
+    merge_steps,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.float_bits import is_at_most
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
-from polars_prcurve.normal_distribution import add_normal_quantile
+from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.sweep.group_table import class_counts
 
-RECALL_HIGH = f"{c.RESERVED}recall_high"
-"""The one-sided upper limit of recall at a row, by Clopper and Pearson."""
-FPR_HIGH = f"{c.RESERVED}fpr_high"
-START = "start"
-"""The name of the extreme that is the number of the row at which a run starts."""
-END = "end"
-"""The name of the extreme that is the score at the other end of a stretch."""
-_ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
-"""What an interval of eta leaves of the probability of error, and its normal quantile."""
-_LOW_END, _HIGH_END = 0, 1
-_ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
-"""The interval of eta; eta itself, where it is exact."""
-PROMISE_COLUMNS = (*_ETA_ENDS, _ALPHA, _ALPHA_QUANTILE)
-"""The columns of a pair that tests read where prevalences are estimates."""
-_NO_ROOM = 1e-12
-"""A probability of error that is smaller is what rounding left."""
-_ROOM_AT_START = math.log(2)
-"""How far below its target the limit of the best labels is where the run of a field starts; a quarter of
-the farthest that it gets, if that is less."""
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
 _NO_WEIGHTS = (
     "guarantee= needs whole counts, not weights; pass counts=, or eta=field(...) for a field of parts"
 )
 
 
-@dataclass(frozen=True)
-class Guarantee:
-    """A level, and where runs start: at a score, at the scores of a frame, or, if None, by default."""
-
-    level: float
-    start: pl.Expr | None = None
-    starts: GroupThresholds | None = None
-    uncertain_eta: bool = False
-    """Whether prevalences are estimates; then rows have PROMISE_COLUMNS."""
-    n_shared: int = 1
-    """The number of targets that are promised together, and share the probability of error."""
-    in_field: bool = False
-    """Whether the table is a field of several parts; then rows have its limits."""
-
-    @property
-    def alpha(self) -> float:
-        """The probability with which the promise of a target may be broken."""
-        return (1 - self.level) / self.n_shared
-
-    @property
-    def alpha_at_eta(self) -> Alpha:
-        """The probability with which a test at the safe end of eta may err."""
-        if self.uncertain_eta:
-            return AlphaColumns(pl.col(_ALPHA), pl.col(_ALPHA_QUANTILE))
-        return self.alpha
-
-    def choose_eta(self, eta: pl.Expr, end: int) -> pl.Expr:
-        """Return an end of the interval of eta, or eta where all prevalences are exact."""
-        return pl.col(_ETA_ENDS[end]) if self.uncertain_eta else eta
-
-    def promise(self, targets: Sequence[Target]) -> list[Target]:
-        """Return the targets with a search for thresholds that meet them in truth."""
-        promised = []
-        for number, target in enumerate(targets):
-            search, promise = _PROMISES[target.criterion](target, self, number)
-            promised.append(replace(target, search=search, promise=promise))
-        return promised
-
-
-def promise_targets(
+def promise_and_join(
     targets: Sequence[Target],
+    table: InputTable,
+    grid: EtaTable,
+    *,
     guarantee: Any,
     start: Any,
-    table: InputTable,
-    *,
-    uncertain_eta: bool = False,
-    together: bool = False,
+    together: Any,
 ) -> list[Target]:
-    """Return the targets whose thresholds meet them in truth, with the confidence `guarantee`.
+    """Return the targets as promised by `guarantee=`, and as one if all must be met `together`.
 
-    Without `guarantee` they stay as they are. Raise where it does not go with other arguments. With an
-    `uncertain_eta` prevalences are estimates, and the promise allows for their error, too. `together`,
-    all targets are met with this confidence.
+    Raise where an argument does not go with another one.
     """
-    if (level := _read_level(guarantee, start, targets)) is None:
-        return list(targets)
-    table = _require_tests(table)
-    starts, value, n_shared = None, None, len(targets) if together else 1
-    start = take_frame(start)
-    if isinstance(start, pl.DataFrame | pl.LazyFrame):
-        starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
-        value = pl.col(LEAST_SCORE)
-    elif start is not None:
-        numbers = read_threshold_list("start", [start], table.score_dtype)
-        value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-    in_field = table.parts is not None
-    return Guarantee(level, value, starts, uncertain_eta, n_shared, in_field).promise(targets)
+    joined = _read_together(together, targets, start)
+    level = _read_level(guarantee, start, targets)
+    if level is not None:
+        table = _require_tests(table)
+        starts, value, start = None, None, take_frame(start)
+        if isinstance(start, pl.DataFrame | pl.LazyFrame):
+            starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
+            value = pl.col(LEAST_SCORE)
+        elif start is not None:
+            numbers = read_threshold_list("start", [start], table.score_dtype)
+            value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
+        n_shared, in_field = len(targets) if joined else 1, table.parts is not None
+        promising = Guarantee(level, value, starts, grid.uncertain, n_shared, in_field)
+        targets = promising.promise(targets)
+    return [_join_targets(targets)] if joined else list(targets)
 
 
 def promise_targets_of_expression(targets: Sequence[Target], guarantee: Any, start: Any) -> list[Target]:
-    """Return the targets of an expression, as `promise_targets` does; scores are Float64 there."""
+    """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
     if (level := _read_level(guarantee, start, targets)) is None:
         return list(targets)
     if has_rates(targets):
@@ -211,13 +136,13 @@ def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float 
                 "guarantee= chooses a threshold, and threshold= is chosen already: "
                 "confidence= says how sure its metrics are"
             )
-        if target.criterion not in _PROMISES:
+        if target.criterion not in PROMISES:
             raise PrcError(
                 f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
                 "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
                 "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
             )
-    if start is not None and not any(target.criterion in _RATIOS for target in targets):
+    if start is not None and not any(target.criterion in RATIOS for target in targets):
         raise PrcError(
             "start= is where the tests of precision=, npv=, fdr= and lift= start; other targets have "
             "no start, so leave it out"
@@ -225,372 +150,145 @@ def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float 
     return level
 
 
-def list_extremes(target: Target, rows: Rows) -> dict[str, Extreme]:
-    """Return the extremes that tell the row of a target, and END if it keeps a promise."""
-    extremes = dict(target.search.extremes(rows))
-    if target.promise is None or target.promise.end is None:
-        return extremes
-    return {**extremes, END: target.promise.end(rows)}
-
-
-def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
-    """Add PROMISE_COLUMNS to pairs whose prevalences are estimates.
-
-    The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
-    tests get the rest of `alpha`.
-    """
-    spent = ((1 - pl.col(c.ETA_CONFIDENCE)) / 2).fill_null(0.0)
-    ends = zip(_ETA_ENDS, (c.ETA_LOW, c.ETA_HIGH), strict=True)
-    room = alpha - spent
-    pairs = pairs.with_columns(
-        *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
-        pl.when(room > _NO_ROOM).then(room).alias(_ALPHA),
-    )
-    return add_normal_quantile(pairs, pl.col(_ALPHA), _ALPHA_QUANTILE)
-
-
-def eta_level_checks(level: float, alpha: float) -> list[Check]:
-    """Return the checks that intervals of eta have levels that leave room in the promise of a level.
-
-    A test errs with `alpha` at most, over rows with the columns of an eta= frame.
-    """
+def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
+    """Return the checks of starts, and of levels of estimates of eta, over points at their pairs."""
+    promise, checks = targets[0].promise, []
+    if promise is not None and promise.starts is not None:
+        checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
+    if promise is None or not grid.uncertain or not any(target.depends_on_eta for target in targets):
+        return checks
     given, interval = pl.col(c.ETA_LOW).is_not_null(), pl.col(c.ETA_CONFIDENCE)
-    unknown = (given & interval.is_null()).any()
-    ask = "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
-    needed = f"{1 - 2 * alpha:.12g}"
+    unknown = (
+        "guarantee= shares its error with the interval of eta, whose level is not known; add a column "
+        "eta_confidence to the eta= frame"
+    )
+    level, alpha = promise.level, promise.alpha
     share = "" if math.isclose(level, 1 - alpha) else f" ({alpha:.12g} for each of the targets)"
-    text = compose_sentence(
+    no_room = compose_sentence(
         "an eta_confidence of ",
         interval.min().cast(pl.String),
         f" leaves no room for the error of a test in guarantee={level}{share}; pass an interval of eta "
-        f"of a level above {needed}",
+        f"of a level above {1 - 2 * alpha:.12g}",
     )
     return [
-        Check(unknown, compose_sentence(ask + "eta_confidence to the eta= frame")),
-        Check((given & pl.col(_ALPHA).is_null()).any(), text),
+        *checks,
+        Check((given & interval.is_null()).any(), compose_sentence(unknown)),
+        Check((given & pl.col(ALPHA).is_null()).any(), no_room),
     ]
 
 
-def add_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
-    """Add RECALL_HIGH and FPR_HIGH, which err with alpha, to the rows of a sweep, which are collected.
+def add_guarantee_columns(
+    points: pl.LazyFrame, targets: Sequence[Target], ends: Sequence[pl.Expr], table: InputTable
+) -> pl.LazyFrame:
+    """Add GUARANTEE_COLUMNS to points that have a threshold and eta.
 
-    Without `alpha`, each row has its own.
+    `ends` are the scores at the other ends of the stretches of the targets.
     """
-    collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
-    tail = collected[_ALPHA].to_numpy() if alpha is None else alpha
-    limits = {
-        high: compute_beta_limits(
-            collected[k].to_numpy(), (collected[k] + collected[rest]).to_numpy(), tail, 0.0
-        )[1]
-        for high, k, rest in ((RECALL_HIGH, "tp", "fn"), (FPR_HIGH, "fp", "tn"))
-    }
-    values = (pl.Series(high, ends).fill_nan(None) for high, ends in limits.items())
-    return collected.with_columns(values).lazy()
-
-
-def guarantee_columns(target: Target, end: pl.Expr, n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
-    """Return the values of GUARANTEE_COLUMNS for the points of a target.
-
-    `end` is the score at the other end of the stretch, and there is a column `threshold`.
-    """
-    promise = target.promise
-    assert promise is not None
-    threshold = pl.col("threshold")
-    other = pl.when(threshold.is_not_null()).then(end)
-    stretch = [threshold, other] if promise.holds_above else [other, threshold]
-    nothing = pl.lit(None, dtype=pl.Float64)
-    pos, neg = n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)
-    eta = pl.col("eta")
-    needed = [
-        nothing if promise.n_pos_needed is None else promise.n_pos_needed(neg, eta),
-        nothing if promise.n_neg_needed is None else promise.n_neg_needed(pos, eta),
-    ]
-    return [pl.lit(promise.level), *stretch, *needed]
-
-
-# Precision, and what is precision in other words ----------------------------------------------
-
-
-class _Run(NamedTuple):
-    """The tests of a run, from its start on: down for precision, and up for npv.
-
-    Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
-    """
-
-    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
-    """Columns that the tests read, each step from those before it."""
-    has_started: RowTest
-    passes: RowTest
-    count_needed: Needed | None = None
-
-
-def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
-    """Return the search along a run of precision, fdr, lift or npv, and its promise."""
-    start, goes_up = guarantee.start, target.takes_first
-    run = (_build_field_run if guarantee.in_field else _build_run)(target, guarantee, number)
-    if start is not None and goes_up:
-        run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
-
-    def end(rows: Rows) -> Extreme:
-        if start is not None:
-            return Extreme(start)
-        return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
-
-    if start is None or goes_up:
-        search = _search_run(run, goes_up=goes_up)
-    else:
-        search = _search_from_score(start, run)
-    return search, _build_promise(target, guarantee, end, run.count_needed)._replace(run_start=START)
-
-
-def _build_field_run(target: Target, guarantee: Guarantee, _number: int) -> _Run:
-    """Return the run of a target in a field of several parts, which reads the limits of its rows."""
-    ratio = _bind_ratio(target, guarantee)
-    run = NPV_RUN if target.takes_first else PRECISION_RUN
-
-    def has_started(rows: Rows) -> pl.Expr:
-        most = ratio(rows.eta).log()
-        room = ((most - rows.column(run.best_of_all)) * 0.25).clip(0.0, _ROOM_AT_START)
-        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= most - room)
-        return started
-
-    def passes(rows: Rows) -> pl.Expr:
-        right, most = _read_cells(rows, target)[0], ratio(rows.eta)
-        kept: pl.Expr = rows.column(run.limit) <= most.log()
-        return (right > 0) & ((most == math.inf) | kept)
-
-    return _Run((), has_started, passes)
-
-
-def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
-    """Return the run of a target, whose tests are of the cells of each row.
-
-    What is used more than once is a column, because expressions in lists share no common parts.
-    """
-    ratio, alpha = _bind_ratio(target, guarantee), guarantee.alpha_at_eta
-    odds, most, passing, started, passed = (
-        f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
-    )
-
-    def add_odds(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = _read_cells(rows, target)
-        return {odds: ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)}
-
-    def add_test(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, _, _ = _read_cells(rows, target)
-        return {passed: (tp > 0) & is_tail_at_most(alpha, fp, tp + fp, rows.column(odds))}
-
-    def add_most(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = _read_cells(rows, target)
-        return {most: count_alerts_at_start(tp + fn, fp + tn, rows.column(odds), alpha)}
-
-    def add_passing(rows: Rows) -> dict[str, pl.Expr]:
-        return {passing: count_passing(rows.column(most), rows.column(odds), alpha)}
-
-    def add_start(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, _, _ = _read_cells(rows, target)
-        fewer = is_tail_at_most(alpha, rows.column(passing), tp + fp, rows.column(odds))
-        has_fewest = (rows.column(odds) < math.inf) & fewer
-        return {started: (tp + fp >= rows.column(most)) | has_fewest}
-
-    def count_needed(n: pl.Expr, eta: pl.Expr) -> pl.Expr:
-        # n (alpha**(-1/n) - 1) / ratio, for n examples of the class that is sought
-        half: pl.Expr = -log_alpha(alpha) / n / 2
-        needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio(eta)
-        return needed.ceil().fill_nan(math.inf)
-
-    return _Run(
-        (add_odds, add_test, *((add_most, add_passing, add_start) if guarantee.start is None else ())),
-        lambda rows: rows.column(started),
-        lambda rows: rows.column(passed),
-        count_needed,
+    threshold, eta = pl.col("threshold"), pl.col("eta")
+    n_pos, n_neg = (count.cast(pl.Float64) for count in class_counts(table))
+    columns: list[list[pl.Expr | None]] = []
+    for target, end in zip(targets, ends, strict=True):
+        promise = target.promise
+        assert promise is not None
+        other = pl.when(threshold.is_not_null()).then(end)
+        # The proof takes positives from the number of negatives, or negatives from that of positives.
+        needed = (
+            pl.lit(None, dtype=pl.Float64) if count is None else count(given, eta)
+            for count, given in ((promise.n_pos_needed, n_neg), (promise.n_neg_needed, n_pos))
+        )
+        stretch = (threshold, other) if promise.holds_above else (other, threshold)
+        columns.append([pl.lit(promise.level), *stretch, *needed])
+    return points.with_columns(
+        pick_by_number(TARGET_NUMBER, picked, pl.lit(None)).alias(name)
+        for name, picked in zip(GUARANTEE_COLUMNS, zip(*columns, strict=True), strict=True)
     )
 
 
-def _search_run(run: _Run, *, goes_up: bool) -> Search:
-    """Return the search for the last row of the run before a test fails, down from its start or up."""
-    step = -1 if goes_up else 1
-
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
-        runs = run.has_started(rows)
-        return {
-            START: number_where(runs, rows, greatest=goes_up),
-            "failure": number_where(runs & ~run.passes(rows), rows, greatest=goes_up),
-            "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
-        }
-
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + step) - step
-        return pl.when(row <= found(START) if goes_up else row >= found(START)).then(row)
-
-    return Search(find_ends, read_row, run.steps)
+# Several targets that one threshold must meet -------------------------------------------------
 
 
-def _search_from_score(start: pl.Expr, run: _Run) -> Search:
-    """Return the search for the last row before a test fails, from a given score down.
-
-    The counts at this score are those of the lowest row that is not below it.
-    """
-
-    def find_ends(rows: Rows) -> dict[str, Extreme]:
-        below, number = rows.column(c.SCORE) < start, rows.column(ROW_NUMBER)
-        # The start row and, in the low bit, whether it passes.
-        head = number * 2 + run.passes(rows).cast(pl.Int64)
-        return {
-            "head": Extreme(pl.when(~below).then(head), row_of=lambda found: found // 2),
-            "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
-            "last": Extreme(number),
-        }
-
-    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
-        row = found("failure").fill_null(found("last") + 1) - 1
-        return pl.when(found("head") % 2 == 1).then(row)
-
-    return Search(find_ends, read_row, run.steps)
+def _read_together(together: Any, targets: Sequence[Target], start: object) -> bool:
+    """Return whether one threshold is to meet all targets; raise if they cannot be met together."""
+    if not read_flag("together=", together):
+        return False
+    for target in targets:
+        if target.test is None:
+            said = "threshold=" if target.criterion == "threshold" else "maximize="
+            raise PrcError(
+                f"together= looks for a threshold that meets all targets, and {said} is met by one "
+                "alone; leave it out"
+            )
+    if len(targets) < 2:
+        raise PrcError(
+            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
+            "together= out, or add a target"
+        )
+    if start is not None:
+        raise PrcError("with together= each target has a start of its own; leave out start=")
+    return True
 
 
-def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
-    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else ("tp", "fp", "fn", "tn")
-    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
-    return first, second, third, fourth
+def _join_targets(targets: Sequence[Target]) -> Target:
+    """Return the target that is met where all are; promised if they are promised."""
+    promises = [target.promise for target in targets if target.promise is not None]
+    tests = [target.test for target in targets if target.test is not None]
+    promise, search = None, choose_last(lambda rows: pl.all_horizontal(test(rows) for test in tests))
+    if promises:
+        search = _join_searches(targets, promises)
+        promise = promises[0]._replace(
+            end=None,
+            holds_above=True,
+            run_start=None,
+            n_pos_needed=_count_most([promise.n_pos_needed for promise in promises]),
+            n_neg_needed=_count_most([promise.n_neg_needed for promise in promises]),
+        )
+    return Target(
+        " & ".join(target.criterion for target in targets),
+        None,
+        search,
+        any(target.depends_on_eta for target in targets),
+        rate=next((target.rate for target in targets if target.rate is not None), None),
+        promise=promise,
+    )
 
 
-def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
-    """Return the function from eta to the fpr per recall at which the target is just met.
-
-    Of a prevalence that is an estimate it takes the end at which the target is hardest to meet.
-    """
-    value = target.value
-    assert isinstance(value, float)
-    # A high prevalence makes it hard to have a lift above 1, and a low one to have a lift below.
-    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
-    end = _LOW_END if low else _HIGH_END
-
-    def find_ratio(eta: pl.Expr) -> pl.Expr:
-        ratio = _RATIOS[target.criterion](value, guarantee.choose_eta(eta, end))
-        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return ratio.fill_nan(math.inf)
-
-    return find_ratio
+def _count_most(counts: Sequence[Needed | None]) -> Needed | None:
+    """Return the greatest number of examples that any promise needs."""
+    given = [count for count in counts if count is not None]
+    return (lambda n, eta: pl.max_horizontal(count(n, eta) for count in given)) if given else None
 
 
-def _find_lift_ratio(value: float, eta: pl.Expr) -> pl.Expr:
-    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
-    out_of_reach = eta * value > 1
-    return pl.when(out_of_reach).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
+def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
+    """Return the search for the last row of the stretch that all targets have in common."""
 
+    def find_extremes(rows: Rows) -> dict[str, Extreme]:
+        number = rows.column(ROW_NUMBER)
+        found = {"first_row": Extreme(number, False), "last_row": Extreme(number)}
+        for place, target in enumerate(targets):
+            of_target = target.search.extremes(rows)
+            found |= {f"{name}_{place}": extreme for name, extreme in of_target.items()}
+        return found
 
-_RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
-    "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
-    "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
-    "fdr": lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
-    "lift": _find_lift_ratio,
-}
-"""Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
+    def find_stretch(found: Callable[[str], pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+        first, last = [found("first_row")], [found("last_row")]
+        for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
 
+            def found_here(name: str, place: int = place) -> pl.Expr:
+                return found(f"{name}_{place}")
 
-def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
-    """Return the number of alerts at which a run starts at the latest, which no label chooses.
+            near, far = (last, first) if promise.holds_above else (first, last)
+            near.append(target.search.row(found_here))
+            if promise.run_start is not None:
+                far.append(found_here(promise.run_start))
+        # max_horizontal skips nulls, and a target that no row meets is one.
+        known = pl.all_horizontal(row.is_not_null() for row in (*first, *last))
+        top, bottom = pl.max_horizontal(first), pl.min_horizontal(last)
+        shared = known & (top <= bottom)
+        return pl.when(shared).then(top), pl.when(shared).then(bottom)
 
-    Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
-    target is just met, and no target needs more alerts than there are examples.
-
-    With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
-    with that number are a better start, since fewer alerts hold no more false positives.
-    """
-    least = (-log_alpha(alpha) / odds.log1p()).ceil()
-    most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
-    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
-
-
-# Rates ----------------------------------------------------------------------------------------
-
-
-def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
-    """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
-    test, needed = _build_rate_test(target, guarantee)
-    choose = choose_first if target.takes_first else choose_last
-
-    def end(rows: Rows) -> Extreme:
-        return Extreme(rows.column(c.SCORE), not target.takes_first)
-
-    return choose(test), _build_promise(target, guarantee, end, needed)
-
-
-def _build_rate_test(target: Target, guarantee: Guarantee) -> tuple[RowTest, Needed | None]:
-    """Return the test of a rate, and the number of examples of its class without which none passes."""
-    value = target.value if target.rate is None else target.rate
-    assert isinstance(value, float)
-    if guarantee.in_field:
-        return _build_field_rate_test(target.criterion, value), None
-    if target.rate is not None:
-        return _build_alerts_test(value, guarantee), None
-    of_recall = target.criterion == "recall"
-    wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
-    odds = math.inf if right_share == 0 else wrong_share / right_share
-
-    def passes(rows: Rows) -> pl.Expr:
-        tp, fp, fn, tn = _read_cells(rows, target)
-        wrong, right = (fn, tp) if of_recall else (fp, tn)
-        return is_tail_at_most(guarantee.alpha, wrong, right + wrong, pl.lit(odds)) & (right + wrong > 0)
-
-    # So many right ones in a row are as improbable as alpha where the rate is just missed.
-    needed = math.inf if right_share == 1 else 0.0
-    if 0 < right_share < 1:
-        needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
-    return passes, lambda _n, _eta: pl.lit(needed)
-
-
-def _build_field_rate_test(criterion: str, value: float) -> RowTest:
-    """Return the test of a rate of a field, whose limit is a column."""
-    if criterion == "recall":
-        return lambda rows: rows.column(FIELD_RECALL_LOW) >= value
-    limit = FIELD_FPR_HIGH if criterion == "fpr" else FIELD_ALERTS_HIGH
-    return lambda rows: is_at_most(rows.column(limit), value)
-
-
-def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
-    """Return the test whether alerts are within the budget for sure.
-
-    The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
-    quadrature (Zou and Donner 2008). It is monotone as the rate is.
-    """
-
-    def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
-        pairs = (("recall", RECALL_HIGH, eta), ("fpr", FPR_HIGH, 1 - eta))
-        estimate: pl.Expr = pl.lit(0.0)
-        spread: pl.Expr = pl.lit(0.0)
-        for name, high, share in pairs:
-            estimate += share * rows.column(name)
-            spread += (share * (rows.column(high) - rows.column(name))) ** 2
-        keeps: pl.Expr = is_at_most(estimate + spread.sqrt(), rate)
-        return keeps
-
-    def passes(rows: Rows) -> pl.Expr:
-        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
-        ends = (guarantee.choose_eta(rows.eta, end) for end in (_LOW_END, _HIGH_END))
-        etas = ends if guarantee.uncertain_eta else [rows.eta]
-        return pl.all_horizontal(keeps_budget(rows, eta) for eta in etas)
-
-    return passes
-
-
-def _build_promise(
-    target: Target, guarantee: Guarantee, end: Callable[[Rows], Extreme], needed: Needed | None
-) -> Promise:
-    """Return the promise of a target; its stretch goes up unless the first row that passes is taken.
-
-    The examples that it takes, `needed`, are then positives.
-    """
-    promise = Promise(guarantee.level, guarantee.alpha, end, not target.takes_first, guarantee.starts)
-    promise = promise._replace(in_field=guarantee.in_field)
-    if target.takes_first:
-        return promise._replace(n_pos_needed=needed)
-    return promise._replace(n_neg_needed=needed)
-
-
-_PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
-    **dict.fromkeys(_RATIOS, _promise_run),
-    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_rate),
-}
+    return Search(
+        find_extremes,
+        lambda found: find_stretch(found)[1],
+        merge_steps(targets),
+        lambda found: find_stretch(found)[0],
+    )

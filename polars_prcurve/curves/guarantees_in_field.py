@@ -13,7 +13,6 @@ no run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -55,40 +54,24 @@ def add_field_tests(
     counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
     counts = counts.sort(c.GROUP, c.SCORE, PART, descending=[False, True, False])
-    best = {
-        PRECISION_RUN: _compute_limits(_put_positives_first(counts), alpha)[PRECISION_RUN.limit],
-        NPV_RUN: _compute_limits(_put_negatives_last(counts), alpha)[NPV_RUN.limit],
-    }
-    tests = _compute_limits(counts, alpha).with_columns(
-        limit.alias(run.best) for run, limit in best.items()
-    )
+    # The best labels that the examples above a row could have: for precision the alerts are positives,
+    # for npv all else is negative, as far as there are any in each part.
+    tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
+    alerts, silent = tp + fp, n_pos + n_neg - tp - fp
+    flagged, passed = pl.min_horizontal(alerts, n_pos), pl.min_horizontal(silent, n_neg)
+    cells = (flagged, alerts - flagged), (n_pos - (silent - passed), n_neg - passed)
+    labels = (dict(zip(PART_COUNTS[::2], pair, strict=True)) for pair in cells)
+    every = [counts, *(counts.with_columns(**label) for label in labels)]
+    limits = _compute_limits(pl.concat(every), alpha)
+    n = limits.height // 3
+    best = {PRECISION_RUN: limits[n : 2 * n], NPV_RUN: limits[2 * n :]}
+    tests = limits[:n].with_columns(found[run.limit].alias(run.best) for run, found in best.items())
     tests = tests.with_columns(
         *(pl.col(run.best).min().over(c.GROUP).alias(run.best_of_all) for run in best),
         pl.col(PRECISION_RUN.best).cum_min().over(c.GROUP),
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(c.GROUP),  # its run goes from low scores up
     )
     return rows.join(tests.lazy(), on=[c.GROUP, c.SCORE], how="left", maintain_order="left")
-
-
-# The best labels that the examples of a row could have -----------------------------------------
-
-
-def _put_positives_first(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return counts in which the alerts of each part are its positives, as far as there are any."""
-    tp, n_pos, fp, _ = PART_COUNTS
-    alerts = pl.col(tp) + pl.col(fp)
-    flagged = pl.min_horizontal(alerts, n_pos)
-    return counts.with_columns(flagged.alias(tp), (alerts - flagged).alias(fp))
-
-
-def _put_negatives_last(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return counts in which what raises no alert in a part are negatives, as far as it has any."""
-    tp, n_pos, fp, n_neg = PART_COUNTS
-    silent = pl.col(n_pos) + pl.col(n_neg) - pl.col(tp) - pl.col(fp)
-    passed = pl.min_horizontal(silent, n_neg)
-    return counts.with_columns(
-        (pl.col(n_pos) - (silent - passed)).alias(tp), (pl.col(n_neg) - passed).alias(fp)
-    )
 
 
 # Limits of sums over parts ---------------------------------------------------------------------
@@ -105,9 +88,9 @@ _SHARES = pl.col(c.PART_SHARE) * pl.col(c.PART_ETA), pl.col(c.PART_SHARE) * (1 -
 
 def _compute_limits(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per GROUP and SCORE: the limits of both runs, whether they are long, and of rates."""
-    sums = _add_parts(_add_squares(counts, alpha), _list_terms())
-    of = {name: pl.col(name) for name in _list_terms()}
+    sums, of = _add_parts(_add_squares(counts, alpha))
     pos, neg = of["pos"], of["neg"]
+    # The limit of a sum is as far from it as those of its parts are, in quadrature.
     tp_low = of["tp"] - of["tp_below"].sqrt()
     fp_high = pl.min_horizontal(of["fp"] + of["fp_above"].sqrt(), neg)
     fn_high, tn_low = of["fn"] + of["tp_below"].sqrt(), of["tn"] - of["fp_above"].sqrt()
@@ -143,12 +126,14 @@ def _add_squares(counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     return counts
 
 
-def _list_terms() -> dict[str, pl.Expr]:
-    """Return what each part adds to the sums that limits are computed from, by name."""
+def _add_parts(counts: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, pl.Expr]]:
+    """Return sums over the parts of each row, from counts in order, and their columns by name."""
+    import numpy as np
+
     k_pos, n_pos, k_neg, n_neg = map(pl.col, PART_COUNTS)
     (recall, fpr), (pos, neg) = map(pl.col, _RATES), _SHARES
     (recall_below, recall_above), (_, fpr_above) = _SQUARES
-    return {
+    terms = {
         "alerts": k_pos + k_neg,
         "silent": n_pos - k_pos + n_neg - k_neg,
         "n_pos": n_pos,
@@ -163,20 +148,18 @@ def _list_terms() -> dict[str, pl.Expr]:
         "tp_above": pl.col(recall_above),
         "fp_above": pl.col(fpr_above),
     }
-
-
-def _add_parts(counts: pl.DataFrame, terms: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """Return the sums of terms over the parts of each row, of counts by GROUP and SCORE in order."""
-    import numpy as np
-
+    # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
+    # GROUP and SCORE may be equal.
     is_first = pl.col(c.GROUP).ne_missing(pl.col(c.GROUP).shift(1))
     is_first |= pl.col(c.SCORE).ne_missing(pl.col(c.SCORE).shift(1))
+    is_first |= (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
     first = np.flatnonzero(counts.select(is_first).to_series().to_numpy())
     values = counts.select(term.alias(name) for name, term in terms.items())
     sums = [pl.Series(v.name, np.add.reduceat(v.to_numpy(), first)) for v in values if len(first)]
-    return counts.select(c.GROUP, c.SCORE)[first].with_columns(
-        sums or [pl.lit(0.0).alias(name) for name in terms]
-    )
+    rows = counts.select(c.GROUP, c.SCORE)[first]
+    return rows.with_columns(sums or [pl.lit(0.0).alias(name) for name in terms]), {
+        name: pl.col(name) for name in terms
+    }
 
 
 def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:

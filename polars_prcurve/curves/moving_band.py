@@ -13,7 +13,7 @@ A band adds up the distances from a value to its values there; see `confidence.b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -27,9 +27,10 @@ from polars_prcurve.confidence.bands import (
     BandOptions,
 )
 from polars_prcurve.curves.curve_table import pick_by_number
+from polars_prcurve.curves.row_search import RowSearch
 from polars_prcurve.curves.targets import (
+    ROW_NUMBER,
     TARGET_NUMBER,
-    RowTest,
     Target,
     choose_first,
     choose_last,
@@ -42,7 +43,6 @@ COARSENESS = f"{c.RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
-"""Each end of an interval, with the name of its rate before."""
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
@@ -69,26 +69,45 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     rows = rows.with_columns(
         pl.max_horizontal(step, pl.when(~ends).then(pl.col(step).shift(-1))) for step in STEPS.values()
     )
-    widths = {
-        step: pl.col(high) - pl.col(low)
-        for step, (low, high) in zip(STEPS.values(), LIMIT_COLUMNS.values(), strict=True)
-    }
+    widths = {STEPS[rate]: pl.col(high) - pl.col(low) for rate, (low, high) in LIMIT_COLUMNS.items()}
     coarseness = pl.max_horizontal(pl.col(step) / width for step, width in widths.items())
     shortened = (pl.min_horizontal(step, width * 0.5).alias(step) for step, width in widths.items())
     return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
 
 
-def build_moved_targets(target: Target) -> list[Target]:
-    """Return a target for each key of MOVED_RATES, in their order, that reads this end of a rate."""
+def add_moved_rates(
+    points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
+) -> pl.LazyFrame:
+    """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
+    moved = [_move_target(of, *limit) for of in targets.values() for limit in _LIMITS]
+    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
+    # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
+    # that meets the target is taken, otherwise above them.
+    beyond = (pl.lit(1.0 if target.takes_first else 0.0) for target in targets.values())
+    # A moved target has a number for its end of a rate in that of its target.
+    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(_LIMITS)
+    found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
+    found = found.with_columns((number % len(_LIMITS)).alias(_END), place).with_columns(
+        pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND)
+    )
+    columns = []
+    for end, (rate, limit) in enumerate(_LIMITS):
+        size, reached = (pl.col(name).first() for name in (SIZE_COLUMNS[rate], _BEYOND))
+        at_end = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
+        for name, column in MOVED_RATES[limit].items():
+            own = name == rate
+            rate_there = pl.col(limit if own else name).filter(pl.col(_END) == end).first()
+            columns.append(rate_there.fill_null(at_end if own else reached).alias(column))
+    found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
+    numbers = pick_by_number(TARGET_NUMBER, map(pl.lit, targets), pl.lit(None)).cast(pl.Int64)
+    found = found.with_columns(numbers.alias(TARGET_NUMBER))
+    return points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+
+
+def _move_target(target: Target, rate: str, limit: str) -> Target:
+    """Return the target of rows whose `rate` is an end of its interval."""
     assert target.test is not None  # the target is sought anew in each sample
-    choose = choose_first if target.takes_first else choose_last
-    return [
-        replace(target, search=choose(_read_limit(target.test, rate, limit))) for rate, limit in _LIMITS
-    ]
-
-
-def _read_limit(test: RowTest, rate: str, limit: str) -> RowTest:
-    """Return the test of rows whose `rate` is an end of its interval."""
+    test, choose = target.test, choose_first if target.takes_first else choose_last
 
     def test_at_limit(rows: Rows) -> pl.Expr:
         def column(name: str) -> pl.Expr:
@@ -100,29 +119,4 @@ def _read_limit(test: RowTest, rate: str, limit: str) -> RowTest:
 
         return test(Rows(column, rows.eta, value))
 
-    return test_at_limit
-
-
-def reduce_moved_rates(
-    found: pl.LazyFrame, targets: Sequence[Target], bands: BandOptions
-) -> pl.LazyFrame:
-    """Return MOVED_RATES, one row per pair and target, from the rows that meet the moved targets.
-
-    `found` has a row per moved target, numbered in the order of `targets`. Where no row meets it, the
-    threshold is beyond all scores: below them if the first row that meets the target is taken, otherwise
-    above them.
-    """
-    number, n_ends = pl.col(TARGET_NUMBER), len(MOVED_RATES)
-    beyond = (pl.lit(1.0 if target.takes_first else 0.0) for target in targets)
-    of_targets = found.with_columns(
-        (number % n_ends).alias(_END), (number // n_ends).alias(TARGET_NUMBER)
-    ).with_columns(pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND))
-    moved = []
-    for end, (rate, limit) in enumerate(_LIMITS):
-        size, reached = (pl.col(name).first() for name in (SIZE_COLUMNS[rate], _BEYOND))
-        at_end = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
-        for name, column in MOVED_RATES[limit].items():
-            own = name == rate
-            rate_there = pl.col(limit if own else name).filter(pl.col(_END) == end).first()
-            moved.append(rate_there.fill_null(at_end if own else reached).alias(column))
-    return of_targets.group_by(c.PAIR, TARGET_NUMBER).agg(moved)
+    return replace(target, search=choose(test_at_limit))

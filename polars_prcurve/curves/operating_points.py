@@ -11,12 +11,13 @@ once per group.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.confidence.bands import LIMIT_COLUMNS, MOVED_RATES, SIZE_COLUMNS, BandOptions
+from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
@@ -27,29 +28,23 @@ from polars_prcurve.curves.curve_table import (
     metric_values,
     pick_by_number,
 )
-from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.curves.group_thresholds import THRESHOLD_ROW
+from polars_prcurve.curves.guarantee_searches import add_promised_etas, add_upper_limits
 from polars_prcurve.curves.guarantees import (
-    END,
     GUARANTEE_COLUMNS,
-    add_promised_etas,
-    add_upper_limits,
-    eta_level_checks,
-    guarantee_columns,
+    add_guarantee_columns,
+    list_promise_checks,
 )
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
-from polars_prcurve.curves.moving_band import (
-    COARSENESS,
-    add_row_limits,
-    build_moved_targets,
-    reduce_moved_rates,
-)
+from polars_prcurve.curves.moving_band import COARSENESS, add_moved_rates, add_row_limits
 from polars_prcurve.curves.row_search import (
-    find_extremes,
-    find_extremes_at_eta,
+    RowSearch,
+    list_frame_targets,
     name_extreme,
     read_extreme,
 )
 from polars_prcurve.curves.targets import (
+    END,
     ROW_NUMBER,
     TARGET_NUMBER,
     Target,
@@ -60,24 +55,14 @@ from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable,
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.query_checks import Check
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.effective_sizes import Design, choose_design
-from polars_prcurve.sweep.group_table import class_counts, class_sizes
+from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sweep_table import build_sweep
 
-_REQUEST = f"{c.RESERVED}request"
-_END_ROW = f"{c.RESERVED}end_row"
 SAMPLE_SIZE_COLUMNS = (
-    "criterion",
-    "target",
-    "threshold",
-    "recall",
-    "fpr",
-    "n_pos",
-    "n_neg",
-    "n_pos_needed",
-    "n_neg_needed",
+    *("criterion", "target", "threshold", "recall", "fpr"),
+    *("n_pos", "n_neg", "n_pos_needed", "n_neg_needed"),
 )
 RESOLUTION_COLUMNS = (*SAMPLE_SIZE_COLUMNS[:7], "eta")
 IntervalKind: TypeAlias = Literal["threshold", "model", "best"]
@@ -104,11 +89,10 @@ _ALERTS = {
     ),
 }
 """The shares of all events whose numbers among `per` events are columns."""
-_FEW = 10
-"""Cells from which on intervals, and those of differences, covered 94 to 96 % (docs/uncertainty.md)."""
-_COARSE = 0.5
-"""COARSENESS up to which intervals of a threshold that moves covered 94 % or more."""
-_ROW_SIZES = {size: f"{size}_on_row" for size in (c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)}
+# From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
+# threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
+_FEW, _COARSE = 10, 0.5
+_ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
 
 def list_points_columns(
@@ -127,12 +111,18 @@ def list_points_columns(
     threshold, *counts = c.SWEEP_COLUMNS
     kind: tuple[str, ...] = ()
     flag: tuple[str, ...] = ()
-    if bands is not None and bands.flagged:
+    if bands is not None and bands.shown_with == "points":
         kind = ("interval_of",)
-    if bands is not None and bands.flagged and not long:
-        counts, alerts = (_list_with_ends(names, bands) for names in (counts, alerts))
+    if bands is not None and bands.shown_with == "points" and not long:
+        # Rates and alerts have their intervals behind them, whether they are named as metrics or not.
+        with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
+        kinds = ["", *(f"_{kind}" for kind in bands.list_kinds() if kind in ("low", "high"))]
+        counts, alerts = (
+            [name + kind for name in names for kind in (kinds if name in with_ends else [""])]
+            for names in (counts, alerts)
+        )
         metric_columns = [name for name in metric_columns if name not in counts]
-    if bands is not None and bands.flags_rows:
+    if bands is not None and bands.shown_with != "curve":
         flag = ("reliable",)
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
@@ -140,53 +130,38 @@ def list_points_columns(
     return columns
 
 
-def _list_with_ends(names: Iterable[str], bands: BandOptions) -> list[str]:
-    """Return columns, each metric of which has its interval behind."""
-    with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
-    kinds = [kind for kind in bands.list_kinds() if kind in ("low", "high")]
-    ends = {name: [f"{name}_{kind}" for kind in kinds] for name in with_ends}
-    return [column for name in names for column in (name, *ends.get(name, ()))]
-
-
 def list_shown_metrics(
     metrics: Sequence[PointMetric], bands: BandOptions | None, *, per: float | None, long: bool
 ) -> list[PointMetric]:
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
-    if bands is None or not bands.flagged or long:
+    if bands is None or bands.shown_with != "points" or long:
         return list(metrics)
     shares = [] if per is None else [m.alias(f"{c.RESERVED}{name}") for name, m in _ALERTS.items()]
     named = {metric.name for metric in metrics}
     return [*metrics, *(metric for metric in _SHOWN if metric.name not in named), *shares]
 
 
-def find_interval_kinds(
-    targets: Sequence[Target], table: InputTable, grid: EtaTable, bands: BandOptions
-) -> list[IntervalKind]:
-    """Return for each target what its interval is of: its threshold, the model, or the best value.
+def _choose_bands(
+    bands: BandOptions | None, targets: Sequence[Target], table: InputTable, grid: EtaTable
+) -> tuple[BandOptions | None, list[IntervalKind]]:
+    """Return the bands that fit the targets and prevalences, and what the interval of each target is of.
 
     The sample chose the threshold of a target, and would choose another one if it were drawn again: then
     the interval is of what the model does at this target. Where that is not known, it is of the
     threshold as it stands: in a field, of published points, at an eta that is an estimate, and of
     simultaneous intervals, which hold wherever the threshold is.
     """
-    is_known = isinstance(table, ScoreTable) and not is_field(table) and not grid.uncertain
-
-    def find_kind(target: Target) -> IntervalKind:
-        if target.maximized is not None and bands.corrected:
-            return "best"
-        is_sought = target.test is not None and target.least_score is None and target.promise is None
-        return "model" if is_known and is_sought and bands.band == "mover" else "threshold"
-
-    return [find_kind(target) for target in targets]
-
-
-def _choose_bands(
-    bands: BandOptions | None, targets: Sequence[Target], table: InputTable, grid: EtaTable
-) -> tuple[BandOptions | None, list[IntervalKind]]:
-    """Return the bands that fit the targets and prevalences, and the kinds of intervals to tell."""
     if bands is None:
         return None, []
-    kinds = find_interval_kinds(targets, table, grid, bands) if bands.flagged else []
+    kinds: list[IntervalKind] = []
+    is_known = isinstance(table, ScoreTable) and not is_field(table) and not grid.uncertain
+    for target in targets if bands.shown_with == "points" else ():
+        is_sought = target.test is not None and target.least_score is None and target.promise is None
+        if target.maximized is not None and bands.corrected:
+            kinds.append("best")
+        else:
+            moves = is_known and is_sought and (bands.band, bands.moves) == ("mover", "none")
+            kinds.append("model" if moves else "threshold")
     bands = bands.let_some_move() if "model" in kinds else bands
     return bands.mark_uncertain_eta() if grid.uncertain else bands, kinds
 
@@ -210,75 +185,74 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table, grid)
-    promise = targets[0].promise
-    clusters = bands is not None and bands.clustered
-    design = choose_design(table, effective=bands is not None, clustered=clusters)
-    frame, groups, _ = build_sweep(table, effective=bands is not None, clusters=clusters)
-    rows = _number_rows(frame, table, design)
-    if promise is not None and is_field(table):
-        rows = add_field_tests(rows, groups, promise.alpha, table)
-    elif promise is not None and has_rates(targets) and not grid.uncertain:
-        rows = add_upper_limits(rows, promise.alpha, table)
+    effective, clusters = bands is not None, bands is not None and bands.clustered
+    design = choose_design(table, effective=effective, clustered=clusters)
+    sweep = build_sweep(table, effective=effective, clusters=clusters)
+    search = _build_search(grid, sweep, targets, bands, design)
+    points = _find_points(search, targets)
     if bands is not None and bands.moving:
-        rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
-    rows = rows.cache()  # rows are read twice: to choose from, and to look up the chosen ones
-    pairs = build_points_pairs(groups, grid, table)
-    if promise is not None and grid.uncertain:
-        pairs = add_promised_etas(pairs, promise.alpha)
-    if promise is not None and promise.starts is not None:
-        pairs = promise.starts.join_thresholds(pairs)
-    has_many_etas = grid.etas_per_group != 1
-    points = _find_points(pairs, rows, targets, table, has_many_etas=has_many_etas)
-    if bands is not None and bands.moving:
+        moved = {i: of for i, of in enumerate(targets) if not kinds or kinds[i] == "model"}
         # Sizes that differ between rows may let a target be met and missed several times in a block.
-        many = has_many_etas and not design.weighted
-        moved = [i for i in range(len(targets)) if not kinds or kinds[i] == "model"]
-        of: dict[str, Any] = {"table": table, "bands": bands, "has_many_etas": many}
-        points = _add_moved_rates(points, pairs, rows, targets, moved, **of)
-    points = _tell_kinds(points, kinds)
+        every = replace(search, has_many_etas=False) if design.weighted else search
+        points = add_moved_rates(points, every, moved, bands)
+    if kinds:
+        told: dict[str, list[Any]] = {"interval_of": [*kinds]}
+        told[c.IS_MOVING] = [kind == "model" for kind in kinds]
+        points = points.with_columns(**{name: _pick_literals(values) for name, values in told.items()})
     if optimism is not None:
         points = points.join(optimism, on=[c.PAIR, TARGET_NUMBER], how="left")
-    points = _order_points(points, targets, len(metrics) if long else None)
-    points = check_at_end(table, points, *late_checks(table, grid), *_list_target_checks(targets, grid))
-    points = _set_row_sizes(points, rows, design)
-    if bands is not None and bands.flags_rows:
+    frames = list_frame_targets(targets)
+    order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if frames else [])]
+    if long:
+        points = points.join(pl.LazyFrame({c.COPY: range(len(metrics))}), how="cross")
+        order.append(c.COPY)
+    missing = (of.missing_row_check(pl.col(TARGET_NUMBER) == n) for n, of in frames.items())
+    checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
+    points = check_at_end(table, points.sort(order), *checks)
+    points = _set_row_sizes(points, search.rows, design)
+    if bands is not None and bands.shown_with != "curve":
         points = points.with_columns(_is_reliable(bands, table, design).alias("reliable"))
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
+    promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
 
 
-def _order_points(points: pl.LazyFrame, targets: Sequence[Target], n_copies: int | None) -> pl.LazyFrame:
-    """Return the points in order; for a long table each one `n_copies` times, numbered in COPY."""
-    order = [c.PAIR, TARGET_NUMBER, *([THRESHOLD_ROW] if _frame_targets(targets) else [])]
-    if n_copies is None:
-        return points.sort(order)
-    copies = pl.LazyFrame({c.COPY: range(n_copies)})
-    return points.join(copies, how="cross").sort(*order, c.COPY)
+def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
+    """Return value i for the points of target i; of None, null."""
+    literals = (
+        value if value is None or isinstance(value, pl.Expr) else pl.lit(value) for value in values
+    )
+    return pick_by_number(TARGET_NUMBER, literals, pl.lit(None, dtype=dtype))
 
 
-def _list_target_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
-    """Return the checks of thresholds and starts that are frames, and of levels of estimates."""
-    checks = [
-        of.missing_row_check(pl.col(TARGET_NUMBER) == number)
-        for number, of in _frame_targets(targets).items()
-    ]
-    promise = targets[0].promise
-    if promise is not None and promise.starts is not None:
-        checks.append(promise.starts.missing_row_check(pl.col(TARGET_NUMBER) == 0))
-    if promise is not None and grid.uncertain and any(target.depends_on_eta for target in targets):
-        checks += eta_level_checks(promise.level, promise.alpha)
-    return checks
-
-
-def _number_rows(frame: pl.LazyFrame, table: InputTable, design: Design) -> pl.LazyFrame:
-    """Return the rows of the sweep with ROW_NUMBER, and with their effective sizes if they have any."""
-    rows = frame.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+def _build_search(
+    grid: EtaTable,
+    sweep: SweepTables,
+    targets: Sequence[Target],
+    bands: BandOptions | None,
+    design: Design,
+) -> RowSearch:
+    """Return the rows and the pairs of all curves, with what the targets and their bands read."""
+    table = design.table
+    rows = sweep.rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
-    also = design.row_columns
-    return rows.select(ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *also, **sizes)
+    columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
+    rows = rows.select(*columns, **sizes)
+    pairs = build_points_pairs(sweep.groups, grid, table)
+    if (promise := targets[0].promise) is not None:
+        if is_field(table):
+            rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
+        elif has_rates(targets) and not grid.uncertain:
+            rows = add_upper_limits(rows, promise.alpha, table)
+        pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
+        pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
+    if bands is not None and bands.moving:
+        rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+    # Rows are read twice: to choose from, and to look up the chosen ones.
+    return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 
 
 def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -294,32 +268,19 @@ def _set_row_sizes(points: pl.LazyFrame, rows: pl.LazyFrame, design: Design) -> 
     )
 
 
-def _find_points(
-    pairs: pl.LazyFrame,
-    rows: pl.LazyFrame,
-    targets: Sequence[Target],
-    table: InputTable,
-    *,
-    has_many_etas: bool,
-) -> pl.LazyFrame:
-    """Return one row per pair and target, with the row that was chosen and what was asked for.
-
-    A group that `has_many_etas` may have several prevalences.
-    """
-    requests = _build_requests(pairs, targets)
-    chosen = _choose_rows(requests, pairs, rows, targets, table, has_many_etas=has_many_etas)
+def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return one row per pair and target, with the row that was chosen and what was asked for."""
+    chosen, rows, table = search.choose_rows(targets), search.rows, search.table
     if (end_row := targets[0].search.end_row) is not None:
         # Targets that are met together: END is the score at the other end of their stretch.
+        number = f"{c.RESERVED}end_row"
         score = pl.col(c.SCORE).alias(name_extreme(0, END))
-        ends = rows.select(pl.col(ROW_NUMBER).alias(_END_ROW), score)
-        numbered = chosen.with_columns(end_row(read_extreme(0)).alias(_END_ROW))
-        chosen = numbered.join(ends, on=_END_ROW, how="left")
-    criteria = [pl.lit(target.criterion) for target in targets]
-    given = (target.value for target in targets)
-    values = (v if v is None or isinstance(v, pl.Expr) else pl.lit(float(v)) for v in given)
+        ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
+        numbered = chosen.with_columns(end_row(read_extreme(0)).alias(number))
+        chosen = numbered.join(ends, on=number, how="left")
     points = chosen.join(rows.drop(c.GROUP, c.WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
-        pick_by_number(TARGET_NUMBER, criteria, pl.lit(None, dtype=pl.String)).alias("criterion"),
-        pick_by_number(TARGET_NUMBER, values, pl.lit(None, dtype=pl.Float64)).alias("target"),
+        criterion=_pick_literals((target.criterion for target in targets), pl.String()),
+        target=_pick_literals((target.value for target in targets), pl.Float64()),
     )
     if isinstance(table, ScoreTable):
         points = _fill_given_thresholds(points, targets, table)
@@ -330,50 +291,8 @@ def _find_points(
         points = points.with_columns(pl.when(known).then(name).alias(name) for name in c.SWEEP_COLUMNS)
     if targets[0].promise is None:
         return points
-    n_pos, n_neg = class_counts(table)
-    of_targets = (
-        guarantee_columns(target, read_extreme(number)(END), n_pos, n_neg)
-        for number, target in enumerate(targets)
-    )
-    return points.with_columns(
-        pick_by_number(TARGET_NUMBER, picked, pl.lit(None)).alias(name)
-        for name, picked in zip(GUARANTEE_COLUMNS, zip(*of_targets, strict=True), strict=True)
-    )
-
-
-def _add_moved_rates(
-    points: pl.LazyFrame,
-    pairs: pl.LazyFrame,
-    rows: pl.LazyFrame,
-    targets: Sequence[Target],
-    numbers: Sequence[int],
-    *,
-    table: InputTable,
-    bands: BandOptions,
-    has_many_etas: bool,
-) -> pl.LazyFrame:
-    """Add MOVED_RATES to the points of targets with these numbers, from rows that have rate limits."""
-    targets = [targets[number] for number in numbers]
-    moved = [one for target in targets for one in build_moved_targets(target)]
-    requests = _build_requests(pairs, moved)
-    chosen = _choose_rows(requests, pairs, rows, moved, table, has_many_etas=has_many_etas)
-    rates = rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
-    found = reduce_moved_rates(chosen.join(rates, on=ROW_NUMBER, how="left"), targets, bands)
-    number = pick_by_number(TARGET_NUMBER, map(pl.lit, numbers), pl.lit(None)).cast(pl.Int64)
-    found = found.with_columns(number.alias(TARGET_NUMBER))
-    return points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
-
-
-def _tell_kinds(points: pl.LazyFrame, kinds: Sequence[IntervalKind]) -> pl.LazyFrame:
-    """Add what the interval of each point is of, and IS_MOVING; without kinds return the points."""
-    if not kinds:
-        return points
-    is_moving = [kind == "model" for kind in kinds]
-    values: dict[str, list[Any]] = {"interval_of": list(kinds), c.IS_MOVING: is_moving}
-    return points.with_columns(
-        pick_by_number(TARGET_NUMBER, map(pl.lit, value), pl.lit(None)).alias(name)
-        for name, value in values.items()
-    )
+    ends_of_stretches = [read_extreme(number)(END) for number in range(len(targets))]
+    return add_guarantee_columns(points, targets, ends_of_stretches, table)
 
 
 def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: InputTable) -> pl.LazyFrame:
@@ -389,11 +308,8 @@ def build_sample_size_table(
     They tell the rates at the target, the numbers of examples, and the numbers needed for `delta` at
     each prevalence of `grid`, or, without a grid, at all prevalences.
     """
-    if grid is None:
-        points, of_eta = build_eta_free_points(table, targets, []), []
-    else:
-        points = _add_class_counts(build_points_table(table, grid, targets, []))
-        of_eta = ["eta", *grid.carried]
+    points = _build_counted_points(table, grid or _ANY_ETA, targets, [])
+    of_eta = [] if grid is None else ["eta", *grid.carried]
     at_eta = grid is not None
     if options.method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
@@ -426,66 +342,23 @@ def build_eta_free_points(
     bands: BandOptions | None = None,
 ) -> pl.LazyFrame:
     """Return operating points with n_pos and n_neg, where targets and metrics do not depend on eta."""
-    # Points are built at some prevalence; any will do.
-    grid = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
-    return _add_class_counts(build_points_table(table, grid, targets, metrics, bands=bands))
+    return _build_counted_points(table, _ANY_ETA, targets, metrics, bands)
 
 
-def _add_class_counts(points: pl.LazyFrame) -> pl.LazyFrame:
-    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
+# Points are built at some prevalence, also where they do not depend on it.
+_ANY_ETA = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
 
 
-def _frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
-    """Return the thresholds of targets that are a frame of them, by the number of the target."""
-    return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}
-
-
-def _build_requests(pairs: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return one row per pair and target; for thresholds of each group, one row per threshold."""
-    of_groups = _frame_targets(targets)
-    numbers = [number for number in range(len(targets)) if number not in of_groups]
-    alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
-    requests = [pairs.join(alike, how="cross")] if numbers else []
-    for number, thresholds in of_groups.items():
-        one = pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-        requests.append(thresholds.join_thresholds(one))
-    every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
-    if not of_groups:
-        return every
-    # A larger query may run this twice, and a join may return its rows in another order each time.
-    return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
-
-
-def _choose_rows(
-    requests: pl.LazyFrame,
-    pairs: pl.LazyFrame,
-    rows: pl.LazyFrame,
-    targets: Sequence[Target],
+def _build_counted_points(
     table: InputTable,
-    *,
-    has_many_etas: bool,
+    grid: EtaTable,
+    targets: Sequence[Target],
+    metrics: Sequence[PointMetric],
+    bands: BandOptions | None = None,
 ) -> pl.LazyFrame:
-    """Add ROW_NUMBER, the chosen row, to `requests`: one row per pair and target."""
-    numbered = dict(enumerate(targets))
-    of_groups = {n: target for n, target in numbered.items() if target.thresholds is not None}
-    alike = {n: target for n, target in numbered.items() if target.thresholds is None}
-    eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
-    at_each_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
-    if eta_free:
-        found = find_extremes(rows, c.GROUP, eta_free, table)
-        requests = requests.join(found, on=c.GROUP, how="left")
-    if at_each_eta:
-        found = find_extremes_at_eta(rows, pairs, at_each_eta, table, has_many_etas=has_many_etas)
-        requests = requests.join(found, on=c.PAIR, how="left")
-    for n, target in of_groups.items():
-        asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-        reached = rows.join(asked, on=c.GROUP)
-        found = find_extremes(reached, _REQUEST, {n: target}, table)
-        requests = requests.join(found, on=_REQUEST, how="left")
-    numbers = (target.search.row(read_extreme(n)) for n, target in numbered.items())
-    return requests.with_columns(
-        pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64)).alias(ROW_NUMBER)
-    )
+    """Return operating points with n_pos and n_neg."""
+    points = build_points_table(table, grid, targets, metrics, bands=bands)
+    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
 def _fill_given_thresholds(
@@ -557,4 +430,4 @@ def _is_reliable(bands: BandOptions, table: InputTable, design: Design) -> pl.Ex
     if not bands.moving:
         return is_full
     is_fine = pl.col(COARSENESS) <= _COARSE
-    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.mixed else is_fine)
+    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.moves == "some" else is_fine)

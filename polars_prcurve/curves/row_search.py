@@ -13,107 +13,137 @@ Where one example in a hundred is positive, that is a fiftieth of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.curves.curve_table import build_metric_rows
-from polars_prcurve.curves.group_thresholds import LEAST_SCORE
-from polars_prcurve.curves.guarantees import PROMISE_COLUMNS, add_upper_limits, list_extremes
-from polars_prcurve.curves.targets import ROW_NUMBER, Extreme, Target, has_rates, merge_steps
+from polars_prcurve.curves.curve_table import build_metric_rows, pick_by_number
+from polars_prcurve.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.curves.guarantee_searches import PROMISE_COLUMNS, add_upper_limits
+from polars_prcurve.curves.targets import (
+    ROW_NUMBER,
+    TARGET_NUMBER,
+    Extreme,
+    Target,
+    has_rates,
+    merge_steps,
+)
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.sweep.row_choice import begin_block, end_block
 
-_BLOCK = f"{c.RESERVED}block"
-_IS_CORNER = f"{c.RESERVED}is_corner"
+_REQUEST, _BLOCK, _IS_CORNER = (f"{c.RESERVED}{name}" for name in ("request", "block", "is_corner"))
 
 
-def find_extremes_at_eta(
-    rows: pl.LazyFrame,
-    pairs: pl.LazyFrame,
-    targets: Mapping[int, Target],
-    table: InputTable,
-    *,
-    has_many_etas: bool,
-) -> pl.LazyFrame:
-    """Return, per pair, the extremes that tell the row of each target, by its number.
+@dataclass(frozen=True)
+class RowSearch:
+    """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
-    The `rows` come by group and rising ROW_NUMBER. A look at every row costs no more, unless a
-    group `has_many_etas`.
-    """
-    changes_once = {n: of for n, of in targets.items() if has_many_etas and of.changes_once_in_block}
-    others = {n: target for n, target in targets.items() if n not in changes_once}
-    found = []
-    if others:
-        found.append(find_extremes(_repeat_at_eta(rows, pairs, others, table), c.PAIR, others, table))
-    if changes_once:
-        found.append(_search_blocks(rows, pairs, changes_once, table))
-    return found[0] if len(found) == 1 else found[0].join(found[1], on=c.PAIR)
+    table: InputTable
+    rows: pl.LazyFrame
+    """By group and rising ROW_NUMBER."""
+    pairs: pl.LazyFrame
+    has_many_etas: bool
+    """Whether a group may have several prevalences, so that blocks save time."""
 
+    def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return one row per pair and target, with ROW_NUMBER, which is null where no row will do.
 
-def _search_blocks(
-    rows: pl.LazyFrame, pairs: pl.LazyFrame, targets: Mapping[int, Target], table: InputTable
-) -> pl.LazyFrame:
-    """Return the extremes over all rows, from corners and from the blocks that these point at."""
-    begins = pl.col(_IS_CORNER)
-    rows = rows.with_columns(begin_block("recall").alias(_IS_CORNER)).with_columns(
-        begins.cast(pl.Int64).cum_sum().alias(_BLOCK), (begins | end_block(begins)).alias(_IS_CORNER)
-    )
-    corners = rows.filter(_IS_CORNER)
-    at_corners = find_extremes(_repeat_at_eta(corners, pairs, targets, table), c.PAIR, targets, table)
-    extremes = _name_extremes(targets, table)
-    numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
-    if not numbers:
-        return at_corners
-    found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
-    blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, _BLOCK), on=ROW_NUMBER)
-    inner = rows.filter(~pl.col(_IS_CORNER)).drop(c.GROUP)
-    inner = inner.join(blocks.select(c.PAIR, _BLOCK).unique(), on=_BLOCK)
-    inner = _repeat_at_eta(inner, pairs, targets, table, on=c.PAIR)
-    within = find_extremes(inner, c.PAIR, targets, table)
-    reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
-    return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
+        A target that is a frame has one row per threshold of the group.
+        """
+        requests, of_groups = self._list_requests(targets), list_frame_targets(targets)
+        alike = {n: target for n, target in enumerate(targets) if n not in of_groups}
+        eta_free = {n: target for n, target in alike.items() if not target.depends_on_eta}
+        at_eta = {n: target for n, target in alike.items() if target.depends_on_eta}
+        # At one prevalence a look at every row costs no more than the search for blocks.
+        many = self.has_many_etas
+        in_blocks = {n: target for n, target in at_eta.items() if many and target.changes_once_in_block}
+        others = {n: target for n, target in at_eta.items() if n not in in_blocks}
+        if eta_free:
+            found = self._find_extremes(self.rows, c.GROUP, eta_free)
+            requests = requests.join(found, on=c.GROUP, how="left")
+        if others:
+            found = self._find_extremes(self._repeat_at_eta(self.rows, others), c.PAIR, others)
+            requests = requests.join(found, on=c.PAIR, how="left")
+        if in_blocks:
+            requests = requests.join(self._search_blocks(in_blocks), on=c.PAIR, how="left")
+        for n in of_groups:
+            asked = requests.select(_REQUEST, c.GROUP, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+            reached = self.rows.join(asked, on=c.GROUP)
+            found = self._find_extremes(reached, _REQUEST, {n: targets[n]})
+            requests = requests.join(found, on=_REQUEST, how="left")
+        numbers = (target.search.row(read_extreme(n)) for n, target in enumerate(targets))
+        chosen = pick_by_number(TARGET_NUMBER, numbers, pl.lit(None, dtype=pl.Int64))
+        return requests.with_columns(chosen.alias(ROW_NUMBER))
 
+    def _list_requests(self, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return one row per pair and target; for thresholds of each group, one row per threshold."""
+        of_groups = list_frame_targets(targets)
+        numbers = [number for number in range(len(targets)) if number not in of_groups]
+        alike = pl.LazyFrame({TARGET_NUMBER: numbers}, schema={TARGET_NUMBER: pl.Int64})
+        requests = [self.pairs.join(alike, how="cross")] if numbers else []
+        for number, thresholds in of_groups.items():
+            one = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+            requests.append(thresholds.join_thresholds(one))
+        every = requests[0] if len(requests) == 1 else pl.concat(requests, how="diagonal")
+        if not of_groups:
+            return every
+        # A larger query may run this twice, and a join may return its rows in another order each time.
+        return every.sort(c.PAIR, TARGET_NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
 
-def _repeat_at_eta(
-    rows: pl.LazyFrame,
-    pairs: pl.LazyFrame,
-    targets: Mapping[int, Target],
-    table: InputTable,
-    *,
-    on: str = c.GROUP,
-) -> pl.LazyFrame:
-    """Return the rows at each prevalence of their GROUP, or of their PAIR, with what promises read."""
-    of_pairs = pairs.collect_schema().names()
-    promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
-    pairs = pairs.select(c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, *promised)
-    eta_rows = rows.join(pairs, on=on)
-    if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
-        return add_upper_limits(eta_rows, None, table)
-    return eta_rows
+    def _search_blocks(self, targets: Mapping[int, Target]) -> pl.LazyFrame:
+        """Return the extremes over all rows, from corners and from the blocks that these point at."""
+        begins = pl.col(_IS_CORNER)
+        rows = self.rows.with_columns(begin_block("recall").alias(_IS_CORNER)).with_columns(
+            begins.cast(pl.Int64).cum_sum().alias(_BLOCK), (begins | end_block(begins)).alias(_IS_CORNER)
+        )
+        corners = rows.filter(_IS_CORNER)
+        at_corners = self._find_extremes(self._repeat_at_eta(corners, targets), c.PAIR, targets)
+        extremes = self._name_extremes(targets)
+        numbers = [of.row_of(pl.col(name)) for name, of in extremes.items() if of.row_of is not None]
+        if not numbers:
+            return at_corners
+        found = at_corners.select(c.PAIR, pl.concat_list(numbers).alias(ROW_NUMBER)).explode(ROW_NUMBER)
+        blocks = found.drop_nulls().join(corners.select(ROW_NUMBER, _BLOCK), on=ROW_NUMBER)
+        # A row inside a block joins its pairs, and not all prevalences of its group.
+        inner = rows.filter(~pl.col(_IS_CORNER)).drop(c.GROUP)
+        inner = inner.join(blocks.select(c.PAIR, _BLOCK).unique(), on=_BLOCK)
+        within = self._find_extremes(self._repeat_at_eta(inner, targets, on=c.PAIR), c.PAIR, targets)
+        reduced = (extreme.reduce(pl.col(name)) for name, extreme in extremes.items())
+        return pl.concat([at_corners, within]).group_by(c.PAIR).agg(reduced)
 
+    def _repeat_at_eta(
+        self, rows: pl.LazyFrame, targets: Mapping[int, Target], *, on: str = c.GROUP
+    ) -> pl.LazyFrame:
+        """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
+        of_pairs = self.pairs.collect_schema().names()
+        promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
+        pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, *promised)
+        eta_rows = rows.join(pairs, on=on)
+        if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
+            return add_upper_limits(eta_rows, None, self.table)
+        return eta_rows
 
-def find_extremes(
-    rows: pl.LazyFrame, key: str, targets: Mapping[int, Target], table: InputTable
-) -> pl.LazyFrame:
-    """Return, per value of `key`, the extremes that tell the row of each target, by its number."""
-    extremes, metric_rows = _name_extremes(targets, table), build_metric_rows(table)
-    for add in merge_steps(targets.values()):
-        rows = rows.with_columns(**add(metric_rows))
-    values = {name: extreme.value for name, extreme in extremes.items()}
-    reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
-    return rows.select(key, **values).group_by(key).agg(reduced)
+    def _find_extremes(
+        self, rows: pl.LazyFrame, key: str, targets: Mapping[int, Target]
+    ) -> pl.LazyFrame:
+        """Return, per value of `key`, the extremes that tell the row of each target."""
+        extremes, metric_rows = self._name_extremes(targets), build_metric_rows(self.table)
+        for add in merge_steps(targets.values()):
+            rows = rows.with_columns(**add(metric_rows))
+        values = {name: extreme.value for name, extreme in extremes.items()}
+        reduced = [extreme.reduce(pl.col(name)) for name, extreme in extremes.items()]
+        return rows.select(key, **values).group_by(key).agg(reduced)
 
-
-def _name_extremes(targets: Mapping[int, Target], table: InputTable) -> dict[str, Extreme]:
-    """Return the extremes of targets, by the names of their columns."""
-    metric_rows = build_metric_rows(table)
-    return {
-        name_extreme(number, name): extreme
-        for number, target in targets.items()
-        for name, extreme in list_extremes(target, metric_rows).items()
-    }
+    def _name_extremes(self, targets: Mapping[int, Target]) -> dict[str, Extreme]:
+        """Return the extremes of targets, by the names of their columns."""
+        metric_rows = build_metric_rows(self.table)
+        return {
+            name_extreme(number, name): extreme
+            for number, target in targets.items()
+            for name, extreme in target.list_extremes(metric_rows).items()
+        }
 
 
 def name_extreme(number: int, name: str) -> str:
@@ -124,3 +154,8 @@ def name_extreme(number: int, name: str) -> str:
 def read_extreme(number: int) -> Callable[[str], pl.Expr]:
     """Return the function from the name of an extreme of a target to its column."""
     return lambda name: pl.col(name_extreme(number, name))
+
+
+def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
+    """Return the thresholds of targets that are a frame of them, by the number of the target."""
+    return {n: target.thresholds for n, target in enumerate(targets) if target.thresholds is not None}

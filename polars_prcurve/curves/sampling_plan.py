@@ -121,11 +121,10 @@ def _cut_strata(scores: pl.DataFrame, strata: int) -> pl.DataFrame:
 
 
 def _estimate_shares(scores: pl.DataFrame, cut: pl.DataFrame) -> Floats:
-    """Return the share of positives in each stratum, by a logistic fit of the label on the rank.
-
-    Ranks stand for scores as quantiles of a normal distribution, so that any scores of one order give
-    one plan. Labels may be denser at some scores than at others: the fit is of a label given its score.
-    """
+    """Return the share of positives in each stratum, by a logistic fit of the label on the rank."""
+    # Ranks stand for scores as quantiles of a normal distribution, so that any scores of one order give
+    # one plan. Labels may be denser at some scores than at others: the fit is of a label given its
+    # score.
     import numpy as np
 
     n = scores["n"].to_numpy().astype(np.float64)
@@ -153,11 +152,9 @@ def _to_normal(share_above: Floats) -> Floats:
 
 
 def _fit_logistic(x: Floats, n_pos: Floats, n: Floats) -> tuple[float, float]:
-    """Return intercept and slope of greatest likelihood, less half _RIDGE times the slope squared.
-
-    The ridge keeps the slope finite where x separates the labels. Steps of Newton are halved until the
-    likelihood rises.
-    """
+    """Return intercept and slope of greatest likelihood, less half _RIDGE times the slope squared."""
+    # The ridge keeps the slope finite where x separates the labels. Steps of Newton are halved until the
+    # likelihood rises.
     import numpy as np
 
     columns = np.column_stack([np.ones_like(x), x])

@@ -9,7 +9,7 @@ Metrics that do not depend on prevalence are reduced before the join, and repeat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product, zip_longest
@@ -19,17 +19,16 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.curves.binormal import build_nodes, fit_binormal
-from polars_prcurve.curves.convex_hull import find_upper_hull
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import float_bits, repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.metrics.curve_arrays import find_vertices
 from polars_prcurve.metrics.curve_metric import (
     SHORT,
     Average,
     CurveFacts,
     CurveMetric,
-    Recipe,
     Rows,
     Step,
     odds_against,
@@ -47,13 +46,10 @@ class CurveSegments(NamedTuple):
     """The curves of all groups, each cut into segments that an area adds up."""
 
     groups: pl.LazyFrame
-    """One row per group."""
     segments: Mapping[bool, pl.LazyFrame]
     """Rows of the curves (False), and of their convex hulls (True) if a metric needs them."""
-    sizes: tuple[pl.Expr, pl.Expr]
-    """Positives and negatives of a group."""
+    sizes: tuple[pl.Expr, pl.Expr]  # positives and negatives of a group
     facts: CurveFacts
-    """What metrics may know of a curve as a whole."""
     make_rows: Callable[[Callable[[str], pl.Expr]], Rows]
     """From a function that finds a column by its name, to what formulas read."""
     design: bool = False
@@ -80,7 +76,11 @@ class CurveSegments(NamedTuple):
         """Add the value of each metric to the pairs, under its name in `named`."""
         averaged = {name: m for name, m in named.items() if m.recipe.averages is not None}
         summed = {name: m for name, m in named.items() if m.recipe.averages is None}
-        values = pairs.join(self._build_least_fpr(), on=c.GROUP, how="left")
+        rises = pl.when(pl.col(c.RISE) > 0).then(pl.col(c.FPR_OR_ZERO))
+        least_fpr = (
+            self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
+        )
+        values = pairs.join(least_fpr, on=c.GROUP, how="left")
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for on_hull, on_eta in product((False, True), repeat=2):
             alike = {
@@ -99,11 +99,6 @@ class CurveSegments(NamedTuple):
             values = values.join(self._average(name, metric), on=c.GROUP, how="left")
         return values
 
-    def _build_least_fpr(self) -> pl.LazyFrame:
-        """Return the least fpr of each group at which recall rises."""
-        rises = pl.when(pl.col(c.RISE) > 0).then(pl.col(c.FPR_OR_ZERO))
-        return self.segments[False].select(c.GROUP, rises.alias(c.LEAST_FPR)).group_by(c.GROUP).min()
-
     def _reduce(
         self, metrics: Mapping[str, CurveMetric], on_hull: bool, pairs: pl.LazyFrame | None
     ) -> pl.LazyFrame:
@@ -114,10 +109,16 @@ class CurveSegments(NamedTuple):
             segments = segments.filter(pl.col(c.RISE) > 0)  # other metrics may have asked for more rows
         first_steps = [recipe.once for recipe in recipes]
         segments = segments.with_columns(**_bind(first_steps, self.make_rows(pl.col)))
+        parts = [(segments, False)]
+        if any(recipe.has_short_form for recipe in recipes):
+            # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
+            rises_little = pl.col(c.RISE) <= pl.col(c.RECALL_BEFORE) * SHORT
+            short = (rises_little & (pl.col(c.RUN) <= pl.col(c.FPR_BEFORE) * SHORT)).fill_null(False)
+            parts = [(segments.filter(~short), False), (segments.filter(short), True)]
         terms = []
-        for part, short in _split_by_length(segments, recipes):
+        for part, is_short in parts:
             frame = part if pairs is None else part.join(pairs.select(self.pair_columns), on=c.GROUP)
-            rows = replace(self.make_rows(pl.col), short=short)
+            rows = replace(self.make_rows(pl.col), short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 frame = frame.with_columns(**_bind(steps, rows))
             terms.append(frame.select(key, **{n: m.prepare_term(rows) for n, m in metrics.items()}))
@@ -166,10 +167,18 @@ def build_curves(
 def _assemble_curves(
     table: InputTable, groups: pl.LazyFrame, segments: Mapping[bool, pl.LazyFrame]
 ) -> CurveSegments:
+    has_positives, has_negatives = (has_class(table, name) for name in (c.N_POS, c.N_NEG))
+    n_pos = n_neg = None
+    if table.has_counts and not _has_weights(table):
+        n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (c.N_POS, c.N_NEG))
+        if isinstance(table, RateTable) and table.may_lack_sizes:
+            # Of an empty class the number is 0 there, and not null.
+            n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
+    eta = repeat_in_rows(pl.col("eta"), pl.col(c.PAIR))
+    facts = CurveFacts(eta, has_positives, has_negatives, pl.col(c.LEAST_FPR), n_pos, n_neg)
     scores = table if isinstance(table, ScoreTable) else None  # points may end in one without counts
-    return CurveSegments(
-        groups, segments, class_sizes(table), _gather_facts(table), partial(build_metric_rows, scores)
-    )
+    make_rows = partial(build_metric_rows, scores)
+    return CurveSegments(groups, segments, class_sizes(table), facts, make_rows)
 
 
 def collect_curves(table: InputTable, metrics: Sequence[CurveMetric]) -> CurveSegments:
@@ -204,15 +213,20 @@ def build_hulls(
     return {False: found.lazy(), True: add_extents(add_row_before(find_upper_hull(found).lazy()))}
 
 
-def _split_by_length(
-    segments: pl.LazyFrame, recipes: Iterable[Recipe]
-) -> list[tuple[pl.LazyFrame, bool]]:
-    """Return the segments in parts, and whether those of a part are short."""
-    if not any(recipe.has_short_form for recipe in recipes):
-        return [(segments, False)]
-    rises_little = pl.col(c.RISE) <= pl.col(c.RECALL_BEFORE) * SHORT
-    short = (rises_little & (pl.col(c.RUN) <= pl.col(c.FPR_BEFORE) * SHORT)).fill_null(False)
-    return [(segments.filter(~short), False), (segments.filter(short), True)]
+def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the vertices of the hull of each GROUP, with recall and fpr, sorted, without the origin.
+
+    A group without negatives has fpr 0, and one without positives has no points.
+    """
+    # Whether a point is a vertex depends on which of its neighbours are, so Polars has no expression for
+    # the hull: tables become arrays here.
+    points = points.select(c.GROUP, "recall", pl.col(c.FPR_OR_ZERO).alias("fpr")).filter(
+        pl.col("recall") > 0
+    )
+    origin = points.select(pl.col(c.GROUP).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
+    points = pl.concat([origin, points]).unique().sort(c.GROUP, "fpr", "recall")
+    vertices = find_vertices(*(points[name].to_numpy() for name in (c.GROUP, "recall", "fpr")))
+    return points[vertices].filter(pl.col("recall") > 0)
 
 
 def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
@@ -223,19 +237,6 @@ def _bind(steps: Sequence[Step | None], rows: Rows) -> dict[str, pl.Expr]:
 def _has_weights(table: InputTable) -> bool:
     """Return whether examples do not count as one each."""
     return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
-
-
-def _gather_facts(table: InputTable) -> CurveFacts:
-    has_positives, has_negatives = (has_class(table, name) for name in (c.N_POS, c.N_NEG))
-    n_pos = n_neg = None
-    if table.has_counts and not _has_weights(table):
-        n_pos, n_neg = (pl.col(name).cast(pl.Float64) for name in (c.N_POS, c.N_NEG))
-        if (
-            isinstance(table, RateTable) and table.may_lack_sizes
-        ):  # of an empty class the number is 0 there, and not null
-            n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
-    eta = repeat_in_rows(pl.col("eta"), pl.col(c.PAIR))
-    return CurveFacts(eta, has_positives, has_negatives, pl.col(c.LEAST_FPR), n_pos, n_neg)
 
 
 def build_segments(
@@ -276,7 +277,15 @@ def build_segments(
         half = 0.5 / pl.col(c.N_POS) if counted else pl.lit(0.0)
         frame = frame.with_columns(half.alias(c.HALF_POSITIVE))
     frame = add_extents(frame, metrics)
-    return _add_square_extents(frame) if sweep.design else frame
+    if not sweep.design:
+        return frame
+    # Shares of squared weights; 0 if a group has no negatives.
+    return frame.with_columns(
+        pl.col(c.SQUARE_FPR).fill_null(0.0), pl.col(c.SQUARE_FPR_BEFORE).fill_null(0.0)
+    ).with_columns(
+        (pl.col(c.SQUARE_RECALL) - pl.col(c.SQUARE_RECALL_BEFORE)).alias(c.SQUARE_RISE),
+        (pl.col(c.SQUARE_FPR) - pl.col(c.SQUARE_FPR_BEFORE)).alias(c.SQUARE_RUN),
+    )
 
 
 def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> pl.LazyFrame:
@@ -292,25 +301,11 @@ def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> 
         (pl.col(c.FPR_OR_ZERO) - pl.col(c.FPR_BEFORE)).alias(c.RUN),
         (pl.col(c.FPR_OR_ZERO) / pl.col("recall")).alias(c.FPR_RECALL_RATIO),
     ).with_columns(pl.col(c.RISE).alias(c.SQUARE_RISE))
-    return _add_envelope(segments) if any(m.recipe.reads_envelope for m in metrics) else segments
-
-
-def _add_square_extents(segments: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the shares of squared weights on a segment; shares are 0 if a group has no negatives."""
-    return segments.with_columns(
-        pl.col(c.SQUARE_FPR).fill_null(0.0), pl.col(c.SQUARE_FPR_BEFORE).fill_null(0.0)
-    ).with_columns(
-        (pl.col(c.SQUARE_RECALL) - pl.col(c.SQUARE_RECALL_BEFORE)).alias(c.SQUARE_RISE),
-        (pl.col(c.SQUARE_FPR) - pl.col(c.SQUARE_FPR_BEFORE)).alias(c.SQUARE_RUN),
-    )
-
-
-def _add_envelope(segments: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the least `fpr / recall` from each row to the end of its group.
-
-    Seen from the last row up, group numbers fall. Packed above the bits of the ratio, they make one
-    running minimum over the whole table start anew at each group. Bits of floats >= 0 rise with them.
-    """
+    if not any(metric.recipe.reads_envelope for metric in metrics):
+        return segments
+    # The least ratio from each row to the end of its group. Seen from the last row up, group numbers
+    # fall: packed above the bits of the ratio, they make one running minimum over the whole table start
+    # anew at each group. Bits of floats >= 0 rise with them.
     row = f"{c.RESERVED}row"
     ratio = pl.col(c.FPR_RECALL_RATIO).fill_nan(None).fill_null(float("inf"))
     packed = pl.col(c.GROUP).cast(pl.Int128) * 2**64 + float_bits(ratio)

@@ -8,6 +8,7 @@ such extremes. So one group_by finds the rows of all targets.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,7 +44,8 @@ Needed: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
 ROW_NUMBER = f"{c.RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
 TARGET_NUMBER = f"{c.RESERVED}turn"
-"""The number of a target, in the order of the arguments."""
+END = "end"
+"""The name of the extreme that is the score at the other end of a stretch."""
 
 
 class Extreme(NamedTuple):
@@ -76,20 +78,17 @@ class Promise(NamedTuple):
     """The stretch of thresholds for which a guarantee holds, and how many examples it takes."""
 
     level: float
-    alpha: float
-    """The probability with which the promise of this target may be broken."""
+    alpha: float  # the probability with which the promise may be broken
     end: Callable[[Rows], Extreme] | None
     """Return the score at the other end of the stretch, as seen from the threshold; None if the search
     has the number of its row."""
     holds_above: bool
     """Whether the stretch begins at the threshold and rises; otherwise it ends there."""
     starts: GroupThresholds | None = None
-    """The start of each group, if they are given."""
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
     in_field: bool = False
-    """Whether it is promised in a field of several parts."""
     n_pos_needed: Needed | None = None
     n_neg_needed: Needed | None = None
 
@@ -106,7 +105,6 @@ class Target:
     least_score: pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
-    """The metric whose best value is the target, if that is what it is."""
     thresholds: GroupThresholds | None = None
     """The thresholds of each group, if they are the target; `value` then reads one, and there may be
     several for a group."""
@@ -117,7 +115,6 @@ class Target:
     takes_first: bool = False
     """Whether the first row that passes the test is taken; otherwise it is the last one."""
     promise: Promise | None = None
-    """What is promised, if the threshold must keep a promise; see `guarantees`."""
 
     @property
     def is_found_in_sample(self) -> bool:
@@ -126,14 +123,19 @@ class Target:
 
     @property
     def changes_once_in_block(self) -> bool:
-        """Whether, among rows of equal recall, what the search reads goes one way with fpr.
-
-        So do the tests of all metrics that can be a target, and those of promises, except in a field of
-        several parts, whose limits add up in quadrature.
-        """
+        """Whether, among rows of equal recall, what the search reads goes one way with fpr."""
+        # So do the tests of all metrics that can be a target, and those of promises, except in a field
+        # of several parts, whose limits add up in quadrature.
         if self.maximized is not None:
             return self.maximized.falls_with_fpr
         return self.promise is None or not self.promise.in_field
+
+    def list_extremes(self, rows: Rows) -> dict[str, Extreme]:
+        """Return the extremes that tell the row of the target, and END if it keeps a promise."""
+        extremes = dict(self.search.extremes(rows))
+        if self.promise is None or self.promise.end is None:
+            return extremes
+        return {**extremes, END: self.promise.end(rows)}
 
 
 def merge_steps(targets: Iterable[Target]) -> list[Callable[[Rows], Mapping[str, pl.Expr]]]:
@@ -173,28 +175,23 @@ def read_targets(
     `per` is the number of events that `alerts` are among. `at_eta` and `one_each` are as in
     `read_group_thresholds`.
     """
-    threshold = take_frame(threshold)
-    if isinstance(threshold, pl.DataFrame | pl.LazyFrame) and table is not None:
-        of_groups = read_group_thresholds(table, threshold, at_eta=at_eta, one_each=one_each)
-        target = _build_threshold_target(0.0, pl.col(LEAST_SCORE))  # which is joined to the rows
-        targets = [replace(target, value=pl.col(GIVEN_THRESHOLD), thresholds=of_groups)]
-    else:
-        targets = [
-            _build_threshold_target(value, least)
-            for value, least in _read_threshold_list(table, threshold)
-        ]
+    targets = _build_threshold_targets(table, threshold, at_eta=at_eta, one_each=one_each)
     shares = {"recall": recall, "fpr": fpr, "precision": precision, "npv": npv, "fdr": fdr}
-    asked = [(name, value) for name, given in shares.items() for value in _check_shares(name, given)]
-    asked += [
-        ("lift", read_number("lift=", value, "numbers of at least 0", lambda at: 0 <= at < math.inf))
-        for value in _to_list("lift", lift)
+    shares |= {"lift": lift, "predicted_positive_rate": predicted_positive_rate}
+    given = {name: values for name, values in shares.items() if values is not None}
+    asked = [(name, value) for name in given for value in _read_values(name, given[name])]
+    targets += [_build_target(name, value, value) for name, value in asked]
+    budgets = [
+        read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
     ]
-    targets += [_build_metric_target(name, value) for name, value in asked]
-    name = "predicted_positive_rate"
-    rates = [(name, value, value) for value in _check_shares(name, predicted_positive_rate)]
-    for criterion, value, rate in [*rates, *_read_alerts(alerts, per)]:
-        test = _build_test(point.predicted_positive_rate, rate, at_most=True)
-        targets.append(Target(criterion, value, choose_last(test), True, rate=rate, test=test))
+    if budgets and per is None:
+        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
+    events = read_events(per) if budgets else 1.0
+    for budget in budgets:
+        if not 0 <= budget <= events:
+            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
+    # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
+    targets += [_build_target("alerts", budget, budget / events) for budget in budgets]
     for metric in [] if maximize is None else find_point_metrics(maximize, "maximize="):
         targets.append(_build_best_target(metric))
     if not targets:
@@ -204,6 +201,31 @@ def read_targets(
         taken = taken if at_eta else "pass threshold=, recall= or fpr="
         raise PrcError(f"an operating point needs a target: {taken}")
     return targets
+
+
+def _build_threshold_targets(
+    table: InputTable | None, given: Any, *, at_eta: bool, one_each: bool
+) -> list[Target]:
+    """Return a target for each threshold, or one for a frame of thresholds of each group."""
+
+    def build(value: float | pl.Expr, least_score: pl.Expr) -> Target:
+        search = choose_last(lambda rows: rows.column(c.SCORE) >= least_score)
+        return Target("threshold", value, search, least_score=least_score)
+
+    given = take_frame(given)
+    if given is None:
+        return []
+    if isinstance(given, pl.DataFrame | pl.LazyFrame) and table is not None:
+        of_groups = read_group_thresholds(table, given, at_eta=at_eta, one_each=one_each)
+        # Its columns are joined to the rows, where the search and `value` read them.
+        return [replace(build(pl.col(GIVEN_THRESHOLD), pl.col(LEAST_SCORE)), thresholds=of_groups)]
+    if table is None or (score_dtype := read_score_dtype(table)) is None:
+        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+    numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
+    scores = to_least_scores(numbers, score_dtype)
+    # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
+    literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
+    return [build(round_to_float(n), least) for n, least in zip(numbers, literals, strict=True)]
 
 
 def build_only_point_target(table: RateTable) -> Target:
@@ -227,8 +249,7 @@ class RankingMetric(NamedTuple):
     """The metric that ranks models, and the target at which a point metric is taken."""
 
     metric: CurveMetric | PointMetric
-    targets: list[Target]
-    """One target for a point metric, none for a curve metric."""
+    targets: list[Target]  # one for a point metric, none for a curve metric
 
 
 def read_ranking_metric(
@@ -292,14 +313,6 @@ def _read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
     return found(_ROW)
 
 
-def _build_metric_target(name: str, value: float) -> Target:
-    """Return the target of a metric that is to be at least a value, or at most."""
-    metric, at_most, first = _METRIC_TARGETS[name]
-    test = _build_test(metric, value, at_most=at_most)
-    choose = choose_first if first else choose_last
-    return Target(name, value, choose(test), metric.depends_on_eta, test=test, takes_first=first)
-
-
 _METRIC_TARGETS = {
     "recall": (point.recall, False, True),
     "fpr": (point.fpr, True, False),
@@ -307,26 +320,35 @@ _METRIC_TARGETS = {
     "npv": (point.npv, False, True),
     "fdr": (point.fdr, True, False),
     "lift": (point.lift, False, False),
+    "predicted_positive_rate": (point.predicted_positive_rate, True, False),
+    "alerts": (point.predicted_positive_rate, True, False),
 }
 """The metric of a target, whether it is to be at most the value, and whether the first row is taken."""
 
 
-def _build_threshold_target(value: float, least_score: pl.Expr) -> Target:
-    search = choose_last(lambda rows: rows.column(c.SCORE) >= least_score)
-    return Target("threshold", value, search, least_score=least_score)
+def _build_target(criterion: str, value: float, limit: float) -> Target:
+    """Return the target of a metric that is to be at least a limit, or at most.
 
-
-def _build_test(metric: PointMetric, value: float, *, at_most: bool) -> RowTest:
-    """Return the test whether a metric is at least a value, or at most."""
+    The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
+    """
+    metric, at_most, takes_first = _METRIC_TARGETS[criterion]
     compare = is_at_most if at_most else is_at_least
 
     def passes(rows: Rows) -> pl.Expr:
         # Recall and fpr are columns of every sweep.
         found = rows.value(metric) if metric.of_rates is None else rows.column(metric.name)
-        passed: pl.Expr = compare(found, value)
+        passed: pl.Expr = compare(found, limit)
         return passed
 
-    return passes
+    return Target(
+        criterion,
+        value,
+        (choose_first if takes_first else choose_last)(passes),
+        metric.depends_on_eta,
+        rate=limit if metric is point.predicted_positive_rate else None,
+        test=passes,
+        takes_first=takes_first,
+    )
 
 
 def _build_best_target(metric: PointMetric) -> Target:
@@ -356,10 +378,13 @@ def _to_list(name: str, given: Any) -> list[Any]:
     return read_list(f"{name}=", given, "a value or a list of values")
 
 
-def _check_shares(name: str, given: Any) -> list[float]:
-    """Return the values of an argument as floats; raise unless all are numbers in [0, 1]."""
+def _read_values(name: str, given: Any) -> list[float]:
+    """Return the values of an argument as floats; raise unless all are shares, or lifts."""
+    expected, most = "numbers in [0, 1]", 1.0
+    if name == "lift":
+        expected, most = "numbers of at least 0", sys.float_info.max
     return [
-        read_number(f"{name}=", value, "numbers in [0, 1]", lambda share: 0 <= share <= 1)
+        read_number(f"{name}=", value, expected, lambda number: 0 <= number <= most)
         for value in _to_list(name, given)
     ]
 
@@ -373,31 +398,3 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
     """Raise if events are given without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
         raise PrcError("per= is the number of events that alerts= are among; pass alerts=, too")
-
-
-def _read_alerts(alerts: Any, per: Any) -> list[tuple[str, float, float]]:
-    """Return each number of alerts, and the rate that it is of `per` events; raise unless it is one."""
-    budgets = [
-        read_number("alerts=", value, "numbers of alerts") for value in _to_list("alerts", alerts)
-    ]
-    if budgets and per is None:
-        raise PrcError("alerts= needs per=, the number of events that the alerts are among")
-    events = read_events(per) if budgets else 1.0
-    for budget in budgets:
-        if not 0 <= budget <= events:
-            raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
-    # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
-    return [("alerts", budget, budget / events) for budget in budgets]
-
-
-def _read_threshold_list(table: InputTable | None, given: Any) -> Iterable[tuple[float, pl.Expr]]:
-    """Return each threshold as a float, and as a literal in the score's dtype."""
-    if given is None:
-        return []
-    if table is None or (score_dtype := read_score_dtype(table)) is None:
-        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
-    numbers = read_threshold_list("threshold", _to_list("threshold", given), score_dtype)
-    scores = to_least_scores(numbers, score_dtype)
-    # A literal made from a Series keeps the dtype, such as Float32; one made from the value would not.
-    literals = (pl.lit(scores[i : i + 1]).first() for i in range(len(scores)))
-    return zip(map(round_to_float, numbers), literals, strict=True)

@@ -28,14 +28,14 @@ from polars_prcurve.curves.decision_curves import (
     build_decision_table,
     list_decision_columns,
 )
-from polars_prcurve.curves.eta_or_field import read_field
+from polars_prcurve.curves.fields import read_field
+from polars_prcurve.curves.guarantees import promise_and_join
 from polars_prcurve.curves.operating_points import (
     build_points_table,
     list_points_columns,
     list_shown_metrics,
 )
 from polars_prcurve.curves.targets import read_targets
-from polars_prcurve.curves.targets_together import promise_and_join
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.metrics.curve_metric import CurveMetric
@@ -415,7 +415,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         )
         per, corrector = question.targets.get("per"), _choose_correction(question)
         bands = read_bands(question.certainty, asked, question.columns, corrected=corrector is not None)
-        bands = None if bands is None else replace(bands, flagged=True)
+        bands = None if bands is None else replace(bands, shown_with="points")
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
         targets = read_targets(table, **question.targets)

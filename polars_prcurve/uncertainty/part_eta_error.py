@@ -22,13 +22,13 @@ from polars_prcurve.confidence.bands import (
     to_unbounded,
 )
 from polars_prcurve.confidence.rates import z_value
-from polars_prcurve.curves.bands_in_field import (
+from polars_prcurve.curves.curve_table import build_metric_rows
+from polars_prcurve.curves.fields import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
     add_squares,
 )
-from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable

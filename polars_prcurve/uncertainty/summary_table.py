@@ -14,8 +14,8 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.curves.bands_in_field import refuse_bootstrap_of_field
 from polars_prcurve.curves.curve_table import long_columns
+from polars_prcurve.curves.fields import refuse_bootstrap_of_field
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
     build_binormal_curves,

@@ -1,4 +1,4 @@
-"""Bands of a field of several parts, from an interval of recall and one of fpr, and a distance per eta.
+"""Fields of several parts: what `eta=` makes of a table with parts, and bands of such fields.
 
 In a field recall and fpr are sums over parts, by prevalence eta_c and share s_c of each part,
 
@@ -23,11 +23,12 @@ Sources: Wilson 1927; Kish 1965 for effective sizes; Zou and Donner 2008.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.argument_kinds import take_frame
 from polars_prcurve.confidence.bands import (
     ESTIMATE,
     LIMIT_COLUMNS,
@@ -42,8 +43,12 @@ from polars_prcurve.confidence.bands import (
 from polars_prcurve.errors import PrcError
 from polars_prcurve.exact_sums import sum_shares, to_whole, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.prevalence.eta_table import EtaTable, read_eta
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.field_parts import build_field
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.sweep.part_counts import PART_COUNTS, build_part_counts
 
 _ROW = f"{c.RESERVED}field_row"
@@ -52,21 +57,69 @@ _SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}
 _FIELD_SIZES = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 _SPREAD, _EVEN_SPREAD = f"{c.RESERVED}spread", f"{c.RESERVED}even_spread"
 _FARTHEST = f"{c.RESERVED}farthest"
-_ETA_SIDES = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
 RATES_AT_ETAS = [
     tuple(f"{c.RESERVED}{name}_at_eta_{end}" for name in ("recall", "fpr", "eta")) for end in (0, 1)
 ]
 """Both rates and the prevalence of the field where the prevalence of one part is at an end."""
 
 
-def check_field_bands(bands: BandOptions | None) -> None:
-    """Raise unless bands of a field add distances."""
+def read_eta_or_field(
+    eta: Eta,
+    table: InputTable,
+    makes: Iterable[str],
+    *,
+    bands: BandOptions | None = None,
+    confidence: float | None = None,
+) -> tuple[InputTable, EtaTable]:
+    """Return the table to count, and its prevalences.
+
+    Of a table that has parts these are the table of the fields and their own prevalences: the rows of a
+    part are weighted, so that they have its prevalence and its share of the field.
+    """
+    if not (isinstance(table, ScoreTable) and table.within):
+        return table, read_eta(eta, table, makes, confidence=confidence)
+    field = read_field(eta, table, bands=bands, confidence=confidence)
+    return field, build_field_grid(field)
+
+
+def build_field_grid(field: ScoreTable) -> EtaTable:
+    """Return the own prevalences of fields, with their intervals if those of parts are estimates.
+
+    Bands carry the error of each part, so the grid itself counts as exact.
+    """
+    assert field.parts is not None
+    own = field.parts.etas.with_columns(pl.lit(None, dtype=pl.Float64).alias("eta"))
+    carried = UNCERTAIN_ETA_COLUMNS if field.parts.uncertain_eta else ()
+    return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=c.FIELD_ETA)
+
+
+def read_field(
+    eta: Eta, table: ScoreTable, *, bands: BandOptions | None, confidence: float | None
+) -> ScoreTable:
+    """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
+    frame = take_frame(eta)
+    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        names = ", ".join(map(repr, table.within))
+        raise PrcError(
+            f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
+        )
+    if table.has_squares:
+        raise PrcError(
+            "a field needs numbers of examples, and counts= holds sums of weights; leave out the squares"
+        )
     refuse_bootstrap_of_field(given=bands is not None and bands.corrected)
     if bands is not None and bands.band != "mover":
         raise PrcError(
             "a field adds the distances of both rates and of all eta in quadrature; got "
             f"{bands.describe_band()}; leave it out"
         )
+    field = build_field(table, frame, confidence=confidence)
+    taken = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
+    if field.parts is not None and field.parts.uncertain_eta and taken:
+        raise PrcError(
+            f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+        )
+    return field
 
 
 def refuse_bootstrap_of_field(*, given: bool) -> None:
@@ -88,20 +141,22 @@ def add_field_bands(
     columns = {rate: (value, _SIZES[rate]) for rate, value in _RATES.items()}
     parts = add_rate_limits(add_part_rates(parts), columns, bands, table)
     sums = _measure_spread()
+    # The sums of squared distances of each metric, below and above, over the prevalences of the parts.
+    below, above = f"{c.RESERVED}eta_below", f"{c.RESERVED}eta_above"
+    eta_squares = [(f"{below}_{i}", f"{above}_{i}") for i in range(len(metrics))]
     if bands.uncertain_eta:
         parts = add_moved_etas(parts)
         at_ends = {end: (pl.col(c.PART_SHARE) * pl.col(end)).fill_null(0.0) for end in c.ETA_LIMITS}
         sums += [sum_shares(to_whole_shares(of)).alias(end) for end, of in at_ends.items()]
-        for number, metric in enumerate(metrics):
-            parts, distances = _add_eta_distances(parts, metric, number)
-            sums += distances
+        for metric, squares in zip(metrics, eta_squares, strict=True):
+            parts = _add_eta_distances(parts, metric, squares)
+            sums += [add_squares(pl.col(name)).alias(name) for name in squares]
     added = parts.group_by(_ROW).agg(sums)
     rows = rows.drop(*_FIELD_SIZES.values(), strict=False)
     rows = rows.join(added, on=_ROW, how="left", maintain_order="left")
     rows = _add_rate_limits_of_field(rows, bands, table)
-    for number, metric in enumerate(metrics):
-        squares = _name_eta_squares(number) if bands.uncertain_eta else None
-        rows = add_band(rows, metric, bands, eta_squares=squares)
+    for metric, squares in zip(metrics, eta_squares, strict=True):
+        rows = add_band(rows, metric, bands, eta_squares=squares if bands.uncertain_eta else None)
     return rows
 
 
@@ -175,25 +230,19 @@ def add_moved_etas(parts: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _add_eta_distances(
-    parts: pl.LazyFrame, metric: PointMetric, number: int
-) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return the parts with how far each prevalence moves a metric, and sums of squared distances."""
+    parts: pl.LazyFrame, metric: PointMetric, squares: tuple[str, str]
+) -> pl.LazyFrame:
+    """Add the squares of how far the prevalence of a part moves a metric down and up."""
     values = {ESTIMATE: evaluate_metric(metric, "recall", "fpr", "eta")}
     for end, at_eta in enumerate(RATES_AT_ETAS):
         values[f"{c.RESERVED}scaled_at_eta_{end}"] = evaluate_metric(metric, *at_eta)
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
-    parts = parts.with_columns(value.alias(name) for name, value in values.items())
-    parts = parts.with_columns(
+    parts = parts.with_columns(**values).with_columns(
         to_unbounded(pl.col(name), scale_bounds(metric)).alias(name) for name in values
     )
     estimate, *ends = map(pl.col, values)
-    squares = {
-        name: distance * distance
-        for name, distance in zip(
-            _name_eta_squares(number), measure_distances(estimate, ends), strict=True
-        )
-    }
-    return parts.with_columns(**squares), [add_squares(pl.col(name)).alias(name) for name in squares]
+    sides = zip(squares, measure_distances(estimate, ends), strict=True)
+    return parts.with_columns(**{name: distance * distance for name, distance in sides})
 
 
 def add_squares(square: pl.Expr) -> pl.Expr:
@@ -204,13 +253,5 @@ def add_squares(square: pl.Expr) -> pl.Expr:
     return whole.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)
 
 
-_SQUARE_SCALE = 2.0**90
-_MOST_SQUARE = 2.0**32
-_INFINITE_SQUARE = 2.0**22
-"""The exponential function of minus its root is 0."""
-
-
-def _name_eta_squares(number: int) -> tuple[str, str]:
-    """Return the columns of the sums of squared distances of a metric, below and above."""
-    below, above = _ETA_SIDES
-    return f"{below}_{number}", f"{above}_{number}"
+# The exponential function of minus the root of an infinite square is 0.
+_SQUARE_SCALE, _MOST_SQUARE, _INFINITE_SQUARE = 2.0**90, 2.0**32, 2.0**22

@@ -1,0 +1,404 @@
+"""How a threshold that keeps a promise is looked for: the tests of its rows, and where they start.
+
+    rows -> start    the first row with enough alerts, which no label chose, or that of a given score
+         -> run      its test and those of all rows below, down to the first that fails
+         -> row      the last one before that
+
+A broken promise returns a threshold at or below the highest one that misses the target, which is fixed.
+So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
+test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
+monotone, so any row that passes will do, and there is no run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.binomial_tails import (
+    Alpha,
+    AlphaColumns,
+    count_passing,
+    is_tail_at_most,
+    log_alpha,
+)
+from polars_prcurve.confidence.rates import compute_beta_limits
+from polars_prcurve.curves.group_thresholds import GroupThresholds
+from polars_prcurve.curves.guarantees_in_field import (
+    FIELD_ALERTS_HIGH,
+    FIELD_FPR_HIGH,
+    FIELD_RECALL_LOW,
+    NPV_RUN,
+    PRECISION_RUN,
+)
+from polars_prcurve.curves.targets import (
+    ROW_NUMBER,
+    Extreme,
+    Needed,
+    Promise,
+    RowTest,
+    Search,
+    Target,
+    choose_first,
+    choose_last,
+    number_where,
+)
+from polars_prcurve.float_bits import is_at_most
+from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.metrics.curve_metric import Rows
+from polars_prcurve.normal_distribution import add_normal_quantile
+
+_RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
+"""One-sided upper limits of both rates at a row, by Clopper and Pearson."""
+ALPHA, _ALPHA_QUANTILE = f"{c.RESERVED}alpha", f"{c.RESERVED}alpha_quantile"
+"""What an interval of eta leaves of the probability of error, and its normal quantile."""
+_ETA_ENDS = f"{c.RESERVED}promised_eta_low", f"{c.RESERVED}promised_eta_high"
+"""The interval of eta; eta itself, where it is exact."""
+_LOW_END, _HIGH_END = 0, 1
+PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
+"""The columns of a pair that tests read where prevalences are estimates."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A level, and where runs start: at a score, at the scores of a frame, or, if None, by default."""
+
+    level: float
+    start: pl.Expr | None = None
+    starts: GroupThresholds | None = None
+    uncertain_eta: bool = False
+    """Whether prevalences are estimates; then rows have PROMISE_COLUMNS."""
+    n_shared: int = 1
+    """The number of targets that are promised together, and share the probability of error."""
+    in_field: bool = False
+    """Whether the table is a field of several parts; then rows have its limits."""
+
+    @property
+    def alpha(self) -> float:
+        """The probability with which the promise of a target may be broken."""
+        # Bonferroni: all promises hold if none of them is broken.
+        return (1 - self.level) / self.n_shared
+
+    def choose_eta(self, eta: pl.Expr, end: int) -> pl.Expr:
+        """Return an end of the interval of eta, or eta where all prevalences are exact."""
+        return pl.col(_ETA_ENDS[end]) if self.uncertain_eta else eta
+
+    def promise(self, targets: Sequence[Target]) -> list[Target]:
+        """Return the targets with a search for thresholds that meet them in truth."""
+        promised = []
+        for number, target in enumerate(targets):
+            search, promise = PROMISES[target.criterion](target, self, number)
+            promise = promise._replace(starts=self.starts, in_field=self.in_field)
+            promised.append(replace(target, search=search, promise=promise))
+        return promised
+
+
+def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
+    """Add PROMISE_COLUMNS to pairs whose prevalences are estimates."""
+    # The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
+    # tests get the rest of `alpha`, unless that is only what rounding left.
+    room = alpha - ((1 - pl.col(c.ETA_CONFIDENCE)) / 2).fill_null(0.0)
+    ends = zip(_ETA_ENDS, (c.ETA_LOW, c.ETA_HIGH), strict=True)
+    pairs = pairs.with_columns(
+        *(pl.coalesce(end, "eta").alias(name) for name, end in ends),
+        pl.when(room > 1e-12).then(room).alias(ALPHA),
+    )
+    return add_normal_quantile(pairs, pl.col(ALPHA), _ALPHA_QUANTILE)
+
+
+def add_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
+    """Add upper limits of recall and fpr, which err with alpha, to rows of a sweep; collect them.
+
+    Without `alpha`, each row has its own.
+    """
+    collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
+    tail = collected[ALPHA].to_numpy() if alpha is None else alpha
+    limits = []
+    for high, k, rest in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
+        n = collected[k] + collected[rest]
+        _, ends = compute_beta_limits(collected[k].to_numpy(), n.to_numpy(), tail, 0.0)
+        limits.append(pl.Series(high, ends).fill_nan(None))
+    return collected.with_columns(limits).lazy()
+
+
+# Precision, and what is precision in other words ----------------------------------------------
+
+
+class _Run(NamedTuple):
+    """The tests of a run, from its start on: down for precision, and up for npv.
+
+    Npv is the precision of the examples that are not flagged, with classes and prevalence swapped.
+    """
+
+    steps: Sequence[Callable[[Rows], Mapping[str, pl.Expr]]]
+    """Columns that the tests read, each step from those before it."""
+    has_started: RowTest
+    passes: RowTest
+    count_needed: Needed | None = None
+
+
+def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
+    """Return the search along a run of precision, fdr, lift or npv, and its promise."""
+    start, goes_up = guarantee.start, target.takes_first
+    run = (_build_field_run if guarantee.in_field else _build_run)(target, guarantee, number)
+    if start is not None and goes_up:
+        run = run._replace(has_started=lambda rows: rows.column(c.SCORE) >= start)
+
+    def end(rows: Rows) -> Extreme:
+        if start is not None:
+            return Extreme(start)
+        return Extreme(pl.when(run.has_started(rows)).then(rows.column(c.SCORE)), not goes_up)
+
+    if start is None or goes_up:
+        search = _search_run(run, goes_up=goes_up)
+    else:
+        search = _search_from_score(start, run)
+    promise = _build_promise(target, guarantee, end, run.count_needed)
+    return search, promise._replace(run_start="start")
+
+
+def _build_field_run(target: Target, guarantee: Guarantee, _number: int) -> _Run:
+    """Return the run of a target in a field of several parts, which reads the limits of its rows."""
+    ratio = _bind_ratio(target, guarantee)
+    run = NPV_RUN if target.takes_first else PRECISION_RUN
+
+    def has_started(rows: Rows) -> pl.Expr:
+        most = ratio(rows.eta).log()
+        # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
+        # that it gets: a start where the target is barely in reach would fail its test at once.
+        room = ((most - rows.column(run.best_of_all)) * 0.25).clip(0.0, math.log(2))
+        started: pl.Expr = rows.column(run.is_long_enough) & (rows.column(run.best) <= most - room)
+        return started
+
+    def passes(rows: Rows) -> pl.Expr:
+        right, most = _read_cells(rows, target)[0], ratio(rows.eta)
+        kept: pl.Expr = rows.column(run.limit) <= most.log()
+        return (right > 0) & ((most == math.inf) | kept)
+
+    return _Run((), has_started, passes)
+
+
+def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
+    """Return the run of a target, whose tests are of the cells of each row."""
+    ratio, alpha = _bind_ratio(target, guarantee), guarantee.alpha
+    at_eta: Alpha = alpha
+    if guarantee.uncertain_eta:
+        at_eta = AlphaColumns(pl.col(ALPHA), pl.col(_ALPHA_QUANTILE))
+    # What is used more than once is a column, since expressions in lists share no common parts.
+    odds, most, passing, started, passed = (
+        f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+    )
+
+    def add_odds(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = _read_cells(rows, target)
+        return {odds: ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)}
+
+    def add_test(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = _read_cells(rows, target)
+        test = {passed: (tp > 0) & is_tail_at_most(at_eta, fp, tp + fp, rows.column(odds))}
+        if guarantee.start is not None:
+            return test
+        return test | {most: count_alerts_at_start(tp + fn, fp + tn, rows.column(odds), at_eta)}
+
+    def add_passing(rows: Rows) -> dict[str, pl.Expr]:
+        return {passing: count_passing(rows.column(most), rows.column(odds), at_eta)}
+
+    def add_start(rows: Rows) -> dict[str, pl.Expr]:
+        tp, fp, _, _ = _read_cells(rows, target)
+        fewer = is_tail_at_most(at_eta, rows.column(passing), tp + fp, rows.column(odds))
+        has_fewest = (rows.column(odds) < math.inf) & fewer
+        return {started: (tp + fp >= rows.column(most)) | has_fewest}
+
+    def count_needed(n: pl.Expr, eta: pl.Expr) -> pl.Expr:
+        # n (alpha**(-1/n) - 1) / ratio, for n examples of the class that is sought. With sinh, because
+        # the difference from 1 would cancel where n is large.
+        half: pl.Expr = -log_alpha(at_eta) / n / 2
+        needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio(eta)
+        return needed.ceil().fill_nan(math.inf)
+
+    steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
+    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), count_needed)
+
+
+def _search_run(run: _Run, *, goes_up: bool) -> Search:
+    """Return the search for the last row of the run before a test fails, down from its start or up."""
+    step = -1 if goes_up else 1
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        runs = run.has_started(rows)
+        return {
+            "start": number_where(runs, rows, greatest=goes_up),
+            "failure": number_where(runs & ~run.passes(rows), rows, greatest=goes_up),
+            "last": Extreme(rows.column(ROW_NUMBER), not goes_up),
+        }
+
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        row = found("failure").fill_null(found("last") + step) - step
+        return pl.when(row <= found("start") if goes_up else row >= found("start")).then(row)
+
+    return Search(find_ends, read_row, run.steps)
+
+
+def _search_from_score(start: pl.Expr, run: _Run) -> Search:
+    """Return the search for the last row before a test fails, from a given score down."""
+
+    def find_ends(rows: Rows) -> dict[str, Extreme]:
+        below, number = rows.column(c.SCORE) < start, rows.column(ROW_NUMBER)
+        # The counts at the given score are those of the lowest row that is not below it. Its number and,
+        # in the low bit, whether it passes:
+        head = number * 2 + run.passes(rows).cast(pl.Int64)
+        return {
+            "head": Extreme(pl.when(~below).then(head), row_of=lambda found: found // 2),
+            "failure": number_where(below & ~run.passes(rows), rows, greatest=False),
+            "last": Extreme(number),
+        }
+
+    def read_row(found: Callable[[str], pl.Expr]) -> pl.Expr:
+        row = found("failure").fill_null(found("last") + 1) - 1
+        return pl.when(found("head") % 2 == 1).then(row)
+
+    return Search(find_ends, read_row, run.steps)
+
+
+def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
+    names = ("tn", "fn", "fp", "tp") if target.criterion == "npv" else ("tp", "fp", "fn", "tn")
+    first, second, third, fourth = (rows.column(name).cast(pl.Float64) for name in names)
+    return first, second, third, fourth
+
+
+def _bind_ratio(target: Target, guarantee: Guarantee) -> Callable[[pl.Expr], pl.Expr]:
+    """Return the function from eta to the fpr per recall at which the target is just met."""
+    value = target.value
+    assert isinstance(value, float)
+    # Of a prevalence that is an estimate it takes the end at which the target is hardest to meet: a low
+    # one for precision. A high prevalence makes it hard to have a lift above 1, and a low one to have a
+    # lift below.
+    low = target.criterion in ("precision", "fdr") or (target.criterion == "lift" and value < 1)
+    end = _LOW_END if low else _HIGH_END
+
+    def find_ratio(eta: pl.Expr) -> pl.Expr:
+        ratio = RATIOS[target.criterion](value, guarantee.choose_eta(eta, end))
+        # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
+        return ratio.fill_nan(math.inf)
+
+    return find_ratio
+
+
+RATIOS: dict[str, Callable[[float, pl.Expr], pl.Expr]] = {
+    "precision": lambda value, eta: (eta * (1 - value)) / ((1 - eta) * value),
+    "npv": lambda value, eta: ((1 - eta) * (1 - value)) / (eta * value),
+    "fdr": lambda value, eta: (eta * value) / ((1 - eta) * (1 - value)),
+    # No precision exceeds 1, so a lift above 1 / eta is out of reach.
+    "lift": lambda value, eta: (
+        pl.when(eta * value > 1).then(0.0).otherwise((1 - eta * value) / ((1 - eta) * value))
+    ),
+}
+"""Fpr per recall, or fnr per tnr of npv, at which a target is just met at a prevalence."""
+
+
+def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:
+    """Return the number of alerts at which a run starts at the latest, which no label chooses.
+
+    With as many alerts a test passes up to some number of false positives. The fewest alerts that pass
+    with that number are a better start, since fewer alerts hold no more false positives.
+    """
+    # Fewer than `least` prove nothing even without a false positive. At `most` alerts and recall 1 the
+    # target is just met, and no target needs more alerts than there are examples.
+    least = (-log_alpha(alpha) / odds.log1p()).ceil()
+    most = pl.min_horizontal(n_pos + n_pos * odds, n_pos + n_neg)
+    return pl.max_horizontal(least, pl.min_horizontal(least * 2, most / 4), most * 0.1).ceil()
+
+
+# Rates ----------------------------------------------------------------------------------------
+
+
+def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[Search, Promise]:
+    """Return the search for the lowest threshold, or the highest for recall, that passes for sure."""
+    value = target.value if target.rate is None else target.rate
+    assert isinstance(value, float)
+    needed: Needed | None = None
+    test: RowTest
+    if guarantee.in_field:
+        limit = {"recall": FIELD_RECALL_LOW, "fpr": FIELD_FPR_HIGH}.get(
+            target.criterion, FIELD_ALERTS_HIGH
+        )
+
+        def pass_in_field(rows: Rows) -> pl.Expr:
+            low: pl.Expr = rows.column(limit) >= value
+            return low if target.criterion == "recall" else is_at_most(rows.column(limit), value)
+
+        test = pass_in_field
+    elif target.rate is not None:
+        test = _build_alerts_test(value, guarantee)
+    else:
+        test, needed = _build_rate_test(target, value, guarantee)
+
+    def end(rows: Rows) -> Extreme:
+        return Extreme(rows.column(c.SCORE), not target.takes_first)
+
+    choose = choose_first if target.takes_first else choose_last
+    return choose(test), _build_promise(target, guarantee, end, needed)
+
+
+def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
+    """Return the test of a rate, and the number of examples of its class without which none passes."""
+    of_recall = target.criterion == "recall"
+    wrong_share, right_share = (1 - value, value) if of_recall else (value, 1 - value)
+    odds = math.inf if right_share == 0 else wrong_share / right_share
+
+    def passes(rows: Rows) -> pl.Expr:
+        tp, fp, fn, tn = _read_cells(rows, target)
+        wrong, right = (fn, tp) if of_recall else (fp, tn)
+        return is_tail_at_most(guarantee.alpha, wrong, right + wrong, pl.lit(odds)) & (right + wrong > 0)
+
+    # So many right ones in a row are as improbable as alpha where the rate is just missed.
+    needed = math.inf if right_share == 1 else 0.0
+    if 0 < right_share < 1:
+        needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
+    return passes, lambda _n, _eta: pl.lit(needed)
+
+
+def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
+    """Return the test whether alerts are within the budget for sure."""
+
+    # The upper limit of their rate adds the distances of both upper limits, of recall and of fpr, in
+    # quadrature (Zou and Donner 2008). It is monotone as the rate is.
+    def keeps_budget(rows: Rows, eta: pl.Expr) -> pl.Expr:
+        estimate: pl.Expr = pl.lit(0.0)
+        spread: pl.Expr = pl.lit(0.0)
+        for name, high, share in (("recall", _RECALL_HIGH, eta), ("fpr", _FPR_HIGH, 1 - eta)):
+            estimate += share * rows.column(name)
+            spread += (share * (rows.column(high) - rows.column(name))) ** 2
+        keeps: pl.Expr = is_at_most(estimate + spread.sqrt(), rate)
+        return keeps
+
+    def passes(rows: Rows) -> pl.Expr:
+        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+        ends = (guarantee.choose_eta(rows.eta, end) for end in (_LOW_END, _HIGH_END))
+        etas = ends if guarantee.uncertain_eta else [rows.eta]
+        return pl.all_horizontal(keeps_budget(rows, eta) for eta in etas)
+
+    return passes
+
+
+def _build_promise(
+    target: Target, guarantee: Guarantee, end: Callable[[Rows], Extreme], needed: Needed | None
+) -> Promise:
+    """Return the promise of a target; its stretch goes up unless the first row that passes is taken."""
+    promise = Promise(guarantee.level, guarantee.alpha, end, not target.takes_first)
+    # The examples that prove it are positives for recall and npv, and negatives for all other targets.
+    if target.takes_first:
+        return promise._replace(n_pos_needed=needed)
+    return promise._replace(n_neg_needed=needed)
+
+
+PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {
+    **dict.fromkeys(RATIOS, _promise_run),
+    **dict.fromkeys(("recall", "fpr", "predicted_positive_rate", "alerts"), _promise_rate),
+}
