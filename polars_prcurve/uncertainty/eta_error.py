@@ -72,21 +72,17 @@ def add_values_at_ends(
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
     for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
-        at_end = build_values(_move_pairs(pairs, limit, sizes), metrics).select(
+        moved = pairs.with_columns(pl.col(limit).alias("eta"))
+        moved = moved.with_columns(
+            *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
+            odds_against(pl.col("eta")).alias(c.ODDS),
+        )
+        at_end = build_values(moved, metrics).select(
             c.PAIR,
             *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
         )
         values = values.join(at_end, on=c.PAIR, how="left")
     return values
-
-
-def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
-    """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
-    pairs = pairs.with_columns(pl.col(eta).alias("eta"))
-    return pairs.with_columns(
-        *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
-        odds_against(pl.col("eta")).alias(c.ODDS),
-    )
 
 
 def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: float) -> pl.LazyFrame:

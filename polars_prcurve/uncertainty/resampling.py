@@ -91,7 +91,15 @@ class UnitSample(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         import numpy as np
 
-        pos, neg = (_effective_size(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
+        def measure(amounts: NDArray[Any]) -> float:
+            """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
+            largest = amounts.max(initial=0.0)
+            if largest == 0:
+                return 0.0
+            shares = amounts / largest  # squares of shares neither vanish nor overflow
+            return float(shares.sum() ** 2 / (shares * shares).sum())
+
+        pos, neg = (measure(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
         return pos, neg
 
     @property
@@ -115,15 +123,6 @@ class UnitSample(NamedTuple):
             for side, amounts in enumerate((self.pos, self.neg)):
                 drawn[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
         return drawn[0], drawn[1]
-
-
-def _effective_size(amounts: NDArray[Any]) -> float:
-    """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
-    largest = amounts.max(initial=0.0)
-    if largest == 0:
-        return 0.0
-    shares = amounts / largest  # squares of shares neither vanish nor overflow
-    return float(shares.sum() ** 2 / (shares * shares).sum())
 
 
 def _draw_counts(
