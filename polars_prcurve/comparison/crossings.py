@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import polars as pl
 
@@ -180,13 +180,7 @@ def collect_model_scores(
     import numpy as np
 
     metric, targets = ranking_metric
-    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1", read_share)
-    if not 0 < low < high < 1:
-        raise PrcError(
-            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
-            "all models meet)"
-        )
-    low, high = to_logit(low), to_logit(high)
+    low, high = _read_eta_range(eta_range)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models trade places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
@@ -223,6 +217,17 @@ def collect_model_scores(
         [tuple(rate) for rate in rates.tolist()],
     )
     return ModelScores(index, score_points, sign, low, high, term_size, metric, points)
+
+
+def _read_eta_range(eta_range: Any) -> tuple[float, float]:
+    """Return both ends as logits; raise unless they are two prevalences, 0 < low < high < 1."""
+    low, high = read_pair("eta_range=", eta_range, "two prevalences, 0 < low < high < 1", read_share)
+    if not 0 < low < high < 1:
+        raise PrcError(
+            f"eta_range= is two prevalences, 0 < low < high < 1; got {eta_range!r} (at 1 "
+            "all models meet)"
+        )
+    return to_logit(low), to_logit(high)
 
 
 def build_crossings_table(scores: ModelScores) -> pl.DataFrame:

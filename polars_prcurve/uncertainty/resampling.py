@@ -14,7 +14,7 @@ replicates are drawn at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,29 +25,6 @@ DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
 """Positives and negatives, each with a row per replicate and a column per cell."""
 
 
-class Sample(Protocol):
-    """Examples that are drawn together; the cells of their curves, one curve after another."""
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        """The number of cells of each curve."""
-        ...
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """The effective numbers of positives and of negatives that are drawn independently."""
-        ...
-
-    @property
-    def counts(self) -> DrawnCounts:
-        """The positives and negatives of the sample itself, as one row."""
-        ...
-
-    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
-        """Draw from where the streams stand."""
-        ...
-
-
 class CellSample(NamedTuple):
     """One curve of plain examples, as counts per cell; each class is drawn on its own."""
 
@@ -56,24 +33,28 @@ class CellSample(NamedTuple):
 
     @property
     def lengths(self) -> Sequence[int]:
+        """The number of cells of each curve."""
         return [len(self.pos)]
 
     @property
     def sizes(self) -> tuple[float, float]:
+        """The effective numbers of positives and of negatives that are drawn independently."""
         return float(self.pos.sum()), float(self.neg.sum())
 
     @property
     def counts(self) -> DrawnCounts:
+        """The positives and negatives of the sample itself, as one row."""
         return self.pos[None], self.neg[None]
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
+        """Draw from where the streams stand."""
         return _draw_counts(streams[0], self.pos, replicates), _draw_counts(
             streams[1], self.neg, replicates
         )
 
 
 class UnitSample(NamedTuple):
-    """Rows of one or several curves, in units of rows that are drawn together."""
+    """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
 
     strata: Sequence[NDArray[np.int64]]
     """The numbers of the units, in sets; a unit is replaced by units of its set only."""
@@ -123,6 +104,10 @@ class UnitSample(NamedTuple):
             for side, amounts in enumerate((self.pos, self.neg)):
                 drawn[side, replicate] = np.bincount(self.cell, row_times * amounts, n_cells)
         return drawn[0], drawn[1]
+
+
+Sample: TypeAlias = CellSample | UnitSample
+"""Examples that are drawn together; the cells of their curves, one curve after another."""
 
 
 def _draw_counts(

@@ -75,14 +75,7 @@ def build_summary_table(
     the limits of the metrics come along.
     """
     analytic = uncertainty is not None and uncertainty.method == "analytic"
-    drawn = uncertainty is not None and not analytic
-    if uncertainty is not None and isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
-    if is_field(table):
-        refuse_bootstrap_of_field(given=drawn)
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', drawn)):
-        if given:
-            grid.require_exact(option)
+    _check_options(table, grid, uncertainty, smooth=smooth)
     named = number_metrics(metrics)
     needed = named | _name_limits(named) if coarse else named
     read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
@@ -117,13 +110,33 @@ def build_summary_table(
         values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
     eta, *columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
-    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
-    kinds = {  # the columns of each metric, by what the result calls them
-        kind: [pl.col(name if kind == "value" else f"{name}_{kind}") for name in named]
-        for kind in columns[columns.index("value") :]
-    }
-    long = long.with_columns(long_columns(kinds, [metric.name for metric in metrics]))
+    long = _to_row_per_metric(values, named, columns[columns.index("value") :])
     return long.select(*table.by, eta, *grid.carried, *columns)
+
+
+def _check_options(
+    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
+) -> None:
+    """Raise if an option does not go with the table or the prevalences."""
+    drawn = uncertainty is not None and uncertainty.method == "bootstrap"
+    if uncertainty is not None and isinstance(table, RateTable):
+        table.refuse_bootstrap(uncertainty.method)
+    if is_field(table):
+        refuse_bootstrap_of_field(given=drawn)
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', drawn)):
+        if given:
+            grid.require_exact(option)
+
+
+def _to_row_per_metric(
+    values: pl.LazyFrame, named: Mapping[str, CurveMetric], kinds: Sequence[str]
+) -> pl.LazyFrame:
+    """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
+    long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
+    columns = {
+        kind: [pl.col(name if kind == "value" else f"{name}_{kind}") for name in named] for kind in kinds
+    }
+    return long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
