@@ -14,7 +14,7 @@ Source: Brabec et al. 2020, section 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -81,16 +81,11 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
             f"crossing() has no closed form for your metric {point_metric.name!r}; "
             "df.prc.crossings(metric=...) searches for it"
         )
-    etas = sorted(set(_odds_to_eta(point_metric.ties(a, b))))
+    etas = sorted({r / (1 + r) for r in point_metric.ties(a, b) if 0 < r < math.inf})
     if len(etas) > 1:
         values = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(f"the points trade places on {point_metric.name} more than once, at eta {values}")
     return etas[0] if etas else None
-
-
-def _odds_to_eta(odds: Iterable[float]) -> Iterable[float]:
-    """Return the prevalences strictly between 0 and 1, from odds of positives."""
-    return (r / (1 + r) for r in odds if 0 < r < math.inf)
 
 
 class OrderChanges(NamedTuple):
@@ -145,40 +140,32 @@ class ModelScores:
         return OrderChanges(overtaken, overtaker, roots.place[order], roots.is_parting[order])
 
     def _solve_ties(self, a: Indices, b: Indices) -> Roots:
-        """Return the roots of all pairs of operating points, by the metric's equation for ties."""
-        import numpy as np
-
-        roots = [
-            (pair, place, falling)
-            for pair in range(len(a))
-            for place, falling in self._solve_pair(int(a[pair]), int(b[pair]))
-        ]
-        pair, place, falling = (np.array([root[i] for root in roots]) for i in range(3))
-        is_parting = np.zeros(len(roots), dtype=bool)
-        return Roots(pair.astype(np.intp), place.astype(float), falling.astype(bool), is_parting)
-
-    def _solve_pair(self, a: int, b: int) -> Iterator[tuple[float, bool]]:
-        """Yield the places at which models a and b trade places, and whether a is ahead below.
+        """Return the roots of all pairs of operating points, by the metric's equation for ties.
 
         At some solutions of the equation the scores only touch. So the scores are compared in the middle
         between each two solutions.
         """
         import numpy as np
 
-        if self.point_metric is None or self.points is None or self.point_metric.ties is None:
-            return
-        ties = {
-            math.log(r)
-            for r in self.point_metric.ties(self.points[a], self.points[b])
-            if 0 < r < math.inf
-        }
-        ends = [self.low, *sorted(x for x in ties if self.low < x < self.high), self.high]
-        middles = (np.array(ends[:-1]) + ends[1:]) / 2
-        score_a, score_b = (self.score_at(np.full(len(middles), n), middles) for n in (a, b))
-        gaps = score_a - score_b
-        for place, below, above in zip(ends[1:-1], gaps, gaps[1:], strict=False):
-            if np.sign(below) * np.sign(above) < 0:
-                yield place, below > 0
+        ties = cast("PointMetric", self.point_metric).ties
+        roots: list[tuple[int, float, bool]] = []
+        for pair, (first, second) in enumerate(zip(a, b, strict=True)):
+            if ties is None or self.points is None:
+                break
+            odds = ties(self.points[first], self.points[second])
+            solved = {math.log(r) for r in odds if 0 < r < math.inf}
+            ends = [self.low, *sorted(x for x in solved if self.low < x < self.high), self.high]
+            middles = (np.array(ends[:-1]) + ends[1:]) / 2
+            at_middles = [self.score_at(np.full(len(middles), n), middles) for n in (first, second)]
+            signs = np.sign(at_middles[0] - at_middles[1])
+            for place, below, above in zip(ends[1:-1], signs, signs[1:], strict=False):
+                if below * above < 0:
+                    roots.append((pair, place, below > 0))
+        pair_numbers, places, falling = (np.array([root[i] for root in roots]) for i in range(3))
+        is_parting = np.zeros(len(roots), dtype=bool)
+        return Roots(
+            pair_numbers.astype(np.intp), places.astype(float), falling.astype(bool), is_parting
+        )
 
 
 def collect_model_scores(

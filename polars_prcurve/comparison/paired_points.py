@@ -160,10 +160,19 @@ def replace_weighted_sums(
     sums = [is_weighted_sum(metric) for metric in metrics]
     pairs = _add_weights(pairs, metrics, sums, number)
     difference = pl.col("difference")
-    variance = sum((_vary(name) for name in AMOUNTS), pl.lit(0.0))
+    variances, enough = [], []
+    for name, column in _WEIGHTS.items():
+        weight = pl.col(column)
+        a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
+        # See the module for why the product tells whether enough examples are discordant.
+        enough.append((weight == 0) | (a * b >= _LEAST_PRODUCT))
+        a, b, n = a + 0.5, b + 0.5, n + 1
+        of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
+        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
+    variance = sum(variances, pl.lit(0.0))
     pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
-    known, reliable = error.is_not_null(), _has_enough_discordant()
+    known, reliable = error.is_not_null(), pl.all_horizontal(enough)
     low, high = difference - half, difference + half
     decisive = (difference.abs() >= 2 * half) & (error > 0)
     deviations = difference / error
@@ -200,23 +209,3 @@ def _add_weights(
         weight = pick_by_number(number, weights, pl.lit(None, dtype=pl.Float64))
         pairs = pairs.with_columns(weight.alias(_WEIGHTS[name]))
     return pairs
-
-
-def _vary(name: str) -> pl.Expr:
-    """Return what the examples of a class add to the variance of a difference: 0 without a weight."""
-    a, b, n = (pl.col(kind + name) for kind in (A, B, OF_ALL))
-    a, b, n = a + 0.5, b + 0.5, n + 1
-    of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
-    weight = pl.col(_WEIGHTS[name])
-    return pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate)
-
-
-def _has_enough_discordant() -> pl.Expr:
-    """Return whether both models flag enough examples alone, in each class that counts.
-
-    See the module for why the product of their numbers says so.
-    """
-    return pl.all_horizontal(
-        (pl.col(weight) == 0) | (pl.col(A + name) * pl.col(B + name) >= _LEAST_PRODUCT)
-        for name, weight in _WEIGHTS.items()
-    )

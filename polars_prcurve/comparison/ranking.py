@@ -74,7 +74,11 @@ def build_ranking_table(
         values = values.with_columns(find_shared_eta(table.group_columns))
     ranks = _add_ranks(table, values, sign)
     if coarse:
-        ranks = _add_limits(table, ranks, sign)
+        ranks = ranks.rename({"low": "value_low", "high": "value_high"})
+        # Of values that are better when lower, both ends change their sign and their places.
+        low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
+        surely_reached = low.max().over(_ranking_keys(table))
+        ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
     if uncertainty is not None:
         paired = c.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
@@ -138,19 +142,6 @@ def _add_ranks(table: InputTable, values: pl.LazyFrame, sign: float) -> pl.LazyF
     return values.sort(*keys, "rank", c.MODEL, nulls_last=last).with_columns(
         pl.col(c.MODEL).alias("model")
     )
-
-
-def _add_limits(table: InputTable, ranks: pl.LazyFrame, sign: float) -> pl.LazyFrame:
-    """Name the limits of each value, and add whether the model may be best within those of all."""
-    ranks = ranks.rename({"low": "value_low", "high": "value_high"})
-    ends = (
-        (pl.col("value_low"), pl.col("value_high"))
-        if sign > 0
-        else (-pl.col("value_high"), -pl.col("value_low"))
-    )
-    least, most = ends
-    surely_reached = least.max().over(_ranking_keys(table))
-    return ranks.with_columns((most >= surely_reached).alias("may_be_best"))
 
 
 def _ranking_keys(table: InputTable) -> list[str]:

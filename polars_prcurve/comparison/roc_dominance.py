@@ -143,28 +143,22 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     ends = own_points.select(pl.col(c.GROUP).unique(), recall=pl.lit(1.0)).with_columns(
         pl.lit(1.0).alias(c.FPR_OR_ZERO)
     )
-    corners = find_upper_hull(pl.concat([own_points, ends])).filter(_is_bend())
+    # The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product
+    # of the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, the product
+    # by that times the sum of all steps; the bound is twice as much.
+    rise, run = (
+        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(c.GROUP) for name in ("recall", "fpr")
+    )
+    rise_after, run_after = (step.shift(-1).over(c.GROUP) for step in (rise, run))
+    rounding = 2.0**-52 * (rise + run + rise_after + run_after)
+    is_bend = rise * run_after - rise_after * run > rounding
+    corners = find_upper_hull(pl.concat([own_points, ends])).filter(is_bend)
     touching = points.join(
         corners, left_on=[_GROUP_NUMBER, "recall", "fpr"], right_on=[c.GROUP, "recall", "fpr"]
     )
     numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = numbers.is_in(touching[_MODEL_NUMBER].implode())
     return pl.select(pl.when(has_curve).then(on_hull)).to_series()
-
-
-def _is_bend() -> pl.Expr:
-    """Return whether a hull turns at a vertex by more than rounding.
-
-    The hull starts at (0, 0), which is no row, and ends at (1, 1). At a real vertex the cross product of
-    the steps to and from it is above 0. Rounded rates change a step by up to 2**-53, and the product by
-    that times the sum of all steps; the bound is twice as much.
-    """
-    rise, run = (
-        pl.col(name) - pl.col(name).shift(1, fill_value=0.0).over(c.GROUP) for name in ("recall", "fpr")
-    )
-    rise_after, run_after = (step.shift(-1).over(c.GROUP) for step in (rise, run))
-    rounding = 2.0**-52 * (rise + run + rise_after + run_after)
-    return rise * run_after - rise_after * run > rounding
 
 
 def _find_crossings(a: _RotatedRoc, b: _RotatedRoc) -> Iterator[tuple[float, float, bool]]:

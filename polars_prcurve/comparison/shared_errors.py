@@ -19,7 +19,7 @@ Sources: Zou and Donner 2008; Newcombe 1998 for differences of single rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import polars as pl
@@ -52,69 +52,53 @@ def add_correlation(
     `number` is the column with the number of the metric of a row. Of thresholds that are `moving`, the
     rows have MOVES. Weighted `sums` may be left null.
     """
-    pairs = pairs.with_columns(
-        _smooth_rate(name, side).alias(side + _RATES[name][0]) for name, side in product(AMOUNTS, SIDES)
-    )
-    pairs = pairs.with_columns(
-        _correlate_flags(name).alias(column) for name, column in _AGREEMENT.items()
-    )
+    rates, agreements = {}, {}
+    for name in AMOUNTS:
+        both, n = pl.col(BOTH + name), pl.col(OF_ALL + name) + 1
+        for side in SIDES:
+            flagged = both + pl.col(side + name) + 0.5
+            rates[side + _RATES[name][0]] = flagged / repeat_in_rows(n, flagged)
+        a, b = (pl.col(side + _RATES[name][0]) for side in SIDES)
+        shared = both / repeat_in_rows(n, both) - a * b
+        agreements[_AGREEMENT[name]] = shared / ((a * (1 - a)) * (b * (1 - b))).sqrt()
+    pairs = pairs.with_columns(**rates).with_columns(**agreements)
     if not moving:
         others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
         pairs = _add_moves(pairs, others, number)
     errors = [sum((pl.col(side + move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES]
-    shared = (
+    shares = (
         pl.col(agreement) * pl.col(A + _MOVES[name]) * pl.col(B + _MOVES[name])
         for name, agreement in _AGREEMENT.items()
     )
-    correlation = sum(shared, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
+    correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
     return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
 
 
 def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str) -> pl.LazyFrame:
-    """Add how far the rates move the values at thresholds that were given; null without a metric."""
-    pairs = pairs.with_columns(
-        end for name, side in product(AMOUNTS, SIDES) for end in _bound_rate(name, side)
-    )
+    """Add how far the rates move the values at thresholds that were given; null without a metric.
+
+    A rate moves by one standard error, half of it to either side, and the value on its unbounded scale.
+    """
+    ends: dict[str, pl.Expr] = {}
+    for name, side in product(AMOUNTS, SIDES):
+        rate, *names = (side + column for column in _RATES[name])
+        variance = pl.col(rate) * (1 - pl.col(rate))
+        error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
+        ends |= {end: pl.col(rate) + sign * error for end, sign in zip(names, (-0.5, 0.5), strict=True)}
     moves = {}
     for name, side in product(AMOUNTS, SIDES):
-        of_metrics = (
-            None if metric is None else _measure_move(metric, name, side) for metric in metrics
-        )
-        moves[side + _MOVES[name]] = pick_by_number(number, of_metrics, pl.lit(None, dtype=pl.Float64))
-    return pairs.with_columns(**moves)
-
-
-def _smooth_rate(name: str, side: str) -> pl.Expr:
-    """Return the rate of a class in one model, after half an example is added that it flags alone."""
-    flagged = pl.col(BOTH + name) + pl.col(side + name) + 0.5
-    return flagged / repeat_in_rows(pl.col(OF_ALL + name) + 1, flagged)
-
-
-def _bound_rate(name: str, side: str) -> Iterator[pl.Expr]:
-    """Yield both ends of an interval of one standard error around the rate of a class."""
-    rate, *ends = (side + column for column in _RATES[name])
-    variance = pl.col(rate) * (1 - pl.col(rate))
-    error = (variance / repeat_in_rows(pl.col(OF_ALL + name) + 1, variance)).sqrt()
-    for end, sign in zip(ends, (-0.5, 0.5), strict=True):
-        yield (pl.col(rate) + sign * error).alias(end)
-
-
-def _correlate_flags(name: str) -> pl.Expr:
-    """Return the correlation, among examples of a class, of being flagged by either model."""
-    rates = [pl.col(side + _RATES[name][0]) for side in SIDES]
-    both = pl.col(BOTH + name)
-    both = both / repeat_in_rows(pl.col(OF_ALL + name) + 1, both)
-    variances = [rate * (1 - rate) for rate in rates]
-    return (both - rates[0] * rates[1]) / (variances[0] * variances[1]).sqrt()
-
-
-def _measure_move(metric: PointMetric, name: str, side: str) -> pl.Expr:
-    """Return how far one error of the rate of a class moves a value, on its unbounded scale."""
-    ends = []
-    for end in _RATES[name][1:]:
-        at = {of: end if of == name else _RATES[of][0] for of in AMOUNTS}
-        recall, fpr = (pl.col(side + at[of]) for of in AMOUNTS)
-        value = metric.from_columns(recall, fpr, pl.col("eta"))
-        ends.append(to_unbounded(value, scale_bounds(metric)))
-    return (ends[1] - ends[0]).abs()
+        distances: list[pl.Expr | None] = []
+        for metric in metrics:
+            if metric is None:
+                distances.append(None)
+                continue
+            values = []
+            for end in _RATES[name][1:]:
+                recall, fpr = (pl.col(side + (end if of == name else _RATES[of][0])) for of in AMOUNTS)
+                value = metric.from_columns(recall, fpr, pl.col("eta"))
+                values.append(to_unbounded(value, scale_bounds(metric)))
+            distances.append((values[1] - values[0]).abs())
+        no_number = pl.lit(None, dtype=pl.Float64)
+        moves[side + _MOVES[name]] = pick_by_number(number, distances, no_number)
+    return pairs.with_columns(**ends).with_columns(**moves)

@@ -189,16 +189,19 @@ def is_reliable_analytic(
     - At this prevalence the negatives stand for `N eta / (1 - eta)` positives, at least 10.
     - Half a false positive more, as in the `cautious` value, costs at most a tenth of what is lacking.
 
-    Of weighted rows, each class must be large enough for what it may not show: see `_shows_weights` and,
-    for ROC AUC, `_holds_heavy_rows`. Throw rows away, and none of these improves.
+    Of weighted rows, each class must be large enough for what it may not show: see `_shows_weights`.
+    Throw rows away, and none of these improves.
     """
     value = column(name)
     if not metric.recipe.helpers:
         classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
         # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
         enough = pl.min_horizontal(size * (size / least) for size, least in classes) * (1 - value) >= 12
-        shown = (_shows_weights(*of) & _holds_heavy_rows(*of) for of in classes)
-        return pl.all_horizontal(enough, *shown)
+        shown = (_shows_weights(*of) for of in classes)
+        # About least**2 / size rows of a class weigh as much as those of the other class do on average.
+        # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
+        heavy = (least**2 / size >= 20 * (1 - least / size) for size, least in classes)
+        return pl.all_horizontal(enough, *shown, *heavy)
     cautious, top, lost = (column(f"{name}_{kind}") for kind in ("cautious", "top", "lost"))
     carried, missed = _N_POS * value**2 / top, _N_POS * (1 - value) ** 2 / lost
     enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(c.ODDS) <= _N_NEG)
@@ -215,15 +218,6 @@ def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
     Equal weights are always shown.
     """
     return size * least >= 6000 * (1 - least / size)
-
-
-def _holds_heavy_rows(size: pl.Expr, least: pl.Expr) -> pl.Expr:
-    """Return whether enough rows of a class weigh as much as those of the other class do on average.
-
-    Their number is about `least**2 / size`, for the same two sizes as above. Almost all of the error of
-    ROC AUC is theirs, and 20 of them are needed, times the share by which both sizes differ.
-    """
-    return least**2 / size >= 20 * (1 - least / size)
 
 
 def is_reliable_bootstrap(

@@ -182,7 +182,7 @@ class Bootstrap(NamedTuple):
         """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
         named = number_metrics(self.metrics)
         numbers = pl.LazyFrame({_REPLICATE: range(replicates)}, schema={_REPLICATE: pl.UInt32})
-        # Point metrics of replicates read rates alone; the factors are here because lanes carry them.
+        # Point metrics of replicates read rates alone; the factors are here because pairs have them.
         own = (
             pairs.lazy()
             .select(pl.col(_CURVE).alias(c.GROUP), "eta", c.ODDS, c.POS_FACTOR, c.NEG_FACTOR)
@@ -271,7 +271,15 @@ def _correct_percentiles(
         return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inside))
 
     cdf = np.vectorize(normal.cdf, otypes=[float])
-    z0, z, factor = find_quantile(estimates), z_value(confidence), _student_factor(sizes)[:, None]
+    z0, z = find_quantile(estimates), z_value(confidence)
+    # Percentiles are too narrow for few examples: they are further out in Student's distribution than in
+    # the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
+    # Student's quantile over the normal one, at confidence 0.95, is a series in 1 / (n - 1) (Fisher and
+    # Cornish 1960), which is poor below 6 examples.
+    n, z95 = np.maximum(sizes, 6.0), z_value(0.95)
+    first, second = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
+    wider = (1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1))
+    factor = wider[:, None]
     rising = np.sort(replicates, axis=0)  # NaN last
     ends = []
     for level in (cdf(2 * z0 - z * factor), cdf(2 * z0 + z * factor)):
@@ -287,20 +295,6 @@ def _correct_percentiles(
     one_side = cdf((find_quantile(0.0) - 2 * z0) / factor)
     low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
     return low, high, 2 * np.minimum(one_side, 1 - one_side)
-
-
-def _student_factor(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much an interval of n examples is wider than a normal one, at confidence 0.95.
-
-    Percentiles are too narrow for few examples: they are further out in Student's distribution than in
-    the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
-    """
-    import numpy as np
-
-    n, z = np.maximum(sizes, 6.0), z_value(0.95)  # below 6 examples the expansion is poor
-    # Student's quantile over the normal one, as a series in 1 / (n - 1) (Fisher and Cornish 1960).
-    first, second = (z**2 + 1) / 4, (5 * z**4 + 16 * z**2 + 3) / 96
-    return np.asarray((1 + first / (n - 1) + second / (n - 1) ** 2) * np.sqrt(n / (n - 1)))
 
 
 def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> Iterator[list[Sample]]:

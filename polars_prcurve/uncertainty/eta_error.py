@@ -42,12 +42,14 @@ def carry_eta_errors(
     build_values: Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame],
     confidence: float,
 ) -> pl.LazyFrame:
-    """Let the intervals of metrics carry the error of eta.
+    """Let the intervals of metrics carry the error of eta; an exact one changes not even the last bit.
 
     `values` has one row per pair, and `build_values` makes such rows of pairs at other prevalences: the
     metrics, and `<name>_standard_error`, `_low`, `_high`, `_reliable`. `sizes` are the positives and
-    negatives of a group.
+    negatives of a group. Where a value is at a bound, which is infinitely far on the scale, the end of
+    the interval is the outermost of those at the ends of eta.
     """
+    z = z_value(confidence)
     moved = {
         name: metric
         for name, metric in named.items()
@@ -56,7 +58,17 @@ def carry_eta_errors(
     kinds = ("", "_low", "_high")
     values = add_values_at_ends(values, pairs, moved, kinds, sizes=sizes, build_values=build_values)
     for name, metric in moved.items():
-        values = _carry_eta_error(values, name, metric, z_value(confidence))
+        middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in ETA_ENDS]
+        values = values.with_columns(
+            to_unbounded(column, metric.range).alias(scaled)
+            for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
+        )
+        distances = EtaDistances(
+            *measure_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
+            (at_ends[1] - at_ends[0]) * (0.5 / z),
+        )
+        corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
+        values = widen_intervals(values, name, metric, distances, corners)
     return values
 
 
@@ -72,40 +84,17 @@ def add_values_at_ends(
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     pairs = add_eta_limits(pairs)
     for limit, end in zip(c.ETA_LIMITS, ETA_ENDS, strict=True):
-        at_end = build_values(_move_pairs(pairs, limit, sizes), metrics).select(
+        moved = pairs.with_columns(pl.col(limit).alias("eta"))
+        moved = moved.with_columns(
+            *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
+            odds_against(pl.col("eta")).alias(c.ODDS),
+        )
+        at_end = build_values(moved, metrics).select(
             c.PAIR,
             *(pl.col(f"{n}{kind}").alias(f"{n}_{end}{kind}") for n in metrics for kind in kinds),
         )
         values = values.join(at_end, on=c.PAIR, how="left")
     return values
-
-
-def _move_pairs(pairs: pl.LazyFrame, eta: str, sizes: tuple[pl.Expr, pl.Expr]) -> pl.LazyFrame:
-    """Return the pairs with the column `eta` as their prevalence, and all that follows from it."""
-    pairs = pairs.with_columns(pl.col(eta).alias("eta"))
-    return pairs.with_columns(
-        *class_factors(pl.col("eta"), pl.col(c.IS_OWN_ETA), *sizes),
-        odds_against(pl.col("eta")).alias(c.ODDS),
-    )
-
-
-def _carry_eta_error(frame: pl.LazyFrame, name: str, metric: CurveMetric, z: float) -> pl.LazyFrame:
-    """Widen the interval of one metric, whose values and intervals at both ends of eta are there.
-
-    Where the value is at a bound, which is infinitely far on the scale, the end of the interval is the
-    outermost of those at the ends of eta. An exact eta changes nothing, not even the last bit.
-    """
-    middle, at_ends = pl.col(name), [pl.col(f"{name}_{end}") for end in ETA_ENDS]
-    frame = frame.with_columns(
-        to_unbounded(column, metric.range).alias(scaled)
-        for scaled, column in zip((_MIDDLE, *_SCALED_ENDS), (middle, *at_ends), strict=True)
-    )
-    distances = EtaDistances(
-        *measure_distances(pl.col(_MIDDLE), [pl.col(scaled) for scaled in _SCALED_ENDS]),
-        (at_ends[1] - at_ends[0]) * (0.5 / z),
-    )
-    corners = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
-    return widen_intervals(frame, name, metric, distances, corners)
 
 
 class EtaDistances(NamedTuple):

@@ -15,24 +15,12 @@ Sources: Hampel 1974; Cochran 1977, on stratified samples; Lumley 2004, on strat
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.column_names import (
-    CUM_POS,
-    CUM_POS_ABOVE,
-    GROUP,
-    N_NEG,
-    N_NEG_EFFECTIVE,
-    N_POS,
-    N_POS_EFFECTIVE,
-    NEG,
-    PLACE,
-    POS,
-    RESERVED,
-    SCORE,
-)
+from polars_prcurve import column_names as c
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
@@ -52,8 +40,8 @@ class _ClassColumns(NamedTuple):
 
 
 _CLASSES = {
-    "pos": _ClassColumns(POS, N_POS, CLASS_WEIGHTS[N_POS], N_POS_EFFECTIVE),
-    "neg": _ClassColumns(NEG, N_NEG, CLASS_WEIGHTS[N_NEG], N_NEG_EFFECTIVE),
+    "pos": _ClassColumns(c.POS, c.N_POS, CLASS_WEIGHTS[c.N_POS], c.N_POS_EFFECTIVE),
+    "neg": _ClassColumns(c.NEG, c.N_NEG, CLASS_WEIGHTS[c.N_NEG], c.N_NEG_EFFECTIVE),
 }
 
 
@@ -72,25 +60,27 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     of = table.parts.table
     numbered = build_groups(of, [])
     sizes = [columns.effective for columns in _CLASSES.values()]
-    fields = sweep.groups.select(*table.by, pl.col(GROUP).alias(_FIELD), *sizes)
-    parts = join_groups(numbered.select(*of.by, GROUP), build_class_weights(table), of.by)
-    parts = join_groups(parts, fields, table.by).rename({GROUP: PART, _FIELD: GROUP})
-    parts = parts.select(PART, GROUP, N_POS, N_NEG, *CLASS_WEIGHTS.values(), *sizes).cache()
-    rises = (pl.col(CUM_POS) > pl.col(CUM_POS_ABOVE)).cast(pl.Int64)
-    places = sweep.rows.select(GROUP, SCORE, rises.alias(PLACE))
+    fields = sweep.groups.select(*table.by, pl.col(c.GROUP).alias(_FIELD), *sizes)
+    parts = join_groups(numbered.select(*of.by, c.GROUP), build_class_weights(table), of.by)
+    parts = join_groups(parts, fields, table.by).rename({c.GROUP: PART, _FIELD: c.GROUP})
+    parts = parts.select(PART, c.GROUP, c.N_POS, c.N_NEG, *CLASS_WEIGHTS.values(), *sizes).cache()
+    rises = (pl.col(c.CUM_POS) > pl.col(c.CUM_POS_ABOVE)).cast(pl.Int64)
+    places = sweep.rows.select(c.GROUP, c.SCORE, rises.alias(c.PLACE))
     places = places.with_columns(
-        pl.col(PLACE).cum_sum().over(GROUP) - pl.col(PLACE), (pl.col(PLACE) > 0).alias(IS_TIED)
+        pl.col(c.PLACE).cum_sum().over(c.GROUP) - pl.col(c.PLACE), (pl.col(c.PLACE) > 0).alias(IS_TIED)
     )
-    rows = build_numbered_rows(of, numbered).rename({GROUP: PART})
-    rows = rows.join(parts.select(PART, GROUP, N_POS, N_NEG), on=PART)
-    cells = rows.join(places, on=[GROUP, SCORE]).group_by(GROUP, PART, PLACE, IS_TIED)
+    rows = build_numbered_rows(of, numbered).rename({c.GROUP: PART})
+    rows = rows.join(parts.select(PART, c.GROUP, c.N_POS, c.N_NEG), on=PART)
+    cells = rows.join(places, on=[c.GROUP, c.SCORE]).group_by(c.GROUP, PART, c.PLACE, IS_TIED)
     # Counts are whole, so that sums of floats lose nothing.
-    counted = cells.agg(pl.col(POS, NEG).sum(), pl.col(N_POS, N_NEG).first())
-    shares = ((pl.col(c.share) / pl.col(c.n)).alias(c.share) for c in _CLASSES.values())
-    return PartCells(counted.with_columns(shares).drop(N_POS, N_NEG).cache(), parts)
+    counted = cells.agg(pl.col(c.POS, c.NEG).sum(), pl.col(c.N_POS, c.N_NEG).first())
+    shares = (
+        (pl.col(columns.share) / pl.col(columns.n)).alias(columns.share) for columns in _CLASSES.values()
+    )
+    return PartCells(counted.with_columns(shares).drop(c.N_POS, c.N_NEG).cache(), parts)
 
 
-_FIELD = f"{RESERVED}field"
+_FIELD = f"{c.RESERVED}field"
 
 
 def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
@@ -101,19 +91,27 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
     key, names, frame, *_ = influences
     sizes = [f"{name}_{side}_size" for name in names for side in _CLASSES]
     kinds = [f"{name}_{kind}" for name in names for kind in ("pos", "neg", "gap")]
-    frame = frame.select(*dict.fromkeys((GROUP, key, PLACE)), *kinds, *sizes)
-    joined = of.cells.join(frame, on=[GROUP, PLACE])
-    moments = {
-        f"{name}_{side}_{power}": _build_moment(name, side, power)
-        for name in names
-        for side in _CLASSES
-        for power in (1, 2)
-    }
+    frame = frame.select(*dict.fromkeys((c.GROUP, key, c.PLACE)), *kinds, *sizes)
+    joined = of.cells.join(frame, on=[c.GROUP, c.PLACE])
+    moments = {}
+    for name, side in product(names, _CLASSES):
+        # Less their mean over the field, influences are at most twice the size.
+        scaled = pick_influence(name, side) / (2 * pl.col(f"{name}_{side}_size"))
+        for power in (1, 2):
+            part = scaled**power * pl.col(_CLASSES[side].share)
+            moments[f"{name}_{side}_{power}"] = to_whole_shares(part.fill_nan(0.0).fill_null(0.0))
     by_part = joined.select(key, PART, *sizes, **moments).group_by(key, PART)
     sums = [sum_shares(pl.col(moment)).alias(moment) for moment in moments]
     parts = by_part.agg(sums + [pl.col(size).first() for size in sizes])
-    parts = parts.join(of.parts.drop(GROUP), on=PART)
-    terms = {f"{name}_{side}": _build_term(name, side) for name in names for side in _CLASSES}
+    parts = parts.join(of.parts.drop(c.GROUP), on=PART)
+    terms = {}
+    for name, (side, columns) in product(names, _CLASSES.items()):
+        mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
+        n, weight = pl.col(columns.n), pl.col(columns.weight)
+        within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
+        variance = pl.when(n > 1).then(within).otherwise(square)
+        term = weight * weight * variance
+        terms[f"{name}_{side}"] = to_whole_shares(term.fill_nan(0.0).fill_null(0.0))
     effective = [columns.effective for columns in _CLASSES.values()]
     totals = [
         (
@@ -125,21 +123,3 @@ def compute_part_variances(of: PartCells, influences: InfluenceTable) -> pl.Lazy
         for side, columns in _CLASSES.items()
     ]
     return parts.select(key, *sizes, *effective, **terms).group_by(key).agg(totals)
-
-
-def _build_moment(name: str, side: str, power: int) -> pl.Expr:
-    """Return the contribution of a cell to the mean, or mean square, of influences by twice their size.
-
-    Less their mean over the field, influences are at most twice the size.
-    """
-    scaled = pick_influence(name, side) / (2 * pl.col(f"{name}_{side}_size"))
-    return to_whole_shares((scaled**power * pl.col(_CLASSES[side].share)).fill_nan(0.0).fill_null(0.0))
-
-
-def _build_term(name: str, side: str) -> pl.Expr:
-    """Return the contribution of a part to the variance of its field, as a whole share."""
-    mean, square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
-    n, weight = pl.col(_CLASSES[side].n), pl.col(_CLASSES[side].weight)
-    within = (square - mean * mean).clip(lower_bound=0.0) / (n - 1)
-    variance = pl.when(n > 1).then(within).otherwise(square)
-    return to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))

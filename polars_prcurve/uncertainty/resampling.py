@@ -14,7 +14,7 @@ replicates are drawn at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,29 +25,6 @@ DrawnCounts: TypeAlias = "tuple[NDArray[Any], NDArray[Any]]"
 """Positives and negatives, each with a row per replicate and a column per cell."""
 
 
-class Sample(Protocol):
-    """Examples that are drawn together; the cells of their curves, one curve after another."""
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        """The number of cells of each curve."""
-        ...
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """The effective numbers of positives and of negatives that are drawn independently."""
-        ...
-
-    @property
-    def counts(self) -> DrawnCounts:
-        """The positives and negatives of the sample itself, as one row."""
-        ...
-
-    def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
-        """Draw from where the streams stand."""
-        ...
-
-
 class CellSample(NamedTuple):
     """One curve of plain examples, as counts per cell; each class is drawn on its own."""
 
@@ -56,24 +33,28 @@ class CellSample(NamedTuple):
 
     @property
     def lengths(self) -> Sequence[int]:
+        """The number of cells of each curve."""
         return [len(self.pos)]
 
     @property
     def sizes(self) -> tuple[float, float]:
+        """The effective numbers of positives and of negatives that are drawn independently."""
         return float(self.pos.sum()), float(self.neg.sum())
 
     @property
     def counts(self) -> DrawnCounts:
+        """The positives and negatives of the sample itself, as one row."""
         return self.pos[None], self.neg[None]
 
     def draw(self, streams: Sequence[np.random.Generator], replicates: int) -> DrawnCounts:
+        """Draw from where the streams stand."""
         return _draw_counts(streams[0], self.pos, replicates), _draw_counts(
             streams[1], self.neg, replicates
         )
 
 
 class UnitSample(NamedTuple):
-    """Rows of one or several curves, in units of rows that are drawn together."""
+    """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
 
     strata: Sequence[NDArray[np.int64]]
     """The numbers of the units, in sets; a unit is replaced by units of its set only."""
@@ -91,7 +72,15 @@ class UnitSample(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         import numpy as np
 
-        pos, neg = (_effective_size(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
+        def measure(amounts: NDArray[Any]) -> float:
+            """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
+            largest = amounts.max(initial=0.0)
+            if largest == 0:
+                return 0.0
+            shares = amounts / largest  # squares of shares neither vanish nor overflow
+            return float(shares.sum() ** 2 / (shares * shares).sum())
+
+        pos, neg = (measure(np.bincount(self.unit, amounts)) for amounts in (self.pos, self.neg))
         return pos, neg
 
     @property
@@ -117,13 +106,8 @@ class UnitSample(NamedTuple):
         return drawn[0], drawn[1]
 
 
-def _effective_size(amounts: NDArray[Any]) -> float:
-    """Return the number of equal amounts whose mean varies as much: sum(w)**2 / sum(w**2)."""
-    largest = amounts.max(initial=0.0)
-    if largest == 0:
-        return 0.0
-    shares = amounts / largest  # squares of shares neither vanish nor overflow
-    return float(shares.sum() ** 2 / (shares * shares).sum())
+Sample: TypeAlias = CellSample | UnitSample
+"""Examples that are drawn together; the cells of their curves, one curve after another."""
 
 
 def _draw_counts(

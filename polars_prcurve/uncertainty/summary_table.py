@@ -74,9 +74,9 @@ def build_summary_table(
     With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
     the limits of the metrics come along.
     """
+    analytic = uncertainty is not None and uncertainty.method == "analytic"
     _check_options(table, grid, uncertainty, smooth=smooth)
     named = number_metrics(metrics)
-    analytic = uncertainty is not None and uncertainty.method == "analytic"
     needed = named | _name_limits(named) if coarse else named
     read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
     ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
@@ -109,9 +109,23 @@ def build_summary_table(
         bootstrap = Bootstrap(examples, metrics, uncertainty)
         values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
+    eta, *columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
     long = _to_row_per_metric(values, named, columns[columns.index("value") :])
-    return long.select(*table.by, columns[0], *grid.carried, *columns[1:])
+    return long.select(*table.by, eta, *grid.carried, *columns)
+
+
+def _check_options(
+    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
+) -> None:
+    """Raise if an option does not go with the table or the prevalences."""
+    drawn = uncertainty is not None and uncertainty.method == "bootstrap"
+    if uncertainty is not None and isinstance(table, RateTable):
+        table.refuse_bootstrap(uncertainty.method)
+    if is_field(table):
+        refuse_bootstrap_of_field(given=drawn)
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', drawn)):
+        if given:
+            grid.require_exact(option)
 
 
 def _to_row_per_metric(
@@ -119,9 +133,10 @@ def _to_row_per_metric(
 ) -> pl.LazyFrame:
     """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
     long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
-    endings = {kind: "" if kind == "value" else f"_{kind}" for kind in kinds}
-    of_metrics = {kind: [pl.col(name + end) for name in named] for kind, end in endings.items()}
-    return long.with_columns(long_columns(of_metrics, [metric.name for metric in named.values()]))
+    columns = {
+        kind: [pl.col(name if kind == "value" else f"{name}_{kind}") for name in named] for kind in kinds
+    }
+    return long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -164,23 +179,6 @@ def _doubt_gaps(
         is_coarse = (gap > half).fill_null(False)
         columns.append(pl.col(f"{name}_reliable") & ~is_coarse)
     return values.with_columns(columns)
-
-
-def _check_options(
-    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
-) -> None:
-    """Raise if an option does not go with the table or the prevalences."""
-    if uncertainty is not None and isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
-    if is_field(table):
-        refuse_bootstrap_of_field(given=_is_bootstrap(uncertainty))
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', _is_bootstrap(uncertainty))):
-        if given:
-            grid.require_exact(option)
-
-
-def _is_bootstrap(uncertainty: UncertaintyOptions | None) -> bool:
-    return uncertainty is not None and uncertainty.method == "bootstrap"
 
 
 def _build_values_with_errors(
