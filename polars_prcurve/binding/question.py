@@ -17,7 +17,6 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.binding.words import COMPARES_MODELS, USES
 from polars_prcurve.comparison.options import Examples
-from polars_prcurve.confidence.bands import BandOptions
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.fields import read_eta_or_field
 from polars_prcurve.errors import PrcError
@@ -143,11 +142,9 @@ class Question:
             raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
         return self.certainty
 
-    def place_at_etas(
-        self, table: InputTable, makes: Iterable[str], bands: BandOptions | None = None
-    ) -> tuple[InputTable, EtaTable]:
+    def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
-        return read_eta_or_field(self.find_eta(), table, makes, bands=bands, confidence=self.level)
+        return read_eta_or_field(self.find_eta(), table, makes, confidence=self.level)
 
     def find_eta(self) -> Any:
         """Return what `eta=` says, for a field the frame of its parts; k of n become eta."""

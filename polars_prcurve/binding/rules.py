@@ -122,6 +122,9 @@ RULES = (
            "points; leave out method=", "summary", "operating_points"),
     Rule(('method="bootstrap"', "counts of weights"), 'method="bootstrap" draws examples, and counts= '
          "holds sums of weights; leave out method=, or pass the examples with weight="),
+    Rule(("maximize=", "confidence=", "counts of weights"), "the interval of what was maximized draws "
+         "examples, and counts= holds sums of weights; pass the examples with weight=",
+         ("operating_points",)),
     Rule(("smooth=", "confidence="),
          "a fitted model has no interval here; leave out confidence= or smooth="),
     *_pair("smooth=", ("rates=", "cells="),

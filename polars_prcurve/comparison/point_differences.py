@@ -41,7 +41,6 @@ from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, is_resolved
 from polars_prcurve.confidence.bands import (
     MOVES,
-    NO_WEIGHTED_CLUSTERS,
     BandOptions,
     combine_distances,
     find_corners,
@@ -77,7 +76,10 @@ def check_has_point_intervals(comparison: Comparison) -> None:
                 + (f'; or {of_curve} method="bootstrap"' if of_curve else "")
             )
         if clustered and comparison.has_weights:
-            raise PrcError(NO_WEIGHTED_CLUSTERS)
+            raise PrcError(
+                "cluster= has no interval of point metrics with weights; leave out weight=, or ask "
+                "summary() for an area"
+            )
         find_corners(metric)  # raises if the metric has no band
 
 

@@ -55,7 +55,7 @@ from polars_prcurve.confidence.rates import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
 
@@ -78,14 +78,6 @@ STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 ESTIMATE = f"{c.RESERVED}estimate"
 _MOVED_ENDS = (f"{c.RESERVED}moved_low", f"{c.RESERVED}moved_high")
 _CORNERS = (f"{c.RESERVED}least", f"{c.RESERVED}greatest")
-_NO_WEIGHTS = (
-    "simultaneous=True needs whole numbers of examples, not weights; leave out weight=, or pass numbers "
-    "of examples as counts="
-)
-NO_WEIGHTED_CLUSTERS = (
-    "cluster= has no interval of point metrics with weights; leave out weight=, or ask summary() for an "
-    "area"
-)
 SIZE_COLUMNS = {"recall": c.N_POS_EFFECTIVE, "fpr": c.N_NEG_EFFECTIVE}
 
 
@@ -178,25 +170,12 @@ def read_bands(
     """
     if certainty is None:
         return None
-    weighted, clustered = (columns.get(name) is not None for name in ("weight", "cluster"))
-    if clustered and weighted:
-        raise PrcError(NO_WEIGHTED_CLUSTERS)
-    if clustered and certainty.simultaneous:
-        raise PrcError("simultaneous=True is for independent examples; leave out cluster= or that")
-    if clustered and certainty.rate == "hoeffding":
-        raise PrcError('rate="hoeffding" is for independent examples; leave out cluster= or rate=')
-    if clustered and corrected:
-        raise PrcError(
-            "an interval of what was maximized is known for independent rows; leave out cluster= or "
-            "confidence="
-        )
-    if certainty.simultaneous and weighted:
-        raise PrcError(_NO_WEIGHTS)
     for metric in metrics:
         find_corners(metric)  # raises if the metric has no band
     band: BandKind = "simultaneous" if certainty.simultaneous else "mover"
     if certainty.method == "rectangle":
         band = "rectangle"
+    clustered = columns.get("cluster") is not None
     return BandOptions(certainty.level, certainty.rate, band, corrected=corrected, clustered=clustered)
 
 
@@ -204,8 +183,6 @@ def add_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    if bands.band == "simultaneous" and isinstance(table, ScoreTable) and table.has_squares:
-        raise PrcError(_NO_WEIGHTS)  # sums of weights as counts=
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
         z = z_value(bands.rate_level)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FloatOrArray = Any  # a float or a float array
 
 
-class Estimate(NamedTuple):
+class PublishedEstimate(NamedTuple):
     """A value with its standard error and interval, which are NaN where nothing is known of them."""
 
     value: FloatOrArray
@@ -41,7 +41,7 @@ def published_precision(
     eta: ArrayLike,
     *,
     confidence: float = 0.95,
-) -> Estimate:
+) -> PublishedEstimate:
     """Estimate precision at another prevalence from a published confusion matrix.
 
     At a fixed threshold the logit of precision has the variance `(1 - recall) / tp + (1 - fpr) / fp`,
@@ -73,7 +73,7 @@ def published_precision(
 @hint_at_arguments
 def published_average_precision(
     average_precision: ArrayLike, n_pos: ArrayLike, *, confidence: float = 0.95
-) -> Estimate:
+) -> PublishedEstimate:
     """Estimate the error of an average precision as that of a share of n_pos trials.
 
     The formula, from Boyd et al. 2013, holds only at the prevalence at which the average precision was
@@ -95,7 +95,7 @@ def published_average_precision(
 @hint_at_arguments
 def published_roc_auc(
     roc_auc: ArrayLike, n_pos: ArrayLike, n_neg: ArrayLike, *, confidence: float = 0.95
-) -> Estimate:
+) -> PublishedEstimate:
     """Estimate the error of an area under the ROC curve (Hanley and McNeil 1982).
 
     The scores of both classes are taken to be exponentially distributed.
@@ -128,7 +128,7 @@ def _check_all(holds: Any, expected: str) -> None:
         raise PrcError(f"expected {expected}; {wrong} of the values given do not satisfy this")
 
 
-def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> Estimate:
+def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> PublishedEstimate:
     """Return the estimate of a value from the standard deviation of its logit."""
     import numpy as np
 
@@ -139,4 +139,4 @@ def _build_logit_estimate(value: Any, deviation: Any, confidence: float) -> Esti
         nan_at_ends = np.where((value > 0) & (value < 1), 0.0, np.nan)  # 0 and 1 have no logit
         error = value * (1 - value) * deviation  # the delta method, back from the logit
         numbers = (value, *(number + nan_at_ends for number in (error, low, high)))
-    return Estimate(*(float(number) if np.ndim(number) == 0 else number for number in numbers))
+    return PublishedEstimate(*(float(number) if np.ndim(number) == 0 else number for number in numbers))

@@ -68,7 +68,6 @@ def read_eta_or_field(
     table: InputTable,
     makes: Iterable[str],
     *,
-    bands: BandOptions | None = None,
     confidence: float | None = None,
 ) -> tuple[InputTable, EtaTable]:
     """Return the table to count, and its prevalences.
@@ -78,7 +77,7 @@ def read_eta_or_field(
     """
     if not (isinstance(table, ScoreTable) and table.within):
         return table, read_eta(eta, table, makes, confidence=confidence)
-    field = read_field(eta, table, bands=bands, confidence=confidence)
+    field = read_field(eta, table, confidence)
     return field, build_field_grid(field)
 
 
@@ -93,25 +92,13 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
     return EtaTable(own, field.by, carried, etas_per_group=1, own_eta=c.FIELD_ETA)
 
 
-def read_field(
-    eta: Eta, table: ScoreTable, *, bands: BandOptions | None, confidence: float | None
-) -> ScoreTable:
+def read_field(eta: Eta, table: ScoreTable, confidence: float | None) -> ScoreTable:
     """Return the table of the fields whose parts are the groups of a table, told by the frame `eta`."""
     frame = take_frame(eta)
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         names = ", ".join(map(repr, table.within))
         raise PrcError(
             f"a field needs a frame with a row per part, and the columns {names}, 'eta', 'share'"
-        )
-    if table.has_squares:
-        raise PrcError(
-            "a field needs numbers of examples, and counts= holds sums of weights; leave out the squares"
-        )
-    refuse_bootstrap_of_field(given=bands is not None and bands.corrected)
-    if bands is not None and bands.band != "mover":
-        raise PrcError(
-            "a field adds the distances of both rates and of all eta in quadrature; got "
-            f"{bands.describe_band()}; leave it out"
         )
     field = build_field(table, frame, confidence=confidence)
     taken = [name for name in UNCERTAIN_ETA_COLUMNS if name in field.by]
@@ -120,14 +107,6 @@ def read_field(
             f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
         )
     return field
-
-
-def refuse_bootstrap_of_field(*, given: bool) -> None:
-    """Raise if a bootstrap is asked of a field."""
-    if given:
-        raise PrcError(
-            'method="bootstrap" draws examples, and not the parts of a field; leave it out with field()'
-        )
 
 
 def add_field_bands(

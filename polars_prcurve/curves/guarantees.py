@@ -21,10 +21,10 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_flag, read_number, take_frame
+from polars_prcurve.argument_kinds import read_number, take_frame
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.group_thresholds import LEAST_SCORE, read_group_thresholds
-from polars_prcurve.curves.guarantee_searches import ALPHA, PROMISES, RATIOS, Guarantee
+from polars_prcurve.curves.guarantee_searches import ALPHA, PROMISES, Guarantee
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     TARGET_NUMBER,
@@ -46,9 +46,6 @@ from polars_prcurve.query_checks import Check, compose_sentence
 from polars_prcurve.sweep.group_table import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
-_NO_WEIGHTS = (
-    "guarantee= needs whole counts, not weights; pass counts=, or eta=field(...) for a field of parts"
-)
 
 
 def promise_and_join(
@@ -64,8 +61,12 @@ def promise_and_join(
 
     Raise where an argument does not go with another one.
     """
-    joined = _read_together(together, targets, start)
-    level = _read_level(guarantee, start, targets)
+    if together and len(targets) < 2:
+        raise PrcError(
+            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
+            "together= out, or add a target"
+        )
+    level = _read_level(guarantee, targets)
     if level is not None:
         table = _require_tests(table)
         starts, value, start = None, None, take_frame(start)
@@ -75,15 +76,15 @@ def promise_and_join(
         elif start is not None:
             numbers = read_threshold_list("start", [start], table.score_dtype)
             value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
-        n_shared, in_field = len(targets) if joined else 1, table.parts is not None
+        n_shared, in_field = len(targets) if together else 1, table.parts is not None
         promising = Guarantee(level, value, starts, grid.uncertain, n_shared, in_field)
         targets = promising.promise(targets)
-    return [_join_targets(targets)] if joined else list(targets)
+    return [_join_targets(targets)] if together else list(targets)
 
 
 def promise_targets_of_expression(targets: Sequence[Target], guarantee: Any, start: Any) -> list[Target]:
     """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
-    if (level := _read_level(guarantee, start, targets)) is None:
+    if (level := _read_level(guarantee, targets)) is None:
         return list(targets)
     if has_rates(targets):
         raise PrcError(
@@ -98,55 +99,28 @@ def promise_targets_of_expression(targets: Sequence[Target], guarantee: Any, sta
 
 
 def _require_tests(table: InputTable) -> ScoreTable:
-    """Return the table; raise if it does not hold independent examples, all of which are known."""
-    if not isinstance(table, ScoreTable):
-        raise PrcError(
-            "guarantee= needs every distinct score; rates= and cells= hold only some thresholds; leave "
-            "guarantee= out"
-        )
+    """Return the table; raise if it does not hold numbers of examples at exact prevalences."""
+    assert isinstance(table, ScoreTable)  # points have no promises, by the rules of calls
     if table.parts is not None and table.parts.uncertain_eta:
         raise PrcError(
             "guarantee= takes the eta of each part of a field as exact: choose the threshold without "
             "eta_low and eta_high, and then pass it as threshold= with them, for its interval"
         )
-    if table.has_squares:
-        raise PrcError(_NO_WEIGHTS)
     return table.require_example_counts("guarantee=")
 
 
-def refuse_clusters(guarantee: object, cluster: object) -> None:
-    """Raise if a promise is asked for of rows in clusters."""
-    if guarantee is not None and cluster is not None:
-        raise PrcError(
-            "guarantee= needs independent examples, and rows of one cluster are not independent; leave "
-            "out cluster=, and make each cluster an example, such as by the highest score of a patient"
-        )
-
-
-def _read_level(guarantee: Any, start: Any, targets: Sequence[Target]) -> float | None:
+def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
     """Return the level, or None without `guarantee=`; raise for targets that cannot be promised."""
     if guarantee is None:
-        if start is not None:
-            raise PrcError("start= is where the tests of guarantee= start; pass guarantee=, too")
         return None
     level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda at: 0.5 < at < 1)
     for target in targets:
-        if target.criterion == "threshold":
-            raise PrcError(
-                "guarantee= chooses a threshold, and threshold= is chosen already: "
-                "confidence= says how sure its metrics are"
-            )
         if target.criterion not in PROMISES:
             raise PrcError(
                 f"guarantee= cannot promise {target.criterion}: it does not go one way with the "
                 "threshold, so thresholds have no natural order of tests; it takes precision=, npv=, "
                 "fdr=, lift=, recall=, fpr=, predicted_positive_rate= and alerts="
             )
-    if start is not None and not any(target.criterion in RATIOS for target in targets):
-        raise PrcError(
-            "start= is where the tests of precision=, npv=, fdr= and lift= start; other targets have "
-            "no start, so leave it out"
-        )
     return level
 
 
@@ -205,27 +179,6 @@ def add_guarantee_columns(
 
 
 # Several targets that one threshold must meet -------------------------------------------------
-
-
-def _read_together(together: Any, targets: Sequence[Target], start: object) -> bool:
-    """Return whether one threshold is to meet all targets; raise if they cannot be met together."""
-    if not read_flag("together=", together):
-        return False
-    for target in targets:
-        if target.test is None:
-            said = "threshold=" if target.criterion == "threshold" else "maximize="
-            raise PrcError(
-                f"together= looks for a threshold that meets all targets, and {said} is met by one "
-                "alone; leave it out"
-            )
-    if len(targets) < 2:
-        raise PrcError(
-            f"together= joins several targets, and there is one, {targets[0].criterion}; leave "
-            "together= out, or add a target"
-        )
-    if start is not None:
-        raise PrcError("with together= each target has a start of its own; leave out start=")
-    return True
 
 
 def _join_targets(targets: Sequence[Target]) -> Target:

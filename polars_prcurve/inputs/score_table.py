@@ -310,13 +310,6 @@ class RateTable(InputTable):
             "of one point each are compared by .prc.compare(paired=False)"
         )
 
-    def refuse_bootstrap(self, method: str) -> None:
-        """Raise if intervals are asked of a bootstrap, which draws examples and not points."""
-        if method == "bootstrap":
-            raise PrcError(
-                f'method="bootstrap" draws examples; {self.argument}= holds points; leave out method='
-            )
-
 
 def read_score_dtype(table: InputTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""

@@ -237,7 +237,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         question = self._ask("curve", words, eta=eta, confidence=confidence, smooth=smooth)
         bands = read_bands(question.certainty, asked, question.columns)
         makes = list_curve_columns(asked, long=long, bands=bands, in_field=question.has_parts)
-        table, grid = question.place_at_etas(question.read(makes), makes, bands)
+        table, grid = question.place_at_etas(question.read(makes), makes)
         query = build_curve_table(
             table if bands is None else table.require_example_counts(),
             grid,
@@ -419,7 +419,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = list_points_columns(asked, per=per, long=long, bands=bands, guarantee=guarantee)
         table = question.read(makes)
         targets = read_targets(table, **question.targets)
-        table, grid = question.place_at_etas(table, makes, bands)
+        table, grid = question.place_at_etas(table, makes)
         targets = promise_and_join(
             targets, table, grid, guarantee=guarantee, start=start, together=together
         )
@@ -495,7 +495,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         makes = list_decision_columns(bands=bands is not None, in_field=question.has_parts)
         table = cast("ScoreTable", question.read(makes, posteriors=True))
         if question.has_parts:
-            table = read_field(question.find_eta(), table, bands=bands, confidence=question.level)
+            table = read_field(question.find_eta(), table, question.level)
             eta = None
         examples = table if bands is None else table.require_example_counts()
         return self._finish(build_decision_table(examples, eta, probabilities, eta_train, bands))

@@ -24,7 +24,6 @@ from polars_prcurve import column_names as c
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents, build_hulls, number_metrics
-from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
@@ -78,11 +77,6 @@ class Bootstrap(NamedTuple):
 
         A sample is drawn by cell, or by unit if rows have weights, clusters or a part in several curves.
         """
-        if self.table.has_squares and not self.table.weighted:
-            raise PrcError(
-                'method="bootstrap" draws examples, and counts= holds sums of weights; leave out '
-                "method=, or pass the examples with weight="
-            )
         if self.table.weighted or {c.CLUSTER, c.EXAMPLE} & set(self.table.columns):
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
             # Sorted by all that tells rows apart, a seed draws equal samples whatever the order of rows.

@@ -19,7 +19,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
@@ -57,8 +57,6 @@ def build_optimism_table(
     """
     if uncertainty is None or uncertainty.method != "bootstrap":
         return None
-    if isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
     maximized = {
         number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
     }

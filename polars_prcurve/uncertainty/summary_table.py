@@ -15,7 +15,6 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.curves.curve_table import long_columns
-from polars_prcurve.curves.fields import refuse_bootstrap_of_field
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
     build_binormal_curves,
@@ -75,7 +74,8 @@ def build_summary_table(
     the limits of the metrics come along.
     """
     analytic = uncertainty is not None and uncertainty.method == "analytic"
-    _check_options(table, grid, uncertainty, smooth=smooth)
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', uncertainty and not analytic)):
+        grid = grid.require_exact(option) if given else grid
     named = number_metrics(metrics)
     needed = named | _name_limits(named) if coarse else named
     read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
@@ -112,20 +112,6 @@ def build_summary_table(
     eta, *columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
     long = _to_row_per_metric(values, named, columns[columns.index("value") :])
     return long.select(*table.by, eta, *grid.carried, *columns)
-
-
-def _check_options(
-    table: InputTable, grid: EtaTable, uncertainty: UncertaintyOptions | None, *, smooth: bool
-) -> None:
-    """Raise if an option does not go with the table or the prevalences."""
-    drawn = uncertainty is not None and uncertainty.method == "bootstrap"
-    if uncertainty is not None and isinstance(table, RateTable):
-        table.refuse_bootstrap(uncertainty.method)
-    if is_field(table):
-        refuse_bootstrap_of_field(given=drawn)
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', drawn)):
-        if given:
-            grid.require_exact(option)
 
 
 def _to_row_per_metric(
