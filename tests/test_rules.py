@@ -73,7 +73,8 @@ def choose_facts(rule: Rule, method: str) -> set[str]:
     facts = set(rule.facts)
     implied = {"confidence="} if has_intervals(method) or "confidence" in say(facts) else set()
     for other in RULES[: RULES.index(rule)]:
-        if other.refuses(method, facts | implied) and other.unless:
+        is_of_it = not other.methods or method in other.methods
+        if is_of_it and other.unless and facts | implied >= set(other.facts):
             facts.add(other.unless[0])
     return facts
 

@@ -30,12 +30,6 @@ class Rule(NamedTuple):
     passes_over: bool = False
     """Whether the first word is passed over where it was bound, and not said in the call."""
 
-    def refuses(self, method: str, facts: Collection[str]) -> bool:
-        """Return whether a method refuses a call of which these facts hold."""
-        holds = all(fact in facts for fact in self.facts)
-        is_excused = any(fact in facts for fact in self.unless)
-        return holds and not is_excused and (not self.methods or method in self.methods)
-
     def write(self, method: str) -> str:
         """Return the sentence that refuses a call of a method."""
         return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
@@ -175,9 +169,10 @@ def check_rules(method: str, facts: set[str], bound: Collection[str] = ()) -> se
     """Return the words to pass over, of those `bound`; raise for facts that do not go together."""
     passed: set[str] = set()
     for rule in RULES:
-        word = rule.facts[0].removesuffix("=")
-        if not rule.refuses(method, facts):
+        holds = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
+        if not holds or (rule.methods and method not in rule.methods):
             continue
+        word = rule.facts[0].removesuffix("=")
         if not (rule.passes_over and word in bound):
             raise PrcError(rule.write(method))
         passed.add(word)

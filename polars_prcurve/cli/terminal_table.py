@@ -32,6 +32,7 @@ from polars_prcurve.cli.terminal_words import (
     show_score,
 )
 from polars_prcurve.column_names import RESERVED
+from polars_prcurve.confidence.estimates import find_estimate
 from polars_prcurve.number_words import say_sizes
 from polars_prcurve.query_checks import run_query
 
@@ -296,7 +297,8 @@ def _are_thresholds(table: pl.DataFrame) -> bool:
 def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     """Return a column of values, with their intervals if the table has them."""
     values = table[name].to_list()
-    ends = _find_ends(table, name)
+    found = find_estimate(table.columns, name)
+    ends = [] if found.span is None else [found.low, found.high]
     numbers = [table[end].to_list() for end in ends]
     show = _choose_format(table.schema[name], name, values, [end for both in numbers for end in both])
     cells = [NOTHING if value is None else show(value) for value in values]
@@ -331,13 +333,6 @@ def _mark_doubts(cells: list[str], table: pl.DataFrame, low: list[Any]) -> list[
     ]
     room = " " if any(doubts) else ""
     return [cell + (_DOUBT if bad else room) for cell, bad in zip(cells, doubts, strict=True)]
-
-
-def _find_ends(table: pl.DataFrame, name: str) -> list[str]:
-    """Return the columns of both ends of the interval of a column, or nothing if it has none."""
-    owner = next((n for n in ("difference", "behind", "value") if n in table.columns), None)
-    pairs = [(f"{name}_low", f"{name}_high"), *([("low", "high")] if name == owner else [])]
-    return next((list(pair) for pair in pairs if set(pair) <= set(table.columns)), [])
 
 
 def _choose_format(

@@ -41,10 +41,11 @@ def name_estimate(name: str) -> Estimate:
 def find_estimate(columns: Collection[str], name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not.
 
-    The first value of a table with a row for each has its ends in `low` and `high`.
+    In a table with a row for each value, or difference of values, `low` and `high` are of that one.
     """
     own = name_estimate(name)
-    if own.low not in columns and name in ("value", "difference", "behind"):
+    only = next((n for n in ("difference", "behind", "value") if n in columns), None)
+    if own.low not in columns and name == only:
         own = Estimate(name, *astuple(LONG)[1:])
     return Estimate(*(column if column in columns else None for column in astuple(own)))
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.estimates import read_estimate
 from polars_prcurve.number_words import round_down
 from polars_prcurve.report.reduced_table import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
@@ -59,8 +60,7 @@ class ModelChoice:
 
     def read_span(self, name: str) -> tuple[float, float] | None:
         """Return the interval of a metric, or None if the row has none."""
-        low, high = self.row.get(f"{name}_low"), self.row.get(f"{name}_high")
-        return None if low is None or high is None else (float(low), float(high))
+        return read_estimate(self.row, name).span
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.confidence.estimates import read_estimate
 from polars_prcurve.number_words import (
     format_count,
     glue_numbers,
@@ -427,7 +428,8 @@ def _doubt_first_alerts(
     if not clean.is_empty() and len(rows) <= 2:
         top = clean.sort("recall").row(-1, named=True)
         who = f" ({' · '.join(name_value(top[name]) for name in groups)})" if groups else ""
-        ends = say_estimate(*(top[f"precision{end}"] for end in ("", "_low", "_high")))[1]
+        precision = read_estimate(top, "precision")
+        ends = say_estimate(precision.value, precision.low, precision.high)[1]
         known += (
             f" Up to {say_share(top['recall'])}{who} none did, so precision there may be anything from "
             f"{ends} where {say_eta(top['eta'])} is positive."

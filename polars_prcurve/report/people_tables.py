@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
+from polars_prcurve.confidence.estimates import Estimate, read_estimate
 from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value
 from polars_prcurve.report.decisions import FEW_FALSE_ALERTS, rests_on_few_alerts
@@ -120,7 +121,7 @@ def _ask_questions(
 
 def _read_area(row: Mapping[str, Any]) -> _Cell:
     mark = "†" if row.get("reliable") is False else ""
-    span = _say_ends(row, "", _say_area) or _say_ends(row, "value_", _say_area)
+    span = _say_span(read_estimate(row, "value"), _say_area)
     return _Cell(_say_area(row["value"]), span, row["value"], mark)
 
 
@@ -135,14 +136,15 @@ def _list_answers(goal: Goal) -> list[tuple[str, Callable[[Mapping[str, Any]], _
     """Return what a table tells of a target: the share that is right, found, and alerts."""
 
     def read_share(name: str) -> Callable[[Mapping[str, Any]], _Cell]:
-        return lambda row: _Cell(
-            *say_estimate(row[name], row.get(f"{name}_low"), row.get(f"{name}_high")),
-            row[name],
-            _mark_few(row),
-        )
+        def read(row: Mapping[str, Any]) -> _Cell:
+            known = read_estimate(row, name)
+            return _Cell(*say_estimate(known.value, known.low, known.high), known.value, _mark_few(row))
+
+        return read
 
     def read_alerts(row: Mapping[str, Any]) -> _Cell:
-        span = _say_ends(row, "predicted_positive_rate_", lambda rate: say_count(goal.per * rate))
+        rate = read_estimate(row, "predicted_positive_rate")
+        span = _say_span(rate, lambda end: say_count(goal.per * end))
         merit = -row["alerts"] if goal.criterion == "recall" else None
         return _Cell(say_count(row["alerts"]), span, merit, _mark_few(row))
 
@@ -161,9 +163,8 @@ def _mark_few(row: Mapping[str, Any]) -> str:
     return "‡" if rests_on_few_alerts(row) else ""
 
 
-def _say_ends(row: Mapping[str, Any], prefix: str, say: Callable[[float], str]) -> str:
-    low, high = row.get(f"{prefix}low"), row.get(f"{prefix}high")
-    return "" if low is None or high is None else f"{say(low)} to {say(high)}"
+def _say_span(known: Estimate, say: Callable[[float], str]) -> str:
+    return "" if known.span is None else f"{say(known.low)} to {say(known.high)}"
 
 
 def _find_best(source: ReportSource, question: _Question) -> set[Key]:
