@@ -74,7 +74,8 @@ def choose_facts(rule: Rule, method: str) -> set[str]:
     implied = {"confidence="} if has_intervals(method) or "confidence" in say(facts) else set()
     for other in RULES[: RULES.index(rule)]:
         is_of_it = not other.methods or method in other.methods
-        if is_of_it and other.unless and facts | implied >= set(other.facts):
+        holds = (facts | implied).issuperset(other.facts)
+        if is_of_it and holds and other.unless and not (facts | implied) & {*other.unless}:
             facts.add(other.unless[0])
     return facts
 
