@@ -137,14 +137,14 @@ def live(
         )
     start = _find_start(curves) if asked is None else asked
     own = _read_own_eta(curves)
-    channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
+    channels = pick_out(channels, _measure_areas(curves, start), curves)
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
     has_dots = any(row["part"] == "dot" for row in data)
     key = make_key(data, "live")
     painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow, has_dots=has_dots)
-    note = (picked, *said, *describe_sizes(curves))
+    note = (channels.picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
 

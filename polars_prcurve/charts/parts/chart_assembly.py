@@ -17,13 +17,13 @@ import zlib
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
     build_name_layer,
@@ -57,32 +57,6 @@ MAX_GHOST_PANELS = 24
 
 
 @dataclass(frozen=True)
-class ChartSpec:
-    """What differs between kinds of chart: axes, how points are joined, bands, and size."""
-
-    x: ChartAxis
-    y: ChartAxis
-    interpolate: Literal["step-before", "step-after", "linear"]
-    bands: tuple[tuple[str, str], ...] = ()
-    """Pairs of fields; the area between two is shaded, each pair darker than the one before it."""
-    height: float = 0.65
-    """Height of a panel, as a share of its width."""
-    width: float = 1.0
-    """Width of a chart without panels, as a share of the common width."""
-    line_width: float = style.LINE
-    names: Literal["beside", "ends", "none"] = "beside"
-    """Where names stand: on the lines, at their right ends, or nowhere."""
-    is_doubt_of_band: bool = False
-    """Whether only the band is in doubt, not the line."""
-    head: str = ""
-    """A heading over the chart, where several stand above each other."""
-    is_neutral: bool = False
-    """Whether lines have the colour of text, since they are the same for all colours."""
-    side_colors: tuple[str, ...] = ()
-    """Colours of stretches of a band, by the number that records have as `side`."""
-
-
-@dataclass(frozen=True)
 class ChartText:
     """The words of a chart: title, subtitle, note at its foot, and a sentence for screen readers."""
 
@@ -97,15 +71,6 @@ class ChartText:
     @property
     def heading(self) -> str:
         return self.title or self.own_title
-
-
-@dataclass(frozen=True)
-class PanelSize:
-    """How many panels stand in a row, and the size of each in pixels."""
-
-    columns: int
-    width: int
-    height: int
 
 
 def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
@@ -146,7 +111,7 @@ def build_chart(
         return attach_data(finish_layered(layered, text, size, spec.y), records)
     heads = _build_heads(channels.facet, size)
     # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
-    layers = [*layered.layer[1:], *build_word_layers(heads, spec.x, spec.y, size.width, records)]
+    layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
     layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
@@ -200,11 +165,9 @@ def build_panel(
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
     layers += painter.build_marks({row["part"] for row in data})
-    layers += build_word_layers(words, spec.x, spec.y, size.width, records)
+    layers += build_word_layers(words, spec, size.width, records)
     if names:
-        layers.append(
-            build_name_layer(names, spec.x, spec.y, channels, records, is_neutral=spec.is_neutral)
-        )
+        layers.append(build_name_layer(names, spec, channels, records))
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
@@ -569,9 +532,3 @@ def add_ghosts(
             kept = {key: value for key, value in row.items() if key not in ("facet", "doubt", "run")}
             ghosts.append(kept | {"part": "ghost"})
     return [*records, *ghosts]
-
-
-def add_panel_values(channels: Channels, values: dict[str, str]) -> Channels:
-    """Return the channels with a number at the head of each panel."""
-    facet = channels.facet
-    return channels if facet is None else replace(channels, facet=replace(facet, values=values))

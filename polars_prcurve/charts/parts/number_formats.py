@@ -40,6 +40,14 @@ def format_level(confidence: float) -> str:
     return f"{100 * check_confidence(confidence):.6g} %"
 
 
+def describe_level(band: object, confidence: float | None) -> str:
+    """Return a sentence on the shade of a chart; empty without a band."""
+    if not band:
+        return ""
+    known = "the intervals of the table"
+    return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
+
+
 def format_one_in(eta: float) -> str:
     """Return a prevalence of at most a half as `1 in 1 000`, and any other as an empty text."""
     if not 0 < eta <= 0.5:
