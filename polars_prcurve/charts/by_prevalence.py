@@ -9,9 +9,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,

@@ -34,12 +34,7 @@ from polars_prcurve.charts.parts.chart_axes import (
     choose_events,
     needs_log_axis,
 )
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.chart_words import place_labels, place_names
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_by_eta, say_each

@@ -12,9 +12,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import (
     AxisWords,
     ChartAxis,
@@ -31,15 +29,9 @@ from polars_prcurve.charts.parts.chart_curves import (
     name_group_fields,
     number_curves,
 )
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    are_far_apart,
-)
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
 from polars_prcurve.charts.parts.grey_lines import draw_line, list_middles, name_line
-from polars_prcurve.charts.parts.number_formats import (
-    add_threshold,
-    describe_level,
-)
+from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
 from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
     find_few_false_alerts,
@@ -227,6 +219,7 @@ def _cut_below(canvas: Canvas, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.
     """Return the points in order; lines end where they leave the axes, and a null is a gap."""
     risk, value, bottom = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
     points = _add_bottoms(canvas, rows.filter(risk >= canvas.spec.x.low))
+    # The straight line from the point before crosses the bottom at this share of its way.
     before, after = (value - bottom).shift(1).over("curve"), value - bottom
     at = risk.shift(1).over("curve") + before / (before - after) * risk.diff().over("curve")
     crosses = points.with_columns(at=at).filter((before < 0) != (after < 0))

@@ -9,16 +9,9 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.grey_lines import draw_diagonal
 from polars_prcurve.charts.parts.number_formats import add_threshold
@@ -38,11 +31,7 @@ _TENTH = 0.1
 
 @hint_at_arguments
 def gain_curve(
-    table: pl.DataFrame,
-    *,
-    color: str | None = None,
-    facet: str | None = None,
-    title: Title = None,
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
 ) -> Chart:
     """Gain curves from the table of `curve`, in any row order: recall by the share of cases alerted.
 
@@ -95,6 +84,7 @@ def gain_curve(
 def _add_alerted(points: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
     """Add `alerted`, the share of cases that are flagged at the prevalence of the curve."""
     etas = curves.per_curve.select("curve", "eta")
+    # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
     alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
     joined = points.join(etas, on="curve", maintain_order="left")
     return joined.filter(pl.col("fpr").is_not_null()).with_columns(alerted=alerted)
@@ -109,6 +99,7 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
         after = line.filter(pl.col("alerted") > _TENTH).head(1)
         if before.is_empty() or after.is_empty():
             continue
+        # Tied scores share a slope, on which the tenth may lie.
         (x0, y0), (x1, y1) = (part.select("alerted", "recall").row(0) for part in (before, after))
         found[curve] = y0 + (y1 - y0) * (_TENTH - x0) / (x1 - x0)
     return found

@@ -12,9 +12,7 @@ from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
@@ -89,7 +87,7 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     )
     canvas = Canvas(curves, _build_panels(curves), spec)
     draw_level(canvas, [0.0] * len(curves.per_curve), "")
-    canvas.words.clear()
+    canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
     lines = canvas.draw_lines(points, ["side"])

@@ -10,9 +10,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
@@ -69,9 +67,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     canvas.draw_lines(fits)
     canvas.data += mark_ends(x, y)
     canvas.follow_pointer(
-        drawn,
-        "nearest",
-        lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}"),
+        drawn, "nearest", lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}")
     )
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     thinned = describe_thinning(points, drawn)
@@ -170,6 +166,7 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     """
     total = pl.col("rise").sum()
     mean = (pl.col("y") * pl.col("rise")).sum() / total
+    # Weighted by the share of a class at each score: ties are one row.
     variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
     fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
     low, high = pl.col("y").min().alias("low"), pl.col("y").max().alias("high")

@@ -11,20 +11,10 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    are_far_apart,
-)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
 from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
@@ -53,11 +43,7 @@ _LEAST_SPAN = 1e-3
 
 @hint_at_arguments
 def prg_curve(
-    table: pl.DataFrame,
-    *,
-    color: str | None = None,
-    facet: str | None = None,
-    title: Title = None,
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
 ) -> Chart:
     """Precision-recall-gain curves (Flach and Kull 2015) from the table of `curve`, in any row order.
 

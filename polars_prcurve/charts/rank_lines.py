@@ -10,9 +10,7 @@ from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
@@ -23,12 +21,7 @@ from polars_prcurve.charts.parts.chart_curves import (
     name_group_fields,
 )
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    MAX_COLORS,
-    Channels,
-    pick_out,
-    read_channels,
-)
+from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import NO_BREAK, say_eta

@@ -7,23 +7,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import (
-    Title,
-    read_flag,
-    read_list,
-    read_number,
-)
+from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    label_panels,
-)
+from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
 from polars_prcurve.charts.parts.grey_lines import QUIET, draw_line
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
@@ -108,12 +99,13 @@ def roc_curve(
     equal = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
     marked = read_points("roc_curve", points, curves, ["recall", "fpr"])
-    edge = _find_left_edge(curves.rows, log_x)
+    x = _build_fpr_axis(curves.rows, log_x)
+    edge = x.low  # where fpr 0 is drawn
     full = start_at_origin(find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
     areas = _measure_areas(full)
     channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
-    spec = ChartSpec(_build_fpr_axis(edge), RECALL_AXIS, "linear", width=0.8, height=0.88)
+    spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec)
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
@@ -177,24 +169,20 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number."""
+    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
     run = pl.col("fpr").diff().over("curve").fill_null(0)
     height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
     areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
     return dict(areas.rows())
 
 
-def _find_left_edge(rows: pl.DataFrame, log_x: bool) -> float:
-    """Return half the smallest fpr above 0, the left end of a log axis; 0 for a linear one."""
-    if not read_flag("log_x=", log_x):
-        return 0.0
-    least: float | None = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
-    return min(0.1, least / 2) if least else 0.001
-
-
-def _build_fpr_axis(edge: float) -> ChartAxis:
+def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
+    """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
     title = "False positive rate"
-    if not edge:
+    if not read_flag("log_x=", log_x):
         return ChartAxis("x", title, 0.0, 1.0)
+    least: float | None = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
+    edge = min(0.1, least / 2) if least else 0.001
     return ChartAxis("x", f"{title}, log scale", edge, 1.0, "share", is_log=True)
 
 

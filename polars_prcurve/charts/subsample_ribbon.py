@@ -9,15 +9,9 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-)
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.charts.parts.chart_curves import (
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
+from polars_prcurve.charts.parts.chart_curves import describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import find_half
 from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
@@ -37,11 +31,7 @@ _RIBBON_COLUMNS = ("low", "q1", "q3", "high")
 
 @hint_at_arguments
 def ribbon(
-    table: pl.DataFrame,
-    *,
-    color: str | None = None,
-    facet: str | None = None,
-    title: Title = None,
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
 ) -> Chart:
     """PR curves with ribbons for samples of the negatives, from the table of `subsample_negatives`.
 

@@ -67,6 +67,7 @@ class Canvas:
     def __init__(self, curves: ChartCurves, channels: Channels, spec: ChartSpec) -> None:
         self.curves, self.channels, self.spec = curves, channels, spec
         self.axes = (spec.x, spec.y)
+        # One list for all layers, which tell their records by `part`: so data are in the spec once.
         self.data: list[dict[str, Any]] = []
         self.words: list[Word] = []
 
@@ -118,6 +119,7 @@ class Canvas:
         `build_hover_records`.
         """
         x, n = self.spec.x, len(self.curves.per_curve)
+        # Where panels have axes of their own, the places of one are between those of another.
         free = {panel: list_places(x.pick(panel), n) for panel in x.ranges}
         places = free or (list_places(x, n) if at is None else thin_places(at, n))
         self.data += build_hover_records(

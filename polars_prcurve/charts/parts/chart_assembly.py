@@ -100,7 +100,8 @@ def build_chart(
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
-    text = _name_panels(text, channels)
+    if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
+        text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
     layered, records = build_panel(spec, data, channels, size, words)
     ghosts = [row for row in records if row["part"] == "ghost"]
     records = [row for row in records if row["part"] != "ghost"]
@@ -125,14 +126,6 @@ def build_chart(
     panels = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
     panels.spec.layer = [*panels.spec.layer, *layers]
     return attach_data(finished, records)
-
-
-def _name_panels(text: ChartText, channels: Channels) -> ChartText:
-    """Return the text with a sentence on the columns of panels, if their heads do not say it."""
-    facet = channels.facet
-    if facet is None or facet.fields == ["eta"]:
-        return text
-    return replace(text, note=(f"Panels: {facet.title}", *text.note))
 
 
 def build_panel(
@@ -409,18 +402,9 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
         room = size.width - (style.measure_text(value) + 8 if value else 0)
         heads += write_head(name_panel(facet, label), room, label)
         if value:
-            heads.append(
-                Word(
-                    text=value,
-                    px=size.width,
-                    py=-9,
-                    facet=label,
-                    weight="bold",
-                    align="right",
-                    baseline="bottom",
-                    color=style.COLORS[0],
-                )
-            )
+            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
+            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
+            heads.append(Word(text=value, facet=label, **look))
     return heads
 
 

@@ -208,10 +208,7 @@ def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartC
 
 
 def pick_out(
-    channels: Channels,
-    value_by_curve: Mapping[int, float],
-    curves: ChartCurves,
-    most: int | None = None,
+    channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves, most: int | None = None
 ) -> Channels:
     """Return channels in which a few of many colours stay, and `picked`, which says which.
 

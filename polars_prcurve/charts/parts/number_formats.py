@@ -12,12 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
-from polars_prcurve.number_words import (
-    format_count,
-    round_down,
-    say_estimate,
-    say_eta,
-)
+from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)

@@ -152,9 +152,8 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
-        doubt = (
-            pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
-        )  # five equal weights may lack a last digit
+        # Five equal weights may lack a last digit.
+        doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
     elif rows.schema["fp"].is_integer() or _count_examples(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
     return rows.with_columns(doubt=doubt)
