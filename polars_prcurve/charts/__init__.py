@@ -1,11 +1,12 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
-    table -> chart_curves, lines_by_prevalence   checked and sorted, under fixed field names
-          -> colors_and_panels                   which columns are colour and which are panels
-          -> points_to_draw                      fewer points for the same picture, as records
-          -> hover, references, marked_points    what else is drawn, as records, too
-          -> chart_words                         names at lines, and labels at points
-          -> chart_assembly                      layers, panels, title and note
+    table -> chart_curves        checked and sorted, under fixed field names
+          -> colors_and_panels   which columns are colour and which are panels
+          -> points_to_draw      fewer points for the same picture
+          -> canvas              lines, dots and what the pointer reads, as records
+          -> grey_lines, marked_points, findings   lines to compare with, points, and the title
+          -> chart_words         names at lines, and labels at points
+          -> chart_assembly      layers, panels, title and note
 
 These parts are in `charts/parts`, and each chart has a short module that puts them together.
 """

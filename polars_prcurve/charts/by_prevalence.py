@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    add_ghosts,
-    build_chart,
-)
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fit_shares
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, describe_sizes
-from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    pick_out,
-    read_channels,
-    sort_panels,
-)
-from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_reach
-from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
-from polars_prcurve.charts.parts.lines_by_prevalence import (
-    build_eta_axis,
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    check_table,
     describe_eta_zero,
-    is_sparse,
-    is_within,
+    describe_sizes,
     read_lines,
 )
+from polars_prcurve.charts.parts.chart_words import Word
+from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_reach
+from polars_prcurve.charts.parts.grey_lines import draw_own_etas
 from polars_prcurve.charts.parts.number_formats import (
     add_threshold,
-    format_level,
+    describe_level,
     format_metric,
     format_value,
     round_digits,
@@ -44,13 +31,11 @@ from polars_prcurve.charts.parts.number_formats import (
 )
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
-    build_records,
     describe_doubt,
     find_few_false_alerts,
     has_few_positives,
     split_by_doubt,
 )
-from polars_prcurve.charts.parts.references import draw_own_etas
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_estimate, say_eta
 
@@ -104,24 +89,17 @@ def metric_by_eta(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Average precision by share of positives']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = read_lines("metric_by_eta", table)
-    metrics = curves.per_curve["metric"].unique().to_list()
-    name = format_metric(metrics[0]) if len(metrics) == 1 else "Metrics"
-    only = curves.group_fields[0] if len(curves.group_fields) == 1 else None
-    if (
-        color is None
-        and facet is None
-        and only
-        and len(curves.per_curve) == curves.count_distinct([only])
-    ):
+    only = curves.group_fields[0] if len(curves.group_fields) == 1 else ""
+    is_one_each = bool(only) and len(curves.per_curve) == curves.count_distinct([only])
+    if color is None and facet is None and is_one_each:
         color = curves.field_names[only]  # many groups are lines of one panel
-    channels = read_channels(curves, color, facet)
     is_limited = "low" in table.columns and not {"standard_error", "criterion"} & set(table.columns)
-    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table), limits=is_limited)
-    trades = [] if crossings is None else _read_trades(curves, channels, crossings)
-    return lines.draw(title, f"{name} by share of positives" if trades else "", trades)
+    lines = _LineChart(curves, color, facet, confidence, is_limited=is_limited)
+    trades = [] if crossings is None else _read_trades(lines.canvas, crossings)
+    subtitle = f"{lines.name} by share of positives" if trades else ""
+    return lines.draw(title, subtitle, trades, describe_eta_zero(table))
 
 
 @hint_at_arguments
@@ -162,12 +140,10 @@ def p3_curve(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Share of alerts that are right; target: recall 1']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
-    channels = read_channels(curves, color, facet)
-    lines = _LineChart(curves, channels, confidence, describe_eta_zero(table))
-    return lines.draw(title, "Share of alerts that are right", [])
+    lines = _LineChart(curves, color, facet, confidence)
+    return lines.draw(title, "Share of alerts that are right", [], describe_eta_zero(table))
 
 
 _MOST_BETWEEN = 2
@@ -176,106 +152,125 @@ _MOST_RULES = 3
 """Prevalences of test sets, at most, that have a rule each."""
 
 
-@dataclass(frozen=True)
 class _LineChart:
-    """Lines by prevalence, and what their chart needs besides."""
+    """Lines of metrics by prevalence, on their canvas.
 
-    curves: ChartCurves
-    channels: Channels
-    confidence: float | None
-    not_drawn: list[str]
-    """Sentences for the note on prevalences that the axis does not show."""
-    limits: bool = False
-    """Whether the ends are the limits of coarse scores or of points, unless there is a level."""
+    With `is_limited` the ends of a value are the limits of coarse scores or of points, unless there is
+    a level.
+    """
 
-    def draw(self, title: Title, subtitle: str, trades: list[dict[str, Any]]) -> Chart:
-        """Return the chart, with circles for the crossings that lie within its axis."""
-        curves, rows = self.curves, self.curves.rows
-        x, y = build_eta_axis(rows), self._build_y_axis()
-        trades = [trade for trade in trades if is_within(trade["eta"], x.low, x.high)]
-        means = dict(rows.group_by("curve").agg(pl.col("value").mean()).rows())
-        channels = sort_panels(self.channels, means, curves)
-        channels, picked = pick_out(channels, means, curves)
-        own_etas = self._compute_own_etas()
-        own_etas = own_etas if len(set(own_etas)) <= _MOST_RULES else []
-        own, words = draw_own_etas(channels, own_etas, (x, y), self._say_own_etas())
+    def __init__(
+        self,
+        curves: ChartCurves,
+        color: str | None,
+        facet: str | None,
+        confidence: float | None,
+        *,
+        is_limited: bool = False,
+    ) -> None:
+        self.curves, self.rows = curves, curves.rows
+        self.confidence, self.is_limited = confidence, is_limited
+        self.metrics = curves.per_curve["metric"].unique().to_list()
+        self.name = format_metric(self.metrics[0]) if len(self.metrics) == 1 else "Metrics"
+        means = dict(self.rows.group_by("curve").agg(pl.col("value").mean()).rows())
+        self.channels = choose_channels(curves, color, facet, means)
+        x, y = build_eta_axis(self.rows), self._build_y_axis()
         spec = ChartSpec(x, y, "linear", bands=(("low", "high"),), height=0.6, names="ends")
-        fields = [name for name in ("eta", "value", "low", "high") if name in rows.columns]
+        self.canvas = Canvas(curves, self.channels, spec)
+        sizes = curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
+        self.own_etas = [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
+
+    def _build_y_axis(self) -> ChartAxis:
+        """Return the axis: shares in percent if all values are, and one per panel for other metrics."""
+        names = [name for name in ("value", "low", "high") if name in self.rows.columns]
+        numbers = pl.concat([self.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
+        label = self.name if len(self.metrics) == 1 else "Value"
+        if bool(numbers.is_between(-1e-9, 1 + 1e-9).all()):
+            return ChartAxis("value", label, *fit_shares(numbers))
+        low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+        room = 0.05 * (high - low) or 0.5
+        facet = self.channels.facet
+        is_free = facet is not None and "metric" in facet.fields
+        return ChartAxis("value", label, low - room, high + room, "plain", is_free=is_free)
+
+    def draw(
+        self, title: Title, subtitle: str, trades: list[dict[str, Any]], not_drawn: list[str]
+    ) -> Chart:
+        """Return the chart, with circles for the crossings that lie within its axis."""
+        canvas, (x, _), color = self.canvas, self.canvas.axes, self.channels.color
+        trades = [trade for trade in trades if x.holds(trade["eta"])]
+        own = [eta for eta in self.own_etas if eta is not None]
+        is_few = len(set(self.own_etas)) <= _MOST_RULES
+        name = f"test set:\n{say_eta(own[0])}" if own else ""
+        has_own = draw_own_etas(canvas, self.own_etas if is_few else [], name)
         points = split_by_doubt(self._find_doubt(), "linear")
-        lines = [*build_records(curves, channels, points, fields)]
-        data = [*own, *add_ghosts(lines, channels, x), *trades]
-        if is_sparse(rows):
-            kept = [row for row in lines if not row.get("copy") and "value" in row]
-            data += [row | {"part": "dot"} for row in kept if self._is_shown(channels, row)]
-        data += self._read_along(channels, (x, y))
-        if len(trades) == 1 and channels.facet is None:
-            [trade] = trades
-            said = f"equal at {trade['place']}"
-            words.append(
-                Word(text=said, x=trade["eta"], y=trade["value"], dx=-10, dy=-12, align="right")
-            )
-        if "target" in curves.per_curve.columns and curves.per_curve["target"].n_unique() == 1:
-            target = format_value("target", curves.per_curve["target"][0])
+        lines = canvas.draw_lines(points, ghosts=True)
+        canvas.data += trades
+        shown = None if color is None else color.shown_labels
+        canvas.draw_few_places(
+            row for row in lines if "value" in row and (shown is None or row["color"] in shown)
+        )
+        canvas.follow_pointer(self.rows, "nearest", self._say_row, self.rows["eta"])
+        if len(trades) == 1 and self.channels.facet is None:
+            at: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"], "align": "right"}
+            canvas.words.append(Word(text=f"equal at {trades[0]['place']}", dx=-10, dy=-12, **at))
+        per_curve = self.curves.per_curve
+        if "target" in per_curve.columns and per_curve["target"].n_unique() == 1:
+            target = format_value("target", per_curve["target"][0])
             subtitle = f"{subtitle}{'; t' if subtitle else 'T'}arget: {target}"
         if not subtitle:
             subtitle = f"Where {say_eta_range([x.low, x.high])} are positive"
-        own_title = self._find_title(channels, trades) or self._name_chart()
-        text = ChartText(title, subtitle, self._write_note(picked, bool(own), len(trades)), own_title)
-        return build_chart(spec, data, channels, text, words)
-
-    @staticmethod
-    def _is_shown(channels: Channels, row: dict[str, Any]) -> bool:
-        return channels.color is None or row.get("color") in channels.color.shown_labels
+        finding = self._find_title(trades) or f"{self.name} by prevalence"
+        note = [*self._write_note(has_own, len(trades)), *describe_sizes(self.curves), *not_drawn]
+        return canvas.finish(title, finding, subtitle, note)
 
     def _find_doubt(self) -> pl.DataFrame:
         """Return the rows with `doubt`: an interval is not reliable, or few false alerts are behind."""
-        rows = self.curves.rows
         if self._rests_on_counts:
-            return find_few_false_alerts(rows)
-        has = "reliable" in rows.columns
-        return rows.with_columns(doubt=pl.col("reliable").not_() if has else pl.lit(False))
+            return find_few_false_alerts(self.rows)
+        has = "reliable" in self.rows.columns
+        return self.rows.with_columns(doubt=pl.col("reliable").not_() if has else pl.lit(False))
 
     @property
     def _rests_on_counts(self) -> bool:
         """Whether the values are the precision of thresholds, with the counts behind it."""
-        metrics = self.curves.per_curve["metric"].unique().to_list()
-        return metrics == ["precision"] and "fp" in self.curves.rows.columns
+        return self.metrics == ["precision"] and "fp" in self.rows.columns
 
-    def _name_chart(self) -> str:
-        """Return the name of a chart without a finding."""
-        metrics = self.curves.per_curve["metric"].unique().to_list()
-        return (
-            f"{format_metric(metrics[0])} by prevalence"
-            if len(metrics) == 1
-            else "Metrics by prevalence"
-        )
+    def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Return what the pointer reads at each prevalence of the table."""
+        number, low, high = row["value"], row.get("low"), row.get("high")
+        value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
+        if self.canvas.spec.y.words == "percent":
+            value, span = say_estimate(number, low, high)
+        within = f" ({span})" if span else ""
+        doubt = ", not reliable" if row.get("reliable") is False else ""
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row.get('threshold'))}"
 
-    def _find_title(self, channels: Channels, trades: list[dict[str, Any]]) -> str:
+    def _find_title(self, trades: list[dict[str, Any]]) -> str:
         """Return the finding of two lines that cross once, and otherwise an empty text.
 
         Which line is above is seen in the test; whether that is more than chance takes `difference`.
         """
         if has_few_positives(self.curves):
             return ""
-        if channels.facet is not None:
-            is_alone = len(channels.facet.labels) == len(self.curves.per_curve)
-            return self._find_half(channels) if is_alone else ""
+        if self.channels.facet is not None:
+            is_alone = len(self.channels.facet.labels) == len(self.curves.per_curve)
+            return self._find_half() if is_alone else ""
         if len(self.curves.per_curve) == 2 and len(trades) == 1:
             [trade] = trades
             where = f"leads where more than {trade['place']} are positive"
             return f"In the test {trade['above']} {where}, {trade['below']} where fewer are"
-        return self._find_half(channels) or self._find_leaders(channels)
+        return self._find_half() or self._find_leaders()
 
-    def _find_leaders(self, channels: Channels) -> str:
+    def _find_leaders(self) -> str:
         """Return which of several models is first at both ends of the axis, and in between.
 
         Empty for ties at an end, and where a model has no value there, or limits that leave it open.
         """
-        metrics = self.curves.per_curve["metric"].unique().to_list()
-        if self.limits or len(metrics) != 1 or not is_higher_better(metrics[0]):
+        if self.is_limited or len(self.metrics) != 1 or not is_higher_better(self.metrics[0]):
             return ""
-        names = name_curves(self.curves, channels)
-        rows = self.curves.rows.drop_nulls("value")
+        names = name_curves(self.curves, self.channels)
+        rows = self.rows.drop_nulls("value")
         tops = rows.filter(pl.col("value") == pl.col("value").max().over("eta"))
         leaders: dict[float, list[int]] = {}
         for eta, curve in tops.select("eta", "curve").sort("eta", "curve").rows():
@@ -298,10 +293,10 @@ class _LineChart:
             return f"{start}, and where {high} is{middle}"
         return f"{start}{middle}, {last} where {high} is"
 
-    def _find_half(self, channels: Channels) -> str:
+    def _find_half(self) -> str:
         """Return down to which prevalence half of the alerts are right, at one threshold per line."""
-        rows, metrics = self.curves.rows, self.curves.per_curve["metric"].unique().to_list()
-        if metrics != ["precision"] or "fpr" not in rows.columns:
+        rows = self.rows
+        if self.metrics != ["precision"] or "fpr" not in rows.columns:
             return ""
         recall, fpr = pl.col("recall"), pl.col("fpr")
         fixed = rows.group_by("curve", maintain_order=True).agg(
@@ -318,86 +313,44 @@ class _LineChart:
         if len(halves) < len(self.curves.per_curve) or not halves:
             return ""
         return say_reach(
-            "Half of the alerts are right down to", halves, name_curves(self.curves, channels)
+            "Half of the alerts are right down to", halves, name_curves(self.curves, self.channels)
         )
 
-    def _compute_own_etas(self) -> list[float | None]:
-        """Return the own prevalence of each curve, or None if it is unknown, 0 or 1."""
-        sizes = self.curves.per_curve.select(pl.col("n_pos", "n_neg").cast(pl.Float64))
-        return [p / (p + n) if p and n else None for p, n in sizes.iter_rows()]
-
-    def _say_own_etas(self) -> str:
-        etas = [eta for eta in self._compute_own_etas() if eta is not None]
-        return f"test set:\n{say_eta(etas[0])}" if etas else ""
-
-    def _build_y_axis(self) -> ChartAxis:
-        """Return the axis: shares in percent if all values are, and one per panel for other metrics."""
-        names = [name for name in ("value", "low", "high") if name in self.curves.rows.columns]
-        numbers = pl.concat([self.curves.rows[name].cast(pl.Float64) for name in names]).drop_nulls()
-        metrics = self.curves.per_curve["metric"].unique().to_list()
-        label = format_metric(metrics[0]) if len(metrics) == 1 else "Value"
-        if bool(numbers.is_between(-1e-9, 1 + 1e-9).all()):
-            return ChartAxis("value", label, *fit_shares(numbers))
-        low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-        room = 0.05 * (high - low) or 0.5
-        facet = self.channels.facet
-        is_free = facet is not None and "metric" in facet.fields
-        return ChartAxis("value", label, low - room, high + room, "plain", is_free=is_free)
-
-    def _read_along(self, channels: Channels, axes: tuple[ChartAxis, ChartAxis]) -> list[dict[str, Any]]:
-        """Return what the pointer reads at each prevalence of the table."""
-        is_share = axes[1].words == "percent"
-
-        def say(row: dict[str, Any]) -> tuple[str, str]:
-            number, low, high = row["value"], row.get("low"), row.get("high")
-            value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
-            if is_share:
-                value, span = say_estimate(number, low, high)
-            within = f" ({span})" if span else ""
-            doubt = ", not reliable" if row.get("reliable") is False else ""
-            at = add_threshold(row.get("threshold"))
-            return say_eta(row["eta"]), f"{value}{within}{doubt}{at}"
-
-        places = thin_places(self.curves.rows["eta"], len(self.curves.per_curve))
-        return build_hover_records(
-            self.curves, channels, self.curves.rows, axes, places, strategy="nearest", say=say
-        )
-
-    def _write_note(self, picked: str, has_own: bool, n_trades: int) -> tuple[str, ...]:
-        """Return the sentences at the foot of the chart."""
-        per_curve, rows = self.curves.per_curve, self.curves.rows
-        lines = [picked]
+    def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
+        """Return the sentences at the foot of the chart, but for those on the test set."""
+        per_curve, rows = self.curves.per_curve, self.rows
+        lines = [self.channels.picked]
         if "low" in rows.columns and rows["low"].count():
-            level = "the limits of each value" if self.limits else "the intervals of the table"
-            if self.confidence is not None:
-                level = f"{format_level(self.confidence)} intervals"
+            is_limits = self.is_limited and self.confidence is None
+            shade = (
+                "Shaded: the limits of each value"
+                if is_limits
+                else describe_level(True, self.confidence)
+            )
             kinds = set(rows["interval_of"]) if "interval_of" in rows.columns else {"threshold"}
             of = {"threshold": " for a fixed threshold", "model": " of a model at its target"}
             is_of_one = "target" in per_curve.columns and len(kinds) == 1
-            lines.append(f"Shaded: {level}{of.get(kinds.pop(), '') if is_of_one else ''}")
+            lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
             lines.append("Dotted: too few examples for the interval to hold")
         if self._rests_on_counts:
             lines += describe_doubt(self._find_doubt())
-        etas = sorted({eta for eta in self._compute_own_etas() if eta is not None})
+        etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             here = f"the test sets' own share of positives, {say_eta_range(etas)}"
             lines.append(f"Grey rules: {here}" if has_own else f"Not marked: {here}")
         elif has_own and self.channels.facet is not None:
             lines.append(f"Grey rule: the test set's own share of positives, {say_eta(etas[0])}")
-        lines += ["Circles: two models trade places"] if n_trades > 1 else []
-        return (*lines, *describe_sizes(self.curves), *self.not_drawn)
+        return [*lines, "Circles: two models trade places" if n_trades > 1 else ""]
 
 
 # Where two models trade places ----------------------------------------------------------------
 
 
-def _read_trades(
-    curves: ChartCurves, channels: Channels, crossings: pl.DataFrame
-) -> list[dict[str, Any]]:
+def _read_trades(canvas: Canvas, crossings: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the records of crossings; raise unless these are of the table's models and groups."""
-    made_by, columns = "crossings", ["model_a", "model_b", "eta", "value"]
-    crossings = check_table("crossings= of metric_by_eta", crossings, made_by, columns)
+    curves, columns = canvas.curves, ["model_a", "model_b", "eta", "value"]
+    crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
         raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
     if crossings.is_empty() or curves.per_curve.is_empty():
@@ -412,27 +365,26 @@ def _read_trades(
         )
     renamed = [crossings.get_column(name).alias(field) for field, name in by.items()]
     renamed += [crossings.get_column(name) for name in columns]
-    return _place_trades(curves, channels, pl.DataFrame(renamed).with_row_index("trade"), models[0])
+    return _place_trades(canvas, pl.DataFrame(renamed).with_row_index("trade"), models[0])
 
 
-def _place_trades(
-    curves: ChartCurves, channels: Channels, trades: pl.DataFrame, model: str
-) -> list[dict[str, Any]]:
+def _place_trades(canvas: Canvas, trades: pl.DataFrame, model: str) -> list[dict[str, Any]]:
     """Return a record per trade and panel in which one of its models has a line."""
     by = [field for field in trades.columns if field.startswith("group")]
-    lines = curves.per_curve.select(*by, model).with_row_index("line")
+    lines = canvas.curves.per_curve.select(*by, model).with_row_index("line")
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
             f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
             "make both from one table"
         )
+    facet = canvas.channels.facet
     # Both models of a trade may share a panel, which then shows one circle.
     records: dict[tuple[int, str | None], dict[str, Any]] = {}
     for side in ("model_a", "model_b"):
         left, right = [*by, model], [*by, side]
         joined = lines.join(trades, left_on=left, right_on=right, nulls_equal=True, coalesce=False)
         for row in joined.iter_rows(named=True):
-            panel = channels.facet.label_by_curve[row["line"]] if channels.facet else None
+            panel = facet.label_by_curve[row["line"]] if facet else None
             records[row["trade"], panel] = {
                 "part": "ring",
                 "eta": round_digits(row["eta"]),

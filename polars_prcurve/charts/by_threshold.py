@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import (
     BARE_VIEW,
     Chart,
-    ChartSpec,
     ChartText,
-    PanelSize,
     attach_data,
     build_note,
     build_panel,
@@ -28,24 +28,19 @@ from polars_prcurve.charts.parts.chart_assembly import (
 )
 from polars_prcurve.charts.parts.chart_axes import (
     ChartAxis,
+    ChartSpec,
+    PanelSize,
     build_precision_axis,
     choose_events,
     needs_log_axis,
 )
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.chart_words import place_labels, place_names
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_by_eta, say_each
-from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_points, read_points, say_point
 from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
-    build_records,
     describe_doubt,
     describe_thinning,
     find_few_false_alerts,
@@ -101,43 +96,44 @@ def threshold_curve(
     >>> [one["layer"][0]["encoding"]["y"]["title"] for one in chart.to_dict()["vconcat"]]
     ['Precision', 'Recall', 'Alerts per 1 000']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = read_sweep("threshold_curve", table, ["precision"])
     marked = read_points("threshold_curve", points, curves, ["threshold", "recall", "precision"])
-    channels, picked = _read_channels(curves, color, facet)
+    channels = _read_channels(curves, color, facet)
     events = _find_events(curves, points)
     rows = _add_x_and_alerts(find_few_false_alerts(curves.rows), curves, events)
     finite = rows.filter(pl.col("x").is_finite())
     x = pl.col("x")
     drawn = thin_points(finite, (x - x.min()) / (x.max() - x.min()), pl.col("precision"))
     specs = _build_specs(finite, curves.per_curve["eta"], events)
-    lines = split_by_doubt(raise_to_axis(drawn, specs[0].y, ["precision"]), "step-after")
-    marks = _mark_thresholds(marked, curves, channels, specs[0].y.low, events)
-    stack = _Stack(curves, channels, specs, lines, marks, finite)
-    not_drawn = ["Not drawn: infinite thresholds"] if finite.height < rows.height else []
-    note = (picked, *marked.describe(), *describe_doubt(lines), *not_drawn, *describe_sizes(curves))
-    text = ChartText(
-        title,
-        f"{join_etas('What each threshold does', curves)}, read straight down",
-        note,
-        marked.find_title(curves, channels)
-        or _find_title(curves, channels)
-        or "Precision, recall and alerts by threshold",
-        describe_thinning(finite, drawn),
+    raised = raise_to_axis(drawn, specs[0].y, ["precision"])
+    lines = split_by_doubt(raised, "step-after")
+    canvas = Canvas(curves, channels, specs[0])
+    marks = _mark_thresholds(marked, canvas, events)
+    _draw_all(canvas, lines, marks)
+    alerts = specs[2].y.title.lower()
+    heights = raise_to_axis(finite, specs[0].y, ["precision"])
+    canvas.follow_pointer(heights, "forward", partial(_say_row, alerts), finite["x"])
+    note = (
+        *(channels.picked, *marked.describe(), *describe_doubt(lines)),
+        "Not drawn: infinite thresholds" if finite.height < rows.height else "",
+        *describe_sizes(curves),
     )
-    return stack.draw(text)
+    subtitle = f"{join_etas('What each threshold does', curves)}, read straight down"
+    finding = marked.find_title(curves, channels) or _find_title(curves, channels)
+    finding = finding or "Precision, recall and alerts by threshold"
+    text = ChartText(title, subtitle, note, finding, describe_thinning(finite, drawn))
+    return _Stack(channels, specs, canvas.data).draw(text)
 
 
-def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> tuple[Channels, str]:
+def _read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
     """Return the channels; many groups are colours, since panels would be three times as many."""
     only_groups = not curves.other_fields or curves.count_distinct(curves.other_fields) == 1
     is_own = len(curves.per_curve) == curves.count_distinct(curves.group_fields)
     if color is None and facet is None and len(curves.group_fields) == 1 and (only_groups or is_own):
         color = curves.field_names[curves.group_fields[0]]
-    channels = read_channels(curves, color, facet)
     means = curves.rows.group_by("curve").agg(pl.col("precision").mean())
-    return pick_out(channels, dict(means.rows()), curves)
+    return pick_out(read_channels(curves, color, facet), dict(means.rows()), curves)
 
 
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
@@ -213,31 +209,23 @@ def _build_specs(finite: pl.DataFrame, etas: pl.Series, events: float) -> list[C
     low, high = (low, high) if low is not None and low < high else ((low or 0) - 0.5, (low or 0) + 0.5)
     said = "million" if events == 1_000_000 else format_count(events)
     bottom = 10.0 ** math.floor(math.log10(min(least or 1.0, events / 10)))
-    x = ChartAxis("x", "", low, high, "plain")
-    alerts = ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True)
-    precision = build_precision_axis(
-        "precision", "Precision", etas, finite["precision"], is_log=needs_log_axis(etas)
+    is_log = needs_log_axis(etas)
+    axes = (
+        build_precision_axis("precision", "Precision", etas, finite["precision"], is_log=is_log),
+        ChartAxis("recall", "Recall", 0, 1),
+        ChartAxis("alerts", f"Alerts per {said}", bottom, float(events), "count", is_log=True),
     )
-    axes = (precision, ChartAxis("recall", "Recall", 0, 1), alerts)
+    titles = ("", "", "Threshold: alert if the score is at least this")
     return [
-        ChartSpec(
-            replace(x, title="Threshold: alert if the score is at least this" if y is alerts else ""),
-            y,
-            "step-after",
-            height=0.3,
-        )
-        for y in axes
+        ChartSpec(ChartAxis("x", title, low, high, "plain"), y, "step-after", height=0.3)
+        for title, y in zip(titles, axes, strict=True)
     ]
 
 
-def _mark_thresholds(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels, least: float, events: float
-) -> list[dict[str, Any]]:
-    """Return the records of marked points at their threshold, with their height in each chart.
-
-    `least` is the lowest precision that is drawn.
-    """
-    etas = dict(curves.per_curve.select("curve", "eta").rows())
+def _mark_thresholds(marked: MarkedPoints, canvas: Canvas, events: float) -> list[dict[str, Any]]:
+    """Return the records of marked points at their threshold, with their height in each chart."""
+    etas = dict(canvas.curves.per_curve.select("curve", "eta").rows())
+    least = canvas.spec.y.low  # the lowest precision that is drawn
 
     def measure_heights(row: dict[str, Any]) -> dict[str, float | None]:
         eta = etas[row["curve"]]
@@ -245,99 +233,100 @@ def _mark_thresholds(
         rate = None if row["fpr"] is None else eta * row["recall"] + (1 - eta) * row["fpr"]
         return heights | ({"alerts": events * rate} if rate else {})
 
-    def read_span(row: dict[str, Any]) -> tuple[float, float]:
-        return float(row["holds_from"]), float(row["holds_to"])
-
     return mark_points(
         marked,
-        curves,
-        channels,
-        "x",
+        canvas,
         x_of=lambda row: float(row["threshold"]),
         y_of=measure_heights,
-        span_of=read_span,
+        span_of=lambda row: (float(row["holds_from"]), float(row["holds_to"])),
     )
+
+
+def _draw_all(canvas: Canvas, lines: pl.DataFrame, marks: list[dict[str, Any]]) -> None:
+    """Draw the lines and marks of all charts; lines of equal recall, at several prevalences, once."""
+    records = canvas.draw_lines(lines, ["recall", "alerts"])
+    canvas.data += marks
+    if not _has_equal_recalls(canvas.channels):
+        return
+    first: dict[str | None, int] = {}
+    for row in records:
+        if row["curve"] != first.setdefault(row.get("facet"), row["curve"]):
+            row.pop("recall", None)
+    seen: set[tuple[Any, ...]] = set()
+    for mark in marks:
+        here = (mark["part"], mark.get("facet"), mark["x"], mark.get("recall"))
+        if here in seen:
+            mark.pop("recall", None)
+        seen.add(here)
+
+
+def _has_equal_recalls(channels: Channels) -> bool:
+    """Return whether colours are prevalences alone, so that their lines of recall are one."""
+    return channels.color is not None and channels.color.fields == ["eta"]
+
+
+def _say_row(alerts: str, row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each threshold the least score that reaches it."""
+    number = "" if row["alerts"] is None else f", {alerts}: {say_count(row['alerts'])}"
+    shares = f"precision {say_share(row['precision'])}, recall {say_share(row['recall'])}"
+    return f"{format_threshold(row['threshold'])}", f"{shares}{number}"
 
 
 @dataclass(frozen=True)
 class _Stack:
     """Three charts above each other, once per panel."""
 
-    curves: ChartCurves
     channels: Channels
     specs: list[ChartSpec]
-    lines: pl.DataFrame
-    marks: list[dict[str, Any]]
-    finite: pl.DataFrame
+    data: list[dict[str, Any]]
 
     def draw(self, text: ChartText) -> Chart:
         """Return the charts in one column, or a column per panel."""
-        records = self._build_data()
         facet = self.channels.facet
         labels: list[str | None] = [None] if facet is None else [*facet.labels]
-        columns = min(len(labels), _MOST_COLUMNS)
-        width = 540 if columns == 1 else 300 if columns == 2 else 210
+        n = min(len(labels), _MOST_COLUMNS)
+        width = 540 if n == 1 else 300 if n == 2 else 210
+        own = {label: self._pick_panel(label) for label in labels}
+        found = self._find_room_for_names(own, width)
         stacks = []
-        own_records = {label: [row for row in records if row.get("facet") == label] for label in labels}
-        found = self._find_room_for_names(own_records, width)
-        for label, own in own_records.items():
+        for label, data in own.items():
             named = self.specs[0] if found is None else found[1] if label == found[0] else None
-            stacks.append(self._draw_column(own, label, width, text, named))
+            stacks.append(self._draw_column(data, label, width, text, named))
         if facet is None:
             whole: Any = stacks[0]
         else:
-            whole = alt.concat(*stacks, columns=columns, spacing=34)
+            whole = alt.concat(*stacks, columns=n, spacing=34)
             room = max(spec.y.measure_labels() for spec in self.specs)
-            note = build_note(text, columns * (width + 60), 0, -room)
+            note = build_note(text, n * (width + 60), 0, -room)
             if note is not None:
-                note = note.properties(width=columns * width, height=1, view=BARE_VIEW)
+                note = note.properties(width=n * width, height=1, view=BARE_VIEW)
                 whole = alt.vconcat(whole, note, spacing=16)
-        finished: Chart = whole.properties(**build_title(text, columns * (width + 60)))
+        finished: Chart = whole.properties(**build_title(text, n * (width + 60)))
         return finished
 
+    def _pick_panel(self, label: str | None) -> list[dict[str, Any]]:
+        """Return the records of one panel, without its name."""
+        own = (row for row in self.data if row.get("facet") == label)
+        return [{name: value for name, value in row.items() if name != "facet"} for row in own]
+
+    def _is_neutral(self, spec: ChartSpec) -> bool:
+        """Return whether a chart shows one line for all colours."""
+        return spec.y.field == "recall" and _has_equal_recalls(self.channels)
+
     def _find_room_for_names(
-        self, own_records: dict[str | None, list[dict[str, Any]]], width: int
+        self, own: dict[str | None, list[dict[str, Any]]], width: int
     ) -> tuple[str | None, ChartSpec] | None:
         """Return the first panel, and the first chart of three, with room for all names."""
         channels = replace(self.channels, facet=None)
-        bare = {label: _drop_facet(own) for label, own in own_records.items()}
         for spec in self.specs:
             size = _measure_panel(spec, width)
-            for label, own in bare.items():
+            for label, data in own.items():
                 if self._is_neutral(spec):
                     continue
-                labels = place_labels(spec, own, channels, size, [])
-                if place_names(replace(spec, names="beside"), own, channels, size, labels):
+                labels = place_labels(spec, data, channels, size, [])
+                if place_names(replace(spec, names="beside"), data, channels, size, labels):
                     return label, spec
         return None
-
-    def _is_neutral(self, spec: ChartSpec) -> bool:
-        """Whether a chart shows one line for all colours."""
-        return spec.y.field == "recall" and self._has_equal_recalls
-
-    def _build_data(self) -> list[dict[str, Any]]:
-        """Return all records; lines of equal recall, at several prevalences, are drawn once."""
-        fields = ["x", "precision", "recall", "alerts"]
-        records = list(build_records(self.curves, self.channels, self.lines, fields))
-        if self._has_equal_recalls:
-            first: dict[str | None, int] = {}
-            for row in records:
-                first.setdefault(row.get("facet"), row["curve"])
-            for row in records:
-                if row["curve"] != first[row.get("facet")]:
-                    row.pop("recall", None)
-            seen: set[tuple[Any, ...]] = set()
-            for mark in self.marks:
-                here = (mark["part"], mark.get("facet"), mark["x"], mark.get("recall"))
-                if here in seen:
-                    mark.pop("recall", None)
-                seen.add(here)
-        return [*records, *self.marks, *self._read_along()]
-
-    @property
-    def _has_equal_recalls(self) -> bool:
-        """Whether colours are prevalences alone, so that their lines of recall are one."""
-        return self.channels.color is not None and self.channels.color.fields == ["eta"]
 
     def _draw_column(
         self,
@@ -352,63 +341,35 @@ class _Stack:
         Names of lines stand in the chart `named`.
         """
         head = name_panel(self.channels.facet, label) if self.channels.facet and label else ""
-        panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]] = []
+        panels: list[alt.LayerChart] = []
+        shared: list[dict[str, Any]] = []
+        all_words: list[dict[str, Any]] = []
         channels = replace(self.channels, facet=None)
-        bare = _drop_facet(data)
-        key = None if named is None else make_key(bare, f"x {named.y.field}")
-        for spec in self.specs:
+        key = None if named is None else make_key(data, f"x {named.y.field}")
+        for number, spec in enumerate(self.specs):
             size = _measure_panel(spec, width)
             heads = write_head(head, width) if head and not panels else []
             chooser = None if spec is named else key
             names: Literal["beside", "none"] = "beside" if spec is named else "none"
             shown = replace(spec, is_neutral=self._is_neutral(spec), names=names)
-            panel, records = build_panel(shown, bare, channels, size, heads, chooser=chooser)
+            panel, records = build_panel(shown, data, channels, size, heads, chooser=chooser)
             if label is None and spec is self.specs[-1]:
                 note = build_note(text, width + 60, size.height + 50, -spec.y.measure_labels())
                 panel.layer = [*panel.layer, *([] if note is None else [note])]
-            panels.append((panel, records))
-        return self._join(panels)
-
-    def _join(self, panels: list[tuple[alt.LayerChart, list[dict[str, Any]]]]) -> alt.VConcatChart:
-        """Return the charts of one column over the records that they share."""
-        for number, (panel, records) in enumerate(panels):
-            own = [row for row in records if row["part"].startswith(("word", "name"))]
-            for layer in panel.layer:
-                rename_words(layer, number)
-            for row in own:
+            # All three charts are drawn from one list of records, in which each has words of its own.
+            words = [row for row in records if row["part"].startswith(("word", "name"))]
+            shared = shared or [row for row in records if row not in words]
+            for row in words:
                 row["part"] = f"{row['part']} of {number}"
-        shared = [row for row in panels[0][1] if not row["part"].startswith(("word", "name"))]
-        words = [
-            row for _, records in panels for row in records if row["part"].startswith(("word", "name"))
-        ]
+            all_words += words
+            _rename_words(panel, number)
+            panels.append(panel)
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = alt.vconcat(*(panel for panel, _ in panels), spacing=22)
+            whole: alt.VConcatChart = alt.vconcat(*panels, spacing=22)
             whole = whole.resolve_scale(x="shared")
-        return attach_data(whole, [*shared, *words])
-
-    def _read_along(self) -> list[dict[str, Any]]:
-        """Return what the pointer reads: at each threshold the least score that reaches it."""
-        x, y = self.specs[0].x, self.specs[0].y
-        alerts = self.specs[2].y.title.lower()
-
-        def say(row: dict[str, Any]) -> tuple[str, str]:
-            number = "" if row["alerts"] is None else f", {alerts}: {say_count(row['alerts'])}"
-            shares = f"precision {say_share(row['precision'])}, recall {say_share(row['recall'])}"
-            return f"{format_threshold(row['threshold'])}", f"{shares}{number}"
-
-        places = thin_places(self.finite["x"], len(self.curves.per_curve))
-        rows = raise_to_axis(self.finite, y, ["precision"])
-        x = replace(x, title="Threshold")
-        return build_hover_records(
-            self.curves, self.channels, rows, (x, y), places, strategy="forward", say=say
-        )
-
-
-def _drop_facet(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records without the name of their panel."""
-    return [{name: value for name, value in row.items() if name != "facet"} for row in records]
+        return attach_data(whole, [*shared, *all_words])
 
 
 def _measure_panel(spec: ChartSpec, width: int) -> PanelSize:
@@ -416,9 +377,9 @@ def _measure_panel(spec: ChartSpec, width: int) -> PanelSize:
     return PanelSize(1, width, round(max(width, 300) * spec.height))
 
 
-def rename_words(layer: Any, number: int) -> None:
-    """Let a layer of words draw those of its own chart among three."""
-    steps = [] if layer.transform is alt.Undefined else layer.transform
-    for step in steps:
-        if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
-            step.filter = f"{str(step.filter)[:-1]} of {number}'"
+def _rename_words(panel: alt.LayerChart, number: int) -> None:
+    """Let the layers of words draw those of their own chart among three."""
+    for layer in panel.layer:
+        for step in [] if layer.transform is alt.Undefined else layer.transform:
+            if str(step.filter).startswith(("datum.part === 'word", "datum.part === 'name")):
+                step.filter = f"{str(step.filter)[:-1]} of {number}'"

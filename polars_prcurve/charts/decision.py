@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import math
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_flag
+from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import (
+    AxisWords,
+    ChartAxis,
     ChartSpec,
-    ChartText,
-    add_ghosts,
-    build_chart,
+    choose_events,
+    mark_ends,
 )
-from polars_prcurve.charts.parts.chart_axes import AxisWords, ChartAxis, choose_events, mark_ends
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
     build_chart_curves,
@@ -28,35 +29,23 @@ from polars_prcurve.charts.parts.chart_curves import (
     name_group_fields,
     number_curves,
 )
-from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channel,
-    Channels,
-    are_far_apart,
-    pick_out,
-    read_channels,
-    read_etas_apart,
-    sort_panels,
-)
-from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
-from polars_prcurve.charts.parts.number_formats import (
-    add_threshold,
-    format_level,
-)
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
+from polars_prcurve.charts.parts.grey_lines import draw_line, list_middles, name_line
+from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
 from polars_prcurve.charts.parts.points_to_draw import (
-    build_records,
     describe_doubt,
     find_few_false_alerts,
     has_few_positives,
     split_by_doubt,
 )
-from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_estimate, say_share, say_shares
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
 _BAND = ("net_benefit_low", "net_benefit_high")
 _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
+_BETTER = pl.max_horizontal(pl.lit(0.0), "treat_all")
+"""The net benefit of the better of treating none and treating all."""
 _BELOW_ZERO = 0.07
 """Room below 0, as a share of the height above it, where no line of a model goes below 0."""
 _MOST_BELOW_ZERO = 0.4
@@ -108,43 +97,38 @@ def decision_curve(
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
     At a risk of 20 %, acting on the model nets 440 true cases per 1 000
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)
-    channels = _read_decision_channels(curves, color, facet)
     means = dict(curves.rows.group_by("curve").agg(pl.col(_VALUE).mean()).rows())
-    channels, picked = pick_out(sort_panels(channels, means, curves), means, curves)
-    axes = _build_axes(curves, channels, log_x)
+    are_apart = are_far_apart(curves.per_curve["eta"])  # no axis shows such lines well together
+    channels = choose_channels(curves, color, facet, means, are_apart=are_apart)
+    x, y = _build_axes(curves, channels, log_x)
     band = _BAND if _BAND[0] in curves.rows.columns else ()
-    spec = ChartSpec(*axes, "linear", bands=(_BAND,) if band else ())
-    scale = _Scale(curves, axes, channels)
-    points = split_by_doubt(scale.cut_below(find_few_false_alerts(curves.rows), band), "linear")
+    canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
+    points = split_by_doubt(_cut_below(canvas, find_few_false_alerts(curves.rows), band), "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
     points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
-    grey, words = _draw_alternatives(scale, channels)
-    lines = build_records(curves, channels, points, [_RISK, _VALUE, *band])
-    both = [*lines, *mark_ends(*axes)] if axes[1].is_free else add_ghosts(lines, channels, axes[0])
-    data = [*grey, *both, *_read_along(scale)]
-    level = (
-        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+    _draw_alternatives(canvas)
+    canvas.draw_lines(points, ghosts=not y.is_free)
+    canvas.data += mark_ends(x, y) if y.is_free else []
+    rows = _add_bottoms(canvas, curves.rows)
+    raised = rows.with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
+    canvas.follow_pointer(
+        raised, "nearest", partial(_say_row, curves), rows[_RISK].filter(rows[_RISK] >= x.low)
     )
-    note = (
+    is_below = (rows[_VALUE] < rows["bottom"]).any()
+    note = [
         "A false alert costs p / (1 \u2212 p) of a true case at the risk p",
-        *(["Grey lines: treating all, and none"] if channels.facet is not None else []),
-        picked,
-        *([f"Shaded: {level}"] if band else []),
-        *describe_doubt(points),
-        *scale.describe_cut(),
+        "Grey lines: treating all, and none" if channels.facet is not None else "",
+        *(channels.picked, describe_level(band, confidence), *describe_doubt(points)),
+        "Below the axis: risks at which a model does much harm" if is_below else "",
+        "Not drawn: a risk of 0" if x.is_log and (rows[_RISK] < x.low).any() else "",
         *describe_sizes(curves),
-    )
-    text = ChartText(
-        title,
-        f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for, "
-        f"{describe_etas(curves)}".rstrip(" ,"),
-        note,
-        _find_title(curves, channels) or "What acting on the model is worth, by risk",
-    )
-    return build_chart(spec, data, channels, text, words)
+    ]
+    cases = f"Net benefit: true cases per {_say_events(curves)} cases, after false alerts are paid for"
+    subtitle = f"{cases}, {describe_etas(curves)}".rstrip(" ,")
+    finding = _find_title(canvas) or "What acting on the model is worth, by risk"
+    return canvas.finish(title, finding, subtitle, note)
 
 
 def _read_decisions(table: object) -> ChartCurves:
@@ -172,14 +156,7 @@ def _read_decisions(table: object) -> ChartCurves:
     )
 
 
-# Axes -----------------------------------------------------------------------------------------
-
-
-def _read_decision_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
-    """Return the channels: prevalences far apart are panels, since no axis shows them well together."""
-    if color is not None or facet is not None or not are_far_apart(curves.per_curve["eta"]):
-        return read_channels(curves, color, facet)
-    return read_etas_apart(curves)
+# Axes and lines -------------------------------------------------------------------------------
 
 
 def _build_axes(
@@ -202,24 +179,20 @@ def _build_axes(
         is_log=is_log,
     )
     etas = curves.per_curve["eta"]
-    ranges = {} if facet is None else _find_ranges(curves, facet, x)
     bottom, top = _find_ends(curves.rows, x)
+    ranges: dict[str, tuple[float, float]] = {}
+    if facet is not None:
+        labels = pl.Series("panel", facet.label_by_curve, dtype=pl.String)
+        panels = curves.per_curve.with_columns(labels).group_by("panel", maintain_order=True)
+        numbers = panels.agg("curve", pl.col("eta").mean())
+        if are_far_apart(numbers["eta"]):  # each panel has a range of its own
+            ranges = {
+                panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(own)), x)
+                for panel, own in numbers.select("panel", "curve").iter_rows()
+            }
     words: AxisWords = "thousandths" if choose_events(etas) == 1_000 else "millionths"
     title = f"Net benefit per {_say_events(curves)}"
     return x, ChartAxis(_VALUE, title, bottom, top, words, is_free=bool(ranges), ranges=ranges)
-
-
-def _find_ranges(curves: ChartCurves, facet: Channel, x: ChartAxis) -> dict[str, tuple[float, float]]:
-    """Return the range of each panel, if panels are at prevalences far apart; otherwise none."""
-    labels = pl.Series(facet.label_by_curve, dtype=pl.String)
-    per_panel = curves.per_curve.with_columns(panel=labels).group_by("panel", maintain_order=True)
-    panels = per_panel.agg("curve", pl.col("eta").mean())
-    if not are_far_apart(panels["eta"]):
-        return {}
-    return {
-        panel: _find_ends(curves.rows.filter(pl.col("curve").is_in(numbers)), x)
-        for panel, numbers in panels.select("panel", "curve").iter_rows()
-    }
 
 
 def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
@@ -233,124 +206,84 @@ def _find_ends(rows: pl.DataFrame, x: ChartAxis) -> tuple[float, float]:
     return max(min(1.1 * least, -_BELOW_ZERO * top), -_MOST_BELOW_ZERO * top), top
 
 
-def _say_events(curves: ChartCurves) -> str:
-    return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
+def _add_bottoms(canvas: Canvas, rows: pl.DataFrame) -> pl.DataFrame:
+    """Add `bottom`, the lowest net benefit that the panel of each curve shows."""
+    facet, numbers = canvas.channels.facet, canvas.curves.per_curve["curve"]
+    panels = [None] * len(numbers) if facet is None else facet.label_by_curve
+    lows = [canvas.spec.y.pick(panel).low for panel in panels]
+    low = pl.DataFrame([numbers, pl.Series("bottom", lows, dtype=pl.Float64)])
+    return rows.join(low, on="curve", maintain_order="left")
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """The ends of the axes, which panels at prevalences far apart have of their own."""
-
-    curves: ChartCurves
-    axes: tuple[ChartAxis, ChartAxis]
-    channels: Channels
-
-    def find_bottoms(self) -> dict[int, float]:
-        """Return the lowest net benefit that is drawn of each curve."""
-        facet, numbers = self.channels.facet, self.curves.per_curve["curve"].to_list()
-        panels = [None] * len(numbers) if facet is None else facet.label_by_curve
-        return {
-            number: self.axes[1].pick(panel).low for number, panel in zip(numbers, panels, strict=True)
-        }
-
-    def cut_below(self, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
-        """Return the points in order; lines end where they leave the axes, and a null is a gap."""
-        risk, value = pl.col(_RISK), pl.col(_VALUE)
-        points = self.add_bottoms(rows.filter(risk >= self.axes[0].low))
-        before = (value - pl.col("bottom")).shift(1).over("curve")
-        after = value - pl.col("bottom")
-        share = before / (before - after)
-        crosses = points.with_columns(
-            (risk.shift(1).over("curve") + share * risk.diff().over("curve")).alias("at")
-        ).filter((before < 0) != (after < 0))
-        crosses = crosses.with_columns(pl.col("at").alias(_RISK), pl.col("bottom").alias(_VALUE))
-        ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
-        above = points.with_columns(pl.when(value >= pl.col("bottom")).then(value), *ends)
-        above = above.with_columns(
-            pl.when(pl.col(_VALUE).is_not_null()).then(pl.col(name)).alias(name) for name in band
-        )
-        cut = crosses.drop("at").with_columns(*ends)
-        return pl.concat([above, cut]).sort("curve", _RISK, maintain_order=True)
-
-    def add_bottoms(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add the lowest net benefit that is drawn of each curve."""
-        bottoms = self.find_bottoms()
-        numbers = pl.Series("curve", list(bottoms), dtype=rows.schema["curve"])
-        low = pl.DataFrame([numbers, pl.Series("bottom", list(bottoms.values()), dtype=pl.Float64)])
-        return rows.join(low, on="curve", maintain_order="left")
-
-    def describe_cut(self) -> list[str]:
-        """Return sentences for the note on rows that the axes do not show."""
-        rows = self.curves.rows
-        is_below = self.add_bottoms(rows).select((pl.col(_VALUE) < pl.col("bottom")).any()).item()
-        said = ["Below the axis: risks at which a model does much harm"] if is_below else []
-        has_zero = self.axes[0].is_log and (rows[_RISK] < self.axes[0].low).any()
-        return [*said, *(["Not drawn: a risk of 0"] if has_zero else [])]
-
-    def list_treat_all(self, eta: float, panel: str | None = None) -> Iterator[tuple[float, float]]:
-        """Yield points of the line of treating all, between the upper and the lower end of the axis."""
-        x, y = self.axes[0], self.axes[1].pick(panel)
-        start = max(x.low, _find_risk_of_all(eta, y.high))
-        end = min(_find_risk_of_all(eta, y.low), x.high)
-        if end <= start:
-            return
-        first, last = x.place(start), x.place(end)
-        for k in range(61):
-            risk = min(x.read(first + (last - first) * k / 60), end)
-            yield risk, eta - (1 - eta) * risk / (1 - risk)
-
-
-def _find_risk_of_all(eta: float, value: float) -> float:
-    """Return the risk at which treating all has this net benefit; 0 where it has less at all risks."""
-    if eta >= 1:
-        return 1.0
-    odds = max(eta - value, 0.0) / (1 - eta)
-    return odds / (1 + odds)
-
-
-def _draw_alternatives(scale: _Scale, channels: Channels) -> tuple[list[dict[str, Any]], list[Word]]:
-    """Return the lines of treating all and treating none, and their names if one panel has one each."""
-    x, y = scale.axes
-    records: list[dict[str, Any]] = []
-    shown = set(channels.color.shown_labels) if channels.color else None
-    etas = scale.curves.per_curve["eta"].to_list()
-    if shown is not None and channels.color and channels.facet is None:
-        # Grey lines of models that are grey themselves would hide all others.
-        labels = channels.color.label_by_curve
-        etas = [eta for eta, label in zip(etas, labels, strict=True) if label in shown]
-    found = list(channels.repeat_in_panels("reference", etas))
-    for eta, place in found:
-        treat_all = scale.list_treat_all(eta, place.get("facet"))
-        records += draw_line(treat_all, (x, y), f"all {eta:.6g}", place)
-        records += draw_line([(x.low, 0.0), (x.high, 0.0)], (x, y), "none", place)
-    if len(found) != 1 or channels.facet is not None or not records:
-        return records, []
-    return records, _name_alternatives([*scale.list_treat_all(found[0][0])], (x, y))
-
-
-def _name_alternatives(line: list[tuple[float, float]], axes: tuple[ChartAxis, ChartAxis]) -> list[Word]:
-    """Return the names of both grey lines, each with all the places it may have."""
-    x, y = axes
-    sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
-    ends: list[dict[str, Any]] = [
-        {"x": x.high, "align": "right"},
-        *({"x": x.read(k / 10), "align": "center"} for k in (8, 7, 6, 5)),
-    ]
-    none, *others = (
-        Word(text="treat none", y=0.0, **side, **end, **QUIET) for end in ends for side in sides
+def _cut_below(canvas: Canvas, rows: pl.DataFrame, band: tuple[str, ...]) -> pl.DataFrame:
+    """Return the points in order; lines end where they leave the axes, and a null is a gap."""
+    risk, value, bottom = pl.col(_RISK), pl.col(_VALUE), pl.col("bottom")
+    points = _add_bottoms(canvas, rows.filter(risk >= canvas.spec.x.low))
+    # The straight line from the point before crosses the bottom at this share of its way.
+    before, after = (value - bottom).shift(1).over("curve"), value - bottom
+    at = risk.shift(1).over("curve") + before / (before - after) * risk.diff().over("curve")
+    crosses = points.with_columns(at=at).filter((before < 0) != (after < 0))
+    crosses = crosses.with_columns(pl.col("at").alias(_RISK), bottom.alias(_VALUE)).drop("at")
+    ends = [pl.max_horizontal(name, "bottom").alias(name) for name in band]
+    above = points.with_columns(pl.when(value >= bottom).then(value), *ends)
+    above = above.with_columns(
+        pl.when(value.is_not_null()).then(pl.col(name)).alias(name) for name in band
     )
-    words = [replace(none, others=tuple(others))]
+    cut = pl.concat([above, crosses.with_columns(*ends)])
+    return cut.sort("curve", _RISK, maintain_order=True)
+
+
+def _list_treat_all(canvas: Canvas, eta: float, panel: str | None = None) -> list[tuple[float, float]]:
+    """Return points of the line of treating all, between the upper and the lower end of the axis."""
+    x, y = canvas.spec.x, canvas.spec.y.pick(panel)
+
+    def find_risk(value: float) -> float:
+        # Treating all has this net benefit where odds (1 - eta) = eta - value.
+        odds = max(eta - value, 0.0) / (1 - eta) if eta < 1 else math.inf
+        return odds / (1 + odds) if odds < math.inf else 1.0
+
+    start, end = max(x.low, find_risk(y.high)), min(find_risk(y.low), x.high)
+    if end <= start:
+        return []
+    first, last = x.place(start), x.place(end)
+    risks = [min(x.read(first + (last - first) * k / 60), end) for k in range(61)]
+    return [(risk, eta - (1 - eta) * risk / (1 - risk)) for risk in risks]
+
+
+def _draw_alternatives(canvas: Canvas) -> None:
+    """Draw the lines of treating all and treating none, and name them if one panel has one each."""
+    x, y, color = canvas.spec.x, canvas.spec.y, canvas.channels.color
+    etas = canvas.curves.per_curve["eta"].to_list()
+    if color and canvas.channels.facet is None:
+        # Grey lines of models that are grey themselves would hide all others.
+        shown = set(color.shown_labels)
+        pairs = zip(etas, color.label_by_curve, strict=True)
+        etas = [eta for eta, label in pairs if label in shown]
+    found = list(canvas.channels.repeat_in_panels("reference", etas))
+    for eta, place in found:
+        draw_line(canvas, _list_treat_all(canvas, eta, place.get("facet")), f"all {eta:.6g}", place)
+        draw_line(canvas, [(x.low, 0.0), (x.high, 0.0)], "none", place)
+    if len(found) != 1 or canvas.channels.facet is not None:
+        return
+    sides: list[dict[str, Any]] = [{"dy": 4, "baseline": "top"}, {"dy": -4, "baseline": "bottom"}]
+    end: dict[str, Any] = {"x": x.high, "align": "right"}
+    name_line(
+        canvas,
+        "treat none",
+        [end, *list_middles(canvas, (8, 7, 6, 5))],
+        [{"y": 0.0, **side} for side in sides],
+    )
+    line = _list_treat_all(canvas, found[0][0])[::-1]
     heights = [0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9]
-    spots = [
-        next((point for point in line[::-1] if point[1] >= height * y.high), None) for height in heights
-    ]
-    ways = [
-        Word(text="treat all", x=spot[0], y=spot[1], dx=dx, align="left" if dx > 0 else "right", **QUIET)
+    spots = [next((spot for spot in line if spot[1] >= height * y.high), None) for height in heights]
+    ways: list[dict[str, Any]] = [
+        {"x": spot[0], "y": spot[1], "dx": dx, "align": "left" if dx > 0 else "right"}
         for spot in spots
         if spot is not None and x.place(spot[0]) <= 0.8
         for dx in ((6, -6) if x.place(spot[0]) > 0.15 else (6,))
     ]
-    return [*words, *([replace(ways[0], others=tuple(ways[1:]))] if ways else [])]
+    if ways:
+        name_line(canvas, "treat all", ways)
 
 
 # Words ----------------------------------------------------------------------------------------
@@ -362,21 +295,25 @@ def _say_value(value: float, events: int) -> str:
     return f"\u2212{say_count(-number)}" if number < 0 else say_count(number)
 
 
-def _find_title(curves: ChartCurves, channels: Channels) -> str:
+def _say_events(curves: ChartCurves) -> str:
+    return "1 000" if choose_events(curves.per_curve["eta"]) == 1_000 else "million"
+
+
+def _find_title(canvas: Canvas) -> str:
     """Return the finding of few lines: where acting is surely worth it, or what they net."""
-    is_by_eta = channels.color is not None and channels.color.fields == ["eta"]
-    if has_few_positives(curves) or is_by_eta:
+    curves, channels = canvas.curves, canvas.channels
+    n_curves = len(curves.per_curve)
+    if has_few_positives(curves) or (channels.color and channels.color.fields == ["eta"]):
         return ""
     if channels.facet is not None:
-        is_alone = len(channels.facet.labels) == len(curves.per_curve)
-        return _find_common_range(curves.rows, len(curves.per_curve)) if is_alone else ""
-    if not 1 <= len(curves.per_curve) <= _MOST_SAID:
+        is_alone = len(channels.facet.labels) == n_curves
+        return _find_common_range(curves.rows, n_curves) if is_alone else ""
+    if not 1 <= n_curves <= _MOST_SAID:
         return ""
-    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
-    rows = curves.rows.with_columns(lead=pl.col(_VALUE) - better)
+    rows = curves.rows.with_columns(lead=pl.col(_VALUE) - _BETTER)
     if not (rows["lead"] > 0).any():
         return "At no risk shown is acting on the model better than treating all or none"
-    sure = _find_sure_range(rows) if len(curves.per_curve) == 1 else ""
+    sure = _find_sure_range(rows) if n_curves == 1 else ""
     return sure or _say_values(rows, curves, channels)
 
 
@@ -385,8 +322,7 @@ def _find_common_range(rows: pl.DataFrame, n_curves: int) -> str:
 
     Risks at which few false alerts are behind a line are passed over.
     """
-    better = pl.max_horizontal(pl.lit(0.0), "treat_all")
-    leads = (pl.col(_VALUE) > better).fill_null(False) & ~pl.col("doubt").fill_null(False)
+    leads = (pl.col(_VALUE) > _BETTER).fill_null(False) & ~pl.col("doubt").fill_null(False)
     at_risk = find_few_false_alerts(rows).group_by(_RISK).agg(n=leads.sum()).sort(_RISK)
     marked = at_risk.with_columns(run=(pl.col("n") == n_curves).rle_id())
     common = marked.filter(pl.col("n") == n_curves)
@@ -405,7 +341,7 @@ def _find_sure_range(rows: pl.DataFrame) -> str:
     """
     if _BAND[0] not in rows.columns:
         return ""
-    is_sure = (pl.col(_BAND[0]) > pl.max_horizontal(pl.lit(0.0), "treat_all")).fill_null(False)
+    is_sure = (pl.col(_BAND[0]) > _BETTER).fill_null(False)
     marked = rows.sort(_RISK).select(_RISK, sure=is_sure, run=is_sure.rle_id())
     sure = marked.filter("sure")
     if sure.is_empty():
@@ -413,8 +349,7 @@ def _find_sure_range(rows: pl.DataFrame) -> str:
     longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
     if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
         return ""
-    sure = longest
-    low, high = say_shares([sure[_RISK][k] for k in (0, -1)])
+    low, high = say_shares([longest[_RISK][k] for k in (0, -1)])
     return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
 
 
@@ -452,17 +387,11 @@ def _say_values(rows: pl.DataFrame, curves: ChartCurves, channels: Channels) -> 
     return text + "".join(f", {names[curve]} {values[curve]}" for curve in others)
 
 
-def _read_along(scale: _Scale) -> list[dict[str, Any]]:
+def _say_row(curves: ChartCurves, row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table."""
-    curves, channels, axes = scale.curves, scale.channels, scale.axes
-    events = choose_events(curves.per_curve["eta"])
-
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        ends = [row.get(name) for name in _BAND]
-        within = "" if None in ends else f" ({' to '.join(_say_value(end, events) for end in ends)})"  # type: ignore[arg-type]
-        at = add_threshold(row["threshold"])
-        return say_share(row[_RISK]), f"{_say_value(row[_VALUE], events)}{within}{at}"
-
-    rows = scale.add_bottoms(curves.rows).with_columns(pl.max_horizontal(_VALUE, "bottom").alias(_VALUE))
-    places = thin_places(rows[_RISK].filter(rows[_RISK] >= axes[0].low), len(curves.per_curve))
-    return build_hover_records(curves, channels, rows, axes, places, strategy="nearest", say=say)
+    value, *ends = (
+        None if row.get(name) is None else _say_value(row[name], choose_events(curves.per_curve["eta"]))
+        for name in (_VALUE, *_BAND)
+    )
+    within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
+    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row['threshold'])}"

@@ -64,6 +64,7 @@ _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
 _CUT_COUNT = _GROUPED.format(f"{_CUT} * round({{0}} / {_CUT})")
 _COUNT = _CUT_COUNT.format("{0}", 3)
 """Numbers in four digits, as `number_words.say_count` has them, where they are not small."""
+_ALERT_WORDS = f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"
 _ZEROS = "-floor(log(100 * (1 - {0})) / LN10)"
 _DIGITS = f"min({_ZEROS} + ({_ZEROS} > 1 ? 0 : 1), 8)"
 _PERCENT = (
@@ -137,14 +138,14 @@ def live(
         )
     start = _find_start(curves) if asked is None else asked
     own = _read_own_eta(curves)
-    channels, picked = pick_out(channels, _measure_areas(curves, start), curves)
+    channels = pick_out(channels, _measure_areas(curves, start), curves)
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
     has_dots = any(row["part"] == "dot" for row in data)
     key = make_key(data, "live")
     painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow, has_dots=has_dots)
-    note = (picked, *said, *describe_sizes(curves))
+    note = (channels.picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
 
@@ -401,18 +402,12 @@ class _LivePainter:
         grabs = alt.Chart(alt.InlineData(values=grab)).mark_rule(
             strokeWidth=wide, opacity=0.001, cursor="ew-resize", aria=False
         )
-        picked = self._build_slider(stops)
-        ends: dict[str, Any] = {"y": fix_y(_RULER - 14), "y2": alt.value(_RULER + 14)}
-        placed: alt.Chart = grabs.encode(self.x, **ends).properties(name=f"ruler_{self.key}")
-        return placed.add_params(picked)
-
-    def _build_slider(self, stops: list[float]) -> alt.Parameter:
-        """Return the selection of a prevalence: by dragging, and from a list in words."""
+        # By dragging, and from a list in words, which a keyboard and a screen reader can use.
         words = [say_eta(eta) for eta in stops[::-1]]
         bind = alt.binding_select(options=stops[::-1], labels=words, name="Share of positives: ")
         is_stop = f"{EVENT_DATUM} && event.item.datum.eta"
         drag = f"[pointerdown[{is_stop}], window:pointerup] > pointermove[{is_stop}]"
-        return alt.selection_point(
+        picked = alt.selection_point(
             name="picked",
             fields=["eta"],
             value=[{"eta": self.start}],
@@ -420,6 +415,9 @@ class _LivePainter:
             on=f"pointerdown[{is_stop}], {drag}",
             clear=False,
         )
+        ends: dict[str, Any] = {"y": fix_y(_RULER - 14), "y2": alt.value(_RULER + 14)}
+        placed: alt.Chart = grabs.encode(self.x, **ends).properties(name=f"ruler_{self.key}")
+        return placed.add_params(picked)
 
     def _build_numbers(self) -> list[alt.Chart]:
         """Return the table under the curves: a line per model, at the recall under the pointer."""
@@ -428,7 +426,7 @@ class _LivePainter:
         places = [self._pick(0.57, 0.66), self._pick(0.72, 0.79), "1"]
         # On a phone names begin below the labels of the axis, and end where numbers may begin.
         start = self._pick(f"-{self.precision.measure_labels() - 24} / width", 0)
-        cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _round_alerts())
+        cells = (_SHARE.format("datum.precision"), _SHARE.format("datum.recall"), _ALERT_WORDS)
         one = alt.Chart(alt.InlineData(values=[{}]))
         above = self._pick("''", "' or just above'")
         said = f"'at ' + format(100 * at, '.0f') + '\u00a0% recall' + {above}"
@@ -454,7 +452,10 @@ class _LivePainter:
             for place, cell in zip(places, cells, strict=True):
                 text = row.transform_calculate(said=cell).transform_calculate(recall=place)
                 layers.append(self._write(text, "right").encode(self.x, y=y, text="said:N"))
-        return [layer if "color" in _text_look(layer) else layer.encode(*self.color) for layer in layers]
+        return [
+            layer if layer.mark.color is not alt.Undefined else layer.encode(*self.color)
+            for layer in layers
+        ]
 
     def _write(self, chart: alt.Chart, align: Literal["left", "right"], **look: Any) -> alt.Chart:
         size = alt.ExprRef(self._pick(11.5, 14))
@@ -462,13 +463,3 @@ class _LivePainter:
             align=align, baseline="bottom", fontSize=size, fontWeight="bold", **look
         )
         return written
-
-
-def _text_look(layer: alt.Chart) -> dict[str, Any]:
-    """Return the properties of a mark that are set."""
-    return {name: value for name, value in layer.mark._kwds.items() if value is not alt.Undefined}
-
-
-def _round_alerts() -> str:
-    """Return the Vega expression of alerts in four digits: `13 360`."""
-    return f"datum.alerts < 100 ? format(datum.alerts, '.3~g') : {_COUNT.format('datum.alerts')}"

@@ -4,44 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    build_chart,
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
+from polars_prcurve.charts.parts.chart_curves import (
+    ChartCurves,
+    build_lines,
+    check_table,
+    describe_eta_zero,
+    name_group_fields,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table, name_group_fields
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.findings import is_higher_better
-from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
-from polars_prcurve.charts.parts.lines_by_prevalence import (
-    build_eta_axis,
-    build_lines,
-    describe_eta_zero,
-    is_sparse,
-)
+from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.number_formats import (
     format_level,
     format_metric,
     format_value,
     say_eta_range,
 )
-from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
-from polars_prcurve.charts.parts.references import draw_level
+from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import say_eta
 
 _SIDE_COLORS = (style.COLORS[0], style.COLORS[1], style.QUIET)
 """Colours of the band where it is above 0, below 0, and where it holds 0."""
 _HOLDS_0 = 2
+_HEIGHT = 0.55
 _PAIR = ("group_a", "group_b")
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high")
 
@@ -78,38 +74,46 @@ def difference(table: pl.DataFrame, *, confidence: float | None = None, title: T
     >>> chart.to_dict()["title"]["subtitle"]
     ['a minus b: average precision, in points, by share of positives']
     """
-    check_title(title)
+    check_words(title)
     curves = _read_differences(table)
-    channels = _build_panels(curves)
-    rows = curves.rows
-    x, y = build_eta_axis(rows), _build_axis(rows)
+    rows, is_one = curves.rows, len(curves.per_curve) == 1
     spec = ChartSpec(
-        x, y, "linear", bands=(("low", "high"),), height=0.55, is_neutral=True, side_colors=_SIDE_COLORS
+        build_eta_axis(rows),
+        _build_axis(rows),
+        "linear",
+        bands=(("low", "high"),),
+        height=_HEIGHT,
+        is_neutral=True,
+        side_colors=_SIDE_COLORS,
     )
-    zero, _ = draw_level(channels, [0.0] * len(curves.per_curve), (x, y), "")
+    canvas = Canvas(curves, _build_panels(curves), spec)
+    draw_level(canvas, [0.0] * len(curves.per_curve), "")
+    canvas.words.clear()  # 0 needs no name
     doubt = rows.with_columns(doubt=pl.col("resolved").not_().fill_null(True))
     points = split_by_doubt(_add_sides(doubt), "linear", ["side"])
-    lines = list(build_records(curves, channels, points, ["eta", "difference", "low", "high", "side"]))
-    dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
-    data = [*zero, *lines, *(row for row in dots if "difference" in row)]
-    data += _read_along(curves, channels, (x, y))
-    first = curves.per_curve.row(0, named=True) if len(curves.per_curve) else None
+    lines = canvas.draw_lines(points, ["side"])
+    canvas.draw_few_places(row for row in lines if "difference" in row)
+    canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
     level = "intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
     note = (
         f"Shaded: {level}{', grey where they hold 0' if _HOLDS_0 in points['side'] else ''}",
-        *_describe_doubt(rows),
-        *([curves.left_out] if curves.left_out else []),
+        *(*_describe_doubt(rows), curves.left_out, *describe_eta_zero(table)),
     )
-    is_one = first is not None and channels.facet is None
-    subtitle = _name_pair(first) if is_one and first else "The first model minus the second"
-    words = _name_sides(first, y) if is_one and first else []
-    text = ChartText(
-        title,
-        f"{subtitle}, in points, by share of positives",
-        (*note, *describe_eta_zero(table)),
-        (_find_title(rows, first) if is_one and first else "") or "Differences of models by prevalence",
-    )
-    return build_chart(spec, data, channels, text, words)
+    subtitle, finding = "The first model minus the second", ""
+    if is_one:
+        first = curves.per_curve.row(0, named=True)
+        metric, names = format_metric(first["metric"]), _name_models(first)
+        subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
+        if is_higher_better(first["metric"]):
+            canvas.words += _name_sides(names, spec.y)
+            finding = _find_title(rows, names)
+    subtitle += ", in points, by share of positives"
+    return canvas.finish(title, finding or "Differences of models by prevalence", subtitle, note)
+
+
+def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
+    """Return the names of both models of a pair."""
+    return format_value("", pair["group_a"]), format_value("", pair["group_b"])
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -148,7 +152,7 @@ def _build_panels(curves: ChartCurves) -> Channels:
     pairs = build_channel(curves, [*others, *_PAIR], with_eta=False)
     names = {}
     for row, label in zip(curves.per_curve.to_dicts(), pairs.label_by_curve, strict=True):
-        a, b = (format_value("", row[name]) for name in _PAIR)
+        a, b = _name_models(row)
         names[label] = f"{label.removesuffix(f'{a} · {b}')}{a} minus {b}"
     labels = [names[label] for label in pairs.labels]
     title = " · ".join([*(curves.field_names[name] for name in others), "two models"])
@@ -166,41 +170,25 @@ def _build_axis(rows: pl.DataFrame) -> ChartAxis:
     return ChartAxis("difference", "Difference in points", min(ends) - room, max(ends) + room, "points")
 
 
-def _name_pair(first: dict[str, Any]) -> str:
-    a, b = (format_value("", first[name]) for name in ("group_a", "group_b"))
-    metric = format_metric(first["metric"])
-    return f"{a} minus {b}: {metric[:1].lower()}{metric[1:]}"
-
-
-def _name_sides(first: dict[str, Any], y: ChartAxis) -> list[Word]:
+def _name_sides(names: tuple[str, str], y: ChartAxis) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
-    if not is_higher_better(first["metric"]):
-        return []
-    sides: tuple[tuple[str, int, Literal["top", "bottom"], str], ...]
-    above, below, _ = _SIDE_COLORS
-    sides = (("group_a", 6, "top", above), ("group_b", -6, "bottom", below))
-    height = round(540 * 0.55)
+    height = round(540 * _HEIGHT)
+    above: dict[str, Any] = {"py": 6, "baseline": "top", "color": _SIDE_COLORS[0]}
+    below: dict[str, Any] = {"py": height - 6, "baseline": "bottom", "color": _SIDE_COLORS[1]}
     return [
-        Word(
-            text=f"{format_value('', first[name])} better",
-            px=8,
-            py=dy if dy > 0 else height + dy,
-            baseline=baseline,
-            weight="bold",
-            color=color,
-        )
-        for name, dy, baseline, color in sides
-        if (y.high if dy > 0 else -y.low) > 0.2 * (y.high - y.low)
+        Word(text=f"{name} better", px=8, weight="bold", **side)
+        for name, side, room in zip(names, (above, below), (y.high, -y.low), strict=True)
+        if room > 0.2 * (y.high - y.low)
     ]
 
 
-def _find_title(rows: pl.DataFrame, first: dict[str, Any]) -> str:
+def _find_title(rows: pl.DataFrame, names: tuple[str, str]) -> str:
     """Return where the sign of the difference is certain, and where it is not."""
     known = rows.drop_nulls("difference").sort("eta")
-    if known.is_empty() or not is_higher_better(first["metric"]):
+    if known.is_empty():
         return ""
     sure = known.filter(pl.col("resolved").fill_null(False))
-    a, b = (format_value("", first[name]) for name in ("group_a", "group_b"))
+    a, b = names
     if sure.is_empty():
         return f"The test cannot tell {a} and {b} apart"
     is_open = known["resolved"].fill_null(False).not_()
@@ -262,20 +250,14 @@ def _describe_doubt(rows: pl.DataFrame) -> list[str]:
     ]
 
 
-def _read_along(
-    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
-) -> list[dict[str, Any]]:
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each prevalence of the table."""
 
     def write(value: float) -> str:
         sign = "" if math.isclose(value, 0, abs_tol=1e-12) else "+" if value > 0 else "\u2212"
         return f"{sign}{abs(100 * value):.3g}"
 
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        ends = (row["low"], row["high"])
-        within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
-        sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
-        return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"
-
-    places = thin_places(curves.rows["eta"], len(curves.per_curve))
-    return build_hover_records(curves, channels, curves.rows, axes, places, strategy="nearest", say=say)
+    ends = (row["low"], row["high"])
+    within = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
+    sure = {True: ", certain", False: ", not certain", None: ""}[row["resolved"]]
+    return say_eta(row["eta"]), f"{write(row['difference'])}{within}{sure}"

@@ -7,20 +7,15 @@ from statistics import NormalDist
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    build_chart,
-)
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, mark_ends
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
-from polars_prcurve.charts.parts.hover import build_hover_records, list_places
 from polars_prcurve.charts.parts.number_formats import format_threshold
-from polars_prcurve.charts.parts.points_to_draw import build_records, describe_thinning
+from polars_prcurve.charts.parts.points_to_draw import describe_thinning
 from polars_prcurve.errors import PrcError
 
 _MOST_POINTS = 200
@@ -54,7 +49,7 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     >>> normal_quantiles(df.prc.sweep()).to_dict()["title"]["subtitle"]
     ['Straight where the scores of a class are normal; lines: the fit']
     """
-    check_title(title)
+    check_words(title)
     curves = read_sweep("normal_quantiles", table, by_eta=False, made_by="sweep or curve")
     if curves.rows["threshold"].null_count():
         raise PrcError("rates= holds no scores; use plot.roc_curve")
@@ -63,30 +58,20 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     channels = _build_class_channels(classes)
     drawn = _thin_by_quantile(points)
     fits = _build_fit_lines(points, drawn)
-    spec = ChartSpec(*_build_axes(drawn, fits), "linear", height=0.75)
+    x = ChartAxis("x", "Normal quantile", *_find_ends(drawn, fits, "x"), "plain")
+    y = ChartAxis("y", "Score", *_find_ends(drawn, fits, "y"), "plain")
     if _is_uneven(curves, points):
-        spec = replace(spec, y=_free_panels(spec.y, classes, channels, (drawn, fits)))
-    sample = build_records(classes, channels, drawn, ["x", "y"])
-    data = [{**record, "part": "dot"} for record in sample]
-    data += build_records(classes, channels, fits, ["x", "y"])
-    data += mark_ends(spec.x, spec.y)
-    data += build_hover_records(
-        classes,
-        channels,
-        drawn,
-        (spec.x, spec.y),
-        list_places(spec.x, len(classes.per_curve)),
-        strategy="nearest",
-        say=lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}"),
+        y = _free_panels(y, classes, channels, (drawn, fits))
+    canvas = Canvas(classes, channels, ChartSpec(x, y, "linear", height=0.75))
+    canvas.data += [{**record, "part": "dot"} for record in canvas.build_records(drawn)]
+    canvas.draw_lines(fits)
+    canvas.data += mark_ends(x, y)
+    canvas.follow_pointer(
+        drawn, "nearest", lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}")
     )
-    text = ChartText(
-        title,
-        "Straight where the scores of a class are normal; lines: the fit",
-        (*describe_sizes(curves),),
-        "Scores by normal quantile",
-        describe_thinning(points, drawn),
-    )
-    return build_chart(spec, data, channels, text)
+    subtitle = "Straight where the scores of a class are normal; lines: the fit"
+    thinned = describe_thinning(points, drawn)
+    return canvas.finish(title, "Scores by normal quantile", subtitle, describe_sizes(curves), thinned)
 
 
 def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
@@ -97,12 +82,6 @@ def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:
     span = pl.col("y").max() - pl.col("y").min()
     spans = points.group_by(group).agg(span.alias("span"))["span"]
     return bool((spans < 0.5 * points.select(span).item()).any())
-
-
-def _build_axes(drawn: pl.DataFrame, fits: pl.DataFrame) -> tuple[ChartAxis, ChartAxis]:
-    """Return the axes around all points and lines."""
-    x = ChartAxis("x", "Normal quantile", *_find_ends(drawn, fits, "x"), "plain")
-    return x, ChartAxis("y", "Score", *_find_ends(drawn, fits, "y"), "plain")
 
 
 def _find_ends(drawn: pl.DataFrame, fits: pl.DataFrame, name: str) -> tuple[float, float]:
@@ -187,6 +166,7 @@ def _build_fit_lines(points: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
     """
     total = pl.col("rise").sum()
     mean = (pl.col("y") * pl.col("rise")).sum() / total
+    # Weighted by the share of a class at each score: ties are one row.
     variance = ((pl.col("y") - mean) ** 2 * pl.col("rise")).sum() / total
     fits = points.group_by("curve").agg(mean.alias("mean"), variance.sqrt().alias("deviation"))
     low, high = pl.col("y").min().alias("low"), pl.col("y").max().alias("high")

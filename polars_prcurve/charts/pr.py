@@ -7,50 +7,26 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title, read_choice, read_flag
+from polars_prcurve.argument_kinds import Title, read_choice, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    add_ghosts,
-    add_panel_values,
-    arrange_panels,
-    build_chart,
-)
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import (
+    RECALL_AXIS,
     ChartAxis,
+    ChartSpec,
     build_precision_axis,
     build_rest_axis,
     needs_log_axis,
 )
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    label_panels,
-    pick_out,
-    read_channels,
-    sort_panels,
-)
-from polars_prcurve.charts.parts.findings import (
-    name_curves,
-    read_at_half,
-    say_areas,
-    say_by_eta,
-    say_each,
-)
-from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import label_panels
+from polars_prcurve.charts.parts.findings import read_at_half, say_areas, say_values
+from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
-from polars_prcurve.charts.parts.number_formats import add_threshold, format_level
+from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_STEPS,
-    build_dots,
-    build_records,
     build_steps,
     describe_doubt,
     describe_thinning,
@@ -59,9 +35,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     measure_steps,
     raise_to_axis,
     split_by_doubt,
-    thin_points,
 )
-from polars_prcurve.charts.parts.references import draw_level
 from polars_prcurve.number_words import say_estimate, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
@@ -73,7 +47,6 @@ _ARE = {"precision": "right", "fdr": "wrong"}
 _REST = "_rest"
 """The end of the name of what is left of a share to 100 %."""
 _TITLES = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
-RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
 
 
 @hint_at_arguments
@@ -130,8 +103,7 @@ def pr_curve(
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
     Precision and recall where 1 in 4 is positive
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     band = _find_band(table, read_choice("y=", y, _AXES))
     curves = read_sweep("pr_curve", table, [y], more=band)
     marked = read_points("pr_curve", points, curves, ["recall", y])
@@ -139,31 +111,29 @@ def pr_curve(
     curves, axis = replace(curves, rows=height.add_rests(curves.rows)), height.axis
     steps = build_steps(find_few_false_alerts(curves.rows), *dict.fromkeys([y, *height.fields]), "doubt")
     areas = measure_steps(steps, y)
-    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
-    channels, picked = pick_out(channels, areas, curves)
-    channels = add_panel_values(channels, label_panels(channels, areas, curves))
-    spec = ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands)
-    size, ratio = arrange_panels(channels.facet, spec), pl.col("fpr") / pl.col("recall")
-    drawn = thin_points(steps, pl.col("recall"), ratio, size.width)
+    channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
+    canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=height.bands))
+    drawn = canvas.thin(steps, pl.col("recall"), pl.col("fpr") / pl.col("recall"))
     drawn = split_by_doubt(raise_to_axis(drawn, axis, height.fields), "step-before")
-    level = height.measure_chance(curves.per_curve["eta"])
-    chance, words = draw_level(channels, level, (spec.x, axis), "alerts at random")
-    lines = build_records(curves, channels, drawn, ["recall", *height.fields])
-    marks = _mark_recalls(marked, curves, channels, height)
-    hover = _read_along(curves, channels, (spec.x, axis), height)
-    dots = _draw_dots(curves, channels, axis)
-    data = [*chance, *add_ghosts(lines, channels, spec.x), *dots, *marks, *hover]
-    may_find = title is None and not marked.rows  # which are of a target
-    finding = _find_title(curves, channels, areas, y) if may_find else ""
-    shaded = _describe_band(band, confidence, of_dots=bool(dots))
-    text = ChartText(
-        title,
-        _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves),
-        _write_note(curves, channels, drawn, axis, words=[picked, *marked.describe()], shaded=shaded),
-        marked.find_title(curves, channels) or finding or join_etas(_TITLES[y], curves),
-        describe_thinning(steps, drawn),
+    draw_level(canvas, height.measure_chance(curves.per_curve["eta"]), "alerts at random")
+    canvas.draw_lines(drawn, ghosts=True)
+    rows = raise_to_axis(keep_rises(curves.rows), axis, height.fields)
+    has_dots = canvas.draw_published(rows)
+    canvas.data += mark_points(
+        marked,
+        canvas,
+        x_of=lambda row: row["recall"],
+        y_of=lambda row: {axis.field: max(height.measure(row[y]), axis.low)},
+        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
+        say_heights=lambda _, values: say_shares([height.measure(value) for value in values]),
     )
-    return build_chart(spec, data, channels, text, words)
+    canvas.follow_pointer(rows, "forward", height.say_row)
+    may_find = title is None and not marked.rows  # which are of a target
+    finding = _find_title(canvas, areas, y) if may_find else ""
+    note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
+    subtitle = _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves)
+    finding = marked.find_title(curves, channels) or finding or join_etas(_TITLES[y], curves)
+    return canvas.finish(title, finding, subtitle, note, describe_thinning(steps, drawn))
 
 
 @dataclass(frozen=True)
@@ -202,25 +172,22 @@ class _Height:
         """Return a share, or shares, as the axis shows them."""
         return 1 - share if self.is_rest else share
 
+    def say_row(self, row: dict[str, Any]) -> tuple[str, str]:
+        """Return what the pointer reads: at each recall the highest threshold that reaches it."""
+        ends = [row[name] for name in self.band] or [None, None]
+        value, span = say_estimate(row[self.name], *ends)
+        at = add_threshold(row["threshold"])
+        return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
 
-def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float], y: str) -> str:
-    """Return the share at half recall, or the areas of panels; empty where it is not known well."""
-    facet, etas = channels.facet, curves.per_curve["eta"]
-    is_by_eta = facet is None or facet.fields == ["eta"]
-    names = name_curves(curves, channels)
-    is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
-    if not is_by_eta and y == "precision" and not is_own:
-        return say_areas(areas, curves, channels)
-    values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
-    if not values:
-        return ""
-    start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
-    if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
-        return say_each(start, end, values, names)
-    if not is_by_eta or len(etas) != etas.n_unique() * curves.count_distinct(curves.group_fields):
-        return ""  # each group at its own
-    at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
+
+def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
+    """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
+    etas, values = curves.per_curve["eta"], curves.rows[y]
+    is_rare = needs_log_axis(etas)
+    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
+    if y == "fdr" and is_log and is_rare:
+        return _Height(y, band, build_rest_axis(f"{y}{_REST}", _AXES[y], etas, 1 - values))
+    return _Height(y, band, build_precision_axis(y, _AXES[y], etas, values, is_log=is_log))
 
 
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
@@ -230,91 +197,37 @@ def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
     return (low, high) if {low, high} <= set(columns) else ()
 
 
-def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bool | None) -> _Height:
-    """Return what the axis shows: it is log if that is asked for, or where positives are rare."""
-    etas, values, is_rare = (
-        curves.per_curve["eta"],
-        curves.rows[y],
-        needs_log_axis(curves.per_curve["eta"]),
-    )
-    is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
-    if y == "fdr" and is_log and is_rare:
-        return _Height(y, band, build_rest_axis(f"{y}{_REST}", _AXES[y], etas, 1 - values))
-    return _Height(y, band, build_precision_axis(y, _AXES[y], etas, values, is_log=is_log))
+# Words ----------------------------------------------------------------------------------------
 
 
-def _mark_recalls(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels, height: _Height
-) -> list[dict[str, Any]]:
-    """Return the records of points at their recall, none of them off the axis."""
-    axis = height.axis
-    return mark_points(
-        marked,
-        curves,
-        channels,
-        "recall",
-        x_of=lambda row: row["recall"],
-        y_of=lambda row: {axis.field: max(height.measure(row[height.name]), axis.low)},
-        span_of=lambda row: find_rates(curves, row, "recall", 0.0),
-        say_heights=lambda _, values: say_shares([height.measure(value) for value in values]),
-    )
-
-
-def _read_along(
-    curves: ChartCurves,
-    channels: Channels,
-    axes: tuple[ChartAxis, ChartAxis],
-    height: _Height,
-) -> list[dict[str, Any]]:
-    """Return what the pointer reads: at each recall the highest threshold that reaches it."""
-
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        ends = [row[name] for name in height.band] or [None, None]
-        value, span = say_estimate(row[height.name], *ends)
-        at = add_threshold(row["threshold"])
-        return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
-
-    rows = raise_to_axis(keep_rises(curves.rows), axes[1], height.fields)
-    places = list_places(axes[0], len(curves.per_curve))
-    return build_hover_records(curves, channels, rows, axes, places, strategy="forward", say=say)
-
-
-def _draw_dots(curves: ChartCurves, channels: Channels, axis: ChartAxis) -> list[dict[str, Any]]:
-    """Return a dot per published point, if they are few: nothing is known in between."""
-    rows = raise_to_axis(keep_rises(curves.rows), axis, [axis.field])
-    return build_dots(curves, channels, rows, ["recall", axis.field])
-
-
-def _describe_band(band: tuple[str, ...], confidence: float | None, *, of_dots: bool) -> list[str]:
-    """Return sentences on dots and on the band, as far as there are any."""
-    level = (
-        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
-    )
-    if of_dots:
-        said = [f"Shaded: {level} of these points"] if band else []
-        return [DOTS_OF_STEPS, *said]
-    return [f"Shaded: {level} at each threshold"] if band else []
+def _find_title(canvas: Canvas, areas: dict[int, float], y: str) -> str:
+    """Return the share at half recall, or the areas of panels; empty where it is not known well."""
+    curves, facet = canvas.curves, canvas.channels.facet
+    etas = curves.per_curve["eta"]
+    is_own = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
+    if facet is not None and facet.fields != ["eta"] and y == "precision" and not is_own:
+        return say_areas(areas, curves, canvas.channels)
+    values = read_at_half(curves, y) if etas.is_between(0, 1).all() else {}
+    start, end = "To find half of the positives,", f"of the alerts are {_ARE[y]}"
+    return say_values(start, end, values, curves, canvas.channels) if values else ""
 
 
 def _write_note(
-    curves: ChartCurves,
-    channels: Channels,
-    drawn: pl.DataFrame,
-    axis: ChartAxis,
-    *,
-    words: list[str],
-    shaded: list[str],
-) -> tuple[str, ...]:
-    """Return the sentences at the foot of the chart."""
-    facet = channels.facet
+    canvas: Canvas, drawn: pl.DataFrame, marked: MarkedPoints, level: str, *, has_dots: bool
+) -> list[str]:
+    """Return the sentences at the foot of the chart; `level` is what the shade is, if there is one."""
+    facet, axis = canvas.channels.facet, canvas.spec.y
     number = f"Number: area under the line{' if the axis were linear' if axis.is_log else ''}"
     scale = "Each step up leaves a tenth of what is left to 100\u00a0%"
-    return (
-        *([number] if facet is not None and facet.values else []),
-        *([scale] if axis.is_reversed else []),
-        *(["Grey line: alerts at random"] if facet is not None else []),
-        *words,
+    where = "of these points" if has_dots else "at each threshold"
+    return [
+        number if facet is not None and facet.values else "",
+        scale if axis.is_reversed else "",
+        "Grey line: alerts at random" if facet is not None else "",
+        canvas.channels.picked,
+        *marked.describe(),
         *describe_doubt(drawn),
-        *shaded,
-        *describe_sizes(curves),
-    )
+        DOTS_OF_STEPS if has_dots else "",
+        f"{level} {where}" if level else "",
+        *describe_sizes(canvas.curves),
+    ]

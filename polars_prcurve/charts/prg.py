@@ -8,38 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    add_ghosts,
-    arrange_panels,
-    build_chart,
-)
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, mark_ends
-from polars_prcurve.charts.parts.chart_curves import (
-    ChartCurves,
-    describe_sizes,
-    join_etas,
-    read_sweep,
-)
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    are_far_apart,
-    pick_out,
-    read_channels,
-    read_etas_apart,
-    sort_panels,
-)
-from polars_prcurve.charts.parts.findings import name_curves, say_by_eta, say_each
-from polars_prcurve.charts.parts.hover import build_hover_records, list_places
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
+from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
+from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
+from polars_prcurve.charts.parts.findings import say_values
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
-    build_dots,
-    build_records,
     describe_doubt,
     describe_thinning,
     drop_straight_points,
@@ -48,7 +27,6 @@ from polars_prcurve.charts.parts.points_to_draw import (
     prepend_made,
     split_by_doubt,
     start_at_origin,
-    thin_points,
 )
 from polars_prcurve.number_words import format_count, say_eta, say_share
 
@@ -65,11 +43,7 @@ _LEAST_SPAN = 1e-3
 
 @hint_at_arguments
 def prg_curve(
-    table: pl.DataFrame,
-    *,
-    color: str | None = None,
-    facet: str | None = None,
-    title: Title = None,
+    table: pl.DataFrame, *, color: str | None = None, facet: str | None = None, title: Title = None
 ) -> Chart:
     """Precision-recall-gain curves (Flach and Kull 2015) from the table of `curve`, in any row order.
 
@@ -99,73 +73,59 @@ def prg_curve(
     >>> chart.to_dict()["title"]["text"]
     ['Precision gain and recall gain where 1\xa0in\xa010 is positive']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = read_sweep("prg_curve", table)
     whole, *_ = _build_gains(curves, [0.0] * len(curves.per_curve))
-    areas = _measure_areas(whole)
-    channels = sort_panels(_read_gain_channels(curves, color, facet), areas, curves)
-    channels, picked = pick_out(channels, areas, curves)
+    areas, etas = _measure_areas(whole), curves.per_curve["eta"]
+    # Rare prevalences, of which a corner is drawn, have panels of their own.
+    are_apart = bool((etas <= _CORNER_BELOW).any()) and are_far_apart(etas)
+    channels = choose_channels(curves, color, facet, areas, are_apart=are_apart)
     x = _build_axis(curves, channels)
     points, left, worse = _build_gains(curves, _list_lows(x, curves, channels))
-    spec = ChartSpec(x, _Y, "linear", width=0.8, height=0.88)
-    pixels = arrange_panels(channels.facet, spec).width
+    canvas = Canvas(curves, channels, ChartSpec(x, _Y, "linear", width=0.8, height=0.88))
     along = (pl.col("recall_gain") - pl.col("low")) / (1 - pl.col("low"))
-    drawn = split_by_doubt(thin_points(points, along, pl.col("precision_gain"), pixels), "linear")
-    fields = ["recall_gain", "precision_gain"]
-    lines = build_records(curves, channels, drawn, fields)
-    ends = mark_ends(x, _Y) if x.is_free else []
-    dots = build_dots(curves, channels, points.filter(pl.col("made").not_()), fields)
-    data = [*ends, *add_ghosts(lines, channels, x), *dots, *_read_along(points, curves, channels, x)]
-    lost = "left of the axis" if _is_cut(x) else "of recall below the share of positives"
+    drawn = split_by_doubt(canvas.thin(points, along, pl.col("precision_gain")), "linear")
+    canvas.data += mark_ends(x, _Y) if x.is_free else []
+    canvas.draw_lines(drawn, ghosts=True)
+    known = points.filter(pl.col("made").not_())
+    has_dots = canvas.draw_published(known)
+    canvas.follow_pointer(known, "forward", _say_row)
+    is_cut = x.low > 0 or any(low > 0 for low, _ in x.ranges.values())
+    lost = "left of the axis" if is_cut else "of recall below the share of positives"
     outside = [f"{format_count(left)} {lost}"] if left else []
     outside += [f"{format_count(worse)} worse than alerts at random"] if worse else []
-    note = (
+    note = [
         "0 % is as good as an alert for all; lines may be joined, and areas averaged",
-        picked,
-        DOTS_OF_SLOPES if dots else "",
+        channels.picked,
+        DOTS_OF_SLOPES if has_dots else "",
         *_describe_axis(curves, channels, x),
-        *([f"Points outside: {'; '.join(outside)}"] if outside else []),
+        f"Points outside: {'; '.join(outside)}" if outside else "",
         *describe_doubt(drawn),
         *describe_sizes(curves),
-    )
-    finding = "" if _is_cut(x) else _find_title(curves, channels, areas)
+    ]
+    finding = "" if is_cut else _find_title(canvas, areas)
     subtitle = "Precision and recall on the scale on which F-scores average"
-    text = ChartText(
-        title,
-        join_etas(f"{subtitle},", curves) if finding else subtitle,
-        note,
-        finding or join_etas("Precision gain and recall gain", curves),
-        describe_thinning(points, drawn),
-    )
-    return build_chart(spec, data, channels, text)
+    subtitle = join_etas(f"{subtitle},", curves) if finding else subtitle
+    finding = finding or join_etas("Precision gain and recall gain", curves)
+    return canvas.finish(title, finding, subtitle, note, describe_thinning(points, drawn))
 
 
-def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
+def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     """Return the mean precision gain of each line, which is the area under it, where it is 0 or more."""
-    etas, names = curves.per_curve["eta"], name_curves(curves, channels)
-    if has_few_positives(curves) or len(areas) < max(len(etas), 1):
+    if has_few_positives(canvas.curves) or len(areas) < max(len(canvas.curves.per_curve), 1):
         return ""
-    start, n_groups = "In the test precision gain averages", curves.count_distinct(curves.group_fields)
-    if (names and len(etas) == n_groups) or channels == Channels(None, None):
-        return say_each(start, "", areas, names)
-    is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
-    if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
-        return ""
-    at = dict(curves.per_curve.select("curve", "eta").rows())
-    return say_by_eta(start, "", [(at[curve], area) for curve, area in areas.items()])
+    start = "In the test precision gain averages"
+    return say_values(start, "", areas, canvas.curves, canvas.channels)
+
+
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each recall gain the next threshold to the right."""
+    at = add_threshold(row["threshold"])
+    gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
+    return f"at least {say_share(max(row['at'], 0))}", gain
 
 
 # The axis of recall gain ----------------------------------------------------------------------
-
-
-def _read_gain_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
-    """Return the channels: rare prevalences, of which a corner is drawn, have panels of their own."""
-    etas = curves.per_curve["eta"]
-    is_rare = bool((etas <= _CORNER_BELOW).any())
-    if color is not None or facet is not None or not is_rare or not are_far_apart(etas):
-        return read_channels(curves, color, facet)
-    return read_etas_apart(curves)
 
 
 def _build_axis(curves: ChartCurves, channels: Channels) -> ChartAxis:
@@ -205,11 +165,6 @@ def _list_lows(x: ChartAxis, curves: ChartCurves, channels: Channels) -> list[fl
     return [x.pick(panel).low for panel in panels]
 
 
-def _is_cut(x: ChartAxis) -> bool:
-    """Return whether an axis begins above recall gain 0."""
-    return x.low > 0 or any(low > 0 for low, _ in x.ranges.values())
-
-
 def _find_start(eta: pl.Expr, low: pl.Expr) -> pl.Expr:
     """Return the recall at which recall gain is `low`; eta if that is 0."""
     return pl.when(low > 0).then(eta / (eta + (1 - low) * (1 - eta))).otherwise(eta)
@@ -217,18 +172,17 @@ def _find_start(eta: pl.Expr, low: pl.Expr) -> pl.Expr:
 
 def _describe_axis(curves: ChartCurves, channels: Channels, x: ChartAxis) -> list[str]:
     """Return where the axis begins, if that is not at recall gain 0."""
-    if not _is_cut(x):
-        return []
     lows = pl.Series("low", _list_lows(x, curves, channels), dtype=pl.Float64)
     cut = curves.per_curve.with_columns(lows).filter(pl.col("low") > 0)
+    if cut.is_empty():
+        return []
     starts = cut.select(start=_find_start(pl.col("eta"), pl.col("low")))["start"].sort()
     where = f"The axis begins at a recall of {say_share(starts[-1])}"
     where = where if starts[0] == starts[-1] else f"{where} or less"
     if x.is_free:
         rare = say_eta(cut["eta"].max())  # type: ignore[arg-type]
-        where = (
-            f"Where {rare}{' or less' if cut['eta'].n_unique() > 1 else ''} is positive, t{where[1:]}"
-        )
+        rare += " or less" if cut["eta"].n_unique() > 1 else ""
+        where = f"Where {rare} is positive, t{where[1:]}"
     is_corner = starts[-1] < _CORNER_BELOW
     return [where, *(["A PR curve tells such lines apart"] if is_corner else [])]
 
@@ -238,23 +192,6 @@ def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
     x, y = pl.col("recall_gain"), pl.col("precision_gain").fill_null(0)
     part = (x.diff() * (y + y.shift(1)) / 2).over("curve")
     return dict(points.with_columns(area=part).group_by("curve").agg(pl.col("area").sum()).rows())
-
-
-def _read_along(
-    points: pl.DataFrame, curves: ChartCurves, channels: Channels, x: ChartAxis
-) -> list[dict[str, Any]]:
-    """Return what the pointer reads: at each recall gain the next threshold to the right."""
-
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        at = add_threshold(row["threshold"])
-        gain = f"{say_share(row['precision_gain'])}, recall {say_share(row['recall'])}{at}"
-        return f"at least {say_share(max(row['at'], 0))}", gain
-
-    rows = points.filter(~pl.col("made"))
-    n = len(curves.per_curve)
-    free = {panel: list_places(x.pick(panel), n) for panel in x.ranges}
-    places = free or list_places(x, n)
-    return build_hover_records(curves, channels, rows, (x, _Y), places, strategy="forward", say=say)
 
 
 def _build_gains(curves: ChartCurves, lows: list[float]) -> tuple[pl.DataFrame, int, int]:

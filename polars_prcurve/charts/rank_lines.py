@@ -6,38 +6,24 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import Title, check_texts, check_title
+from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    build_chart,
-)
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
     ChartCurves,
+    build_lines,
     check_table,
+    describe_eta_zero,
     describe_sizes,
     name_group_fields,
 )
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    MAX_COLORS,
-    Channels,
-    pick_out,
-    read_channels,
-)
-from polars_prcurve.charts.parts.hover import build_hover_records, thin_places
-from polars_prcurve.charts.parts.lines_by_prevalence import (
-    build_eta_axis,
-    build_lines,
-    describe_eta_zero,
-    is_sparse,
-)
+from polars_prcurve.charts.parts.colors_and_panels import MAX_COLORS, Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.number_formats import format_level
-from polars_prcurve.charts.parts.points_to_draw import build_records, split_by_doubt
+from polars_prcurve.charts.parts.points_to_draw import split_by_doubt
 from polars_prcurve.number_words import NO_BREAK, say_eta
 
 _LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable")
@@ -86,40 +72,66 @@ def ranking(
     >>> chart.to_dict()["title"]["subtitle"]
     ['Order of models by share of positives; rank 1 is best']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     curves = _read_ranks(table)
     channels = read_channels(curves, color or ("model" if facet != "model" else None), facet)
-    channels, picked = _highlight_best(curves, channels)
+    # Models with the best, then the best mean rank have colours.
+    ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
+    channels = pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, curves, MAX_COLORS)
     rows, max_rank = curves.rows, curves.rows["rank"].max()
     lowest = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
     x = build_eta_axis(rows)
     has_names = channels.facet is None and channels.color is not None and lowest <= _MOST_NAMES
-    name = "" if has_names else "Rank"
     words = _name_both_ends(curves, channels, x) if has_names else []
     left = [style.measure_text(word.text) for word in words if word.align == "right"]
-    room = round(max(left)) + 10 if left else 0
-    y = ChartAxis("rank", name, lowest + 0.5, 0.5, "plain", ticks=_list_ranks(lowest), room=room)
+    y = ChartAxis(
+        "rank",
+        "" if has_names else "Rank",
+        lowest + 0.5,
+        0.5,
+        "plain",
+        ticks=tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12))),  # about twelve
+        room=round(max(left)) + 10 if left else 0,
+    )
+    names: Literal["none", "beside"] = "none" if has_names else "beside"
     height = min(max(0.12 + 0.05 * lowest, 0.3), 0.9)
-    names = "none" if has_names else "beside"
-    spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)  # type: ignore[arg-type]
+    spec = ChartSpec(x, y, "linear", height=height, width=0.8, line_width=3.4, names=names)
+    canvas = Canvas(curves, channels, spec)
+    canvas.words += words
     is_open = pl.col("resolved").not_() if "resolved" in rows.columns else pl.lit(False)
     points = split_by_doubt(rows.with_columns(doubt=is_open), "linear")
-    lines = list(build_records(curves, channels, points, ["eta", "rank"]))
-    dots = [row | {"part": "dot"} for row in lines if is_sparse(rows) and not row.get("copy")]
-    data = [*lines, *dots, *_read_along(curves, channels, (x, y))]
-    text = ChartText(
-        title,
-        "Order of models by share of positives; rank 1 is best",
-        (
-            picked,
-            _describe_doubt(points, confidence),
-            *describe_sizes(curves),
-            *describe_eta_zero(table),
-        ),
-        _find_title(curves, channels) or "Ranking by prevalence",
+    canvas.draw_few_places(canvas.draw_lines(points))
+    canvas.follow_pointer(rows, "nearest", _say_row, rows["eta"])
+    doubt = _describe_doubt(points, confidence)
+    note = [channels.picked, doubt, *describe_sizes(curves), *describe_eta_zero(table)]
+    subtitle = "Order of models by share of positives; rank 1 is best"
+    finding = _find_title(curves, channels) or "Ranking by prevalence"
+    return canvas.finish(title, finding, subtitle, note)
+
+
+def _read_ranks(table: pl.DataFrame) -> ChartCurves:
+    """Return a line per model from the table of `ranking`, with models as the first group column."""
+    table = check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    start = table.columns.index("eta")
+    names = name_group_fields(["model", *table.columns[:start]])
+    columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
+    frame = pl.DataFrame(
+        [table.get_column(name).alias(field) for field, name in names.items()]
+        + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
     )
-    return build_chart(spec, data, channels, text, words)
+    if "may_be_best" in table.columns and "resolved" not in columns:  # by limits, not by chance
+        may_be = table["may_be_best"].fill_null(True).alias("may_be")
+        rivals = pl.col("may_be").sum().over("eta", *[name for name in names if name != "group_0"])
+        is_open = pl.col("may_be") & (rivals > 1)
+        frame = frame.with_columns(may_be).with_columns(resolved=is_open.not_()).drop("may_be")
+    unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
+    return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
+
+
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads at each prevalence of the table."""
+    sure = {True: ", certain", False: ", not certain", None: ""}[row.get("resolved")]
+    return say_eta(row["eta"]), f"rank {row['rank']}, value {row['value']:.4g}{sure}"
 
 
 def _describe_doubt(points: pl.DataFrame, confidence: float | None) -> str:
@@ -133,11 +145,6 @@ def _describe_doubt(points: pl.DataFrame, confidence: float | None) -> str:
         return f"Dotted: any of these may be the best, since {unknown}"
     level = "" if confidence is None else f" ({format_level(confidence)})"
     return f"Dotted: not certain to be behind the first, or ahead of all{level}"
-
-
-def _list_ranks(lowest: int) -> tuple[float, ...]:
-    """Return the ranks that the axis shows, at most about twelve."""
-    return tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12)))
 
 
 def _find_title(curves: ChartCurves, channels: Channels) -> str:
@@ -229,41 +236,3 @@ def _name_both_ends(curves: ChartCurves, channels: Channels, x: ChartAxis) -> li
                 )
             )
     return words
-
-
-def _read_along(
-    curves: ChartCurves, channels: Channels, axes: tuple[ChartAxis, ChartAxis]
-) -> list[dict[str, Any]]:
-    """Return what the pointer reads at each prevalence of the table."""
-
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        sure = {True: ", certain", False: ", not certain", None: ""}[row.get("resolved")]
-        return say_eta(row["eta"]), f"rank {row['rank']}, value {row['value']:.4g}{sure}"
-
-    places = thin_places(curves.rows["eta"], len(curves.per_curve))
-    return build_hover_records(curves, channels, curves.rows, axes, places, strategy="nearest", say=say)
-
-
-def _read_ranks(table: pl.DataFrame) -> ChartCurves:
-    """Return a line per model from the table of `ranking`, with models as the first group column."""
-    table = check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
-    start = table.columns.index("eta")
-    names = name_group_fields(["model", *table.columns[:start]])
-    columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[start + 1 :])]
-    frame = pl.DataFrame(
-        [table.get_column(name).alias(field) for field, name in names.items()]
-        + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
-    )
-    if "may_be_best" in table.columns and "resolved" not in columns:  # by limits, not by chance
-        may_be = table["may_be_best"].fill_null(True).alias("may_be")
-        rivals = pl.col("may_be").sum().over("eta", *[name for name in names if name != "group_0"])
-        is_open = pl.col("may_be") & (rivals > 1)
-        frame = frame.with_columns(may_be).with_columns(resolved=is_open.not_()).drop("may_be")
-    unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
-    return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
-
-
-def _highlight_best(curves: ChartCurves, channels: Channels) -> tuple[Channels, str]:
-    """Return channels in which models with the best, then best mean rank have colours, and say so."""
-    ranks = curves.rows.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    return pick_out(channels, {curve: -rank for curve, rank in ranks.rows()}, curves, MAX_COLORS)

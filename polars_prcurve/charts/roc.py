@@ -7,43 +7,21 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import (
-    Title,
-    check_texts,
-    check_title,
-    read_flag,
-    read_list,
-    read_number,
-)
+from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.chart_assembly import (
-    Chart,
-    ChartSpec,
-    ChartText,
-    add_ghosts,
-    add_panel_values,
-    arrange_panels,
-    build_chart,
-)
-from polars_prcurve.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.chart_assembly import Chart
+from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.colors_and_panels import (
-    Channels,
-    label_panels,
-    pick_out,
-    read_channels,
-    sort_panels,
-)
+from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
-from polars_prcurve.charts.parts.hover import build_hover_records, list_places
-from polars_prcurve.charts.parts.marked_points import MarkedPoints, find_rates, mark_points, read_points
+from polars_prcurve.charts.parts.grey_lines import QUIET, draw_line
+from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
     bend_for_log_axis,
-    build_dots,
-    build_records,
     describe_doubt,
     describe_thinning,
     drop_straight_points,
@@ -52,14 +30,16 @@ from polars_prcurve.charts.parts.points_to_draw import (
     log_position,
     split_by_doubt,
     start_at_origin,
-    thin_points,
 )
-from polars_prcurve.charts.parts.references import QUIET, draw_line
 from polars_prcurve.number_words import say_eta, say_share
 from polars_prcurve.prevalence.eta_values import read_share
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY = 24  # curves, beyond which such lines have fewer points
+_SUBTITLE = (
+    "Share of positives that are found, by share of negatives that raise an alert; "
+    "the same at any share of positives"
+)
 _PANEL = (430, 380)  # width and height of a panel in pixels, about
 _NEAREST = 6  # pixels from the left edge to a line that can be told from it
 _WORD = (62, 14)  # room in pixels that the words at a line take, about
@@ -115,61 +95,49 @@ def roc_curve(
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
     ['Recall and false positive rate']
     """
-    check_texts(color=color, facet=facet)
-    check_title(title)
+    check_words(title, color=color, facet=facet)
     equal = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, by_eta=False, made_by="sweep or curve")
     marked = read_points("roc_curve", points, curves, ["recall", "fpr"])
-    edge = _find_left_edge(curves.rows, log_x)
+    x = _build_fpr_axis(curves.rows, log_x)
+    edge = x.low  # where fpr 0 is drawn
     full = start_at_origin(find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
     areas = _measure_areas(full)
-    channels = sort_panels(read_channels(curves, color, facet), areas, curves)
-    channels, picked = pick_out(channels, areas, curves)
-    channels = add_panel_values(channels, label_panels(channels, areas, curves))
-    spec = ChartSpec(_build_fpr_axis(edge), _RECALL, "linear", width=0.8, height=0.88)
+    channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
+    spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
+    canvas = Canvas(curves, channels, spec)
     n = _LOG_STEPS if len(curves.per_curve) <= _MANY else _LOG_STEPS // 5
     steps = [edge ** (1 - k / n) for k in range(n + 1)] if edge else [0.0, 1.0]
     kept = drop_straight_points(full)
-    drawn = _thin_for_axis(kept, edge, steps, arrange_panels(channels.facet, spec).width)
-    grey, words = _build_references(channels, curves, equal.slopes, steps, spec)
-    marks = _mark_rates(marked, curves, channels, edge)
-    lines = build_records(curves, channels, split_by_doubt(drawn, "linear"), ["x", "recall"])
-    both = lines if equal.slopes else add_ghosts(lines, channels, spec.x)  # one kind of grey
-    dots = build_dots(curves, channels, _place_on_axis(curves.rows, spec.x), ["x", "recall"])
-    data = [*grey, *both, *dots, *marks, *_read_along(curves, channels, spec)]
-    joined = DOTS_OF_SLOPES if dots else ""
-    said = [picked, *marked.describe(), joined, *_describe_precisions(equal, channels, spec)]
-    note = [*_write_note(channels, said, edge), *describe_doubt(drawn), *describe_sizes(curves)]
-    text = ChartText(
-        title,
-        _SUBTITLE,
-        tuple(note),
-        marked.find_title(curves, channels)
-        or _find_title(curves, channels, areas)
-        or "Recall and false positive rate",
-        describe_thinning(kept, drawn),
-    )
-    return build_chart(spec, data, channels, text, words)
-
-
-def _mark_rates(
-    marked: MarkedPoints, curves: ChartCurves, channels: Channels, edge: float
-) -> list[dict[str, Any]]:
-    """Return the records of points at their fpr, none of them left of the axis."""
-    return mark_points(
+    drawn = _thin_for_axis(canvas, kept, steps)
+    shown, lost = _split_slopes(equal.slopes, canvas)
+    _draw_references(canvas, shown, steps, is_asked=bool(equal.slopes))
+    canvas.draw_lines(split_by_doubt(drawn, "linear"), ghosts=not equal.slopes)  # one kind of grey
+    has_dots = canvas.draw_published(_place_on_axis(curves.rows, edge))
+    canvas.data += mark_points(
         marked,
-        curves,
-        channels,
-        "x",
+        canvas,
         x_of=lambda row: max(row["fpr"], edge),
         y_of=lambda row: {"recall": row["recall"]},
         span_of=lambda row: find_rates(curves, row, "fpr", edge),
     )
+    canvas.follow_pointer(_place_on_axis(keep_rises(curves.rows), edge), "backward", _say_row)
+    note = [
+        "Number: area under the line" if channels.facet and channels.facet.values else "",
+        *(channels.picked, *marked.describe(), DOTS_OF_SLOPES if has_dots else ""),
+        *_describe_precisions(equal, shown, lost),
+        "No false positive rate is left of the axis: 0 is drawn at its edge" if edge else "",
+        *(*describe_doubt(drawn), *describe_sizes(curves)),
+    ]
+    finding = marked.find_title(curves, channels) or _find_title(canvas, areas)
+    finding = finding or "Recall and false positive rate"
+    return canvas.finish(title, finding, _SUBTITLE, note, describe_thinning(kept, drawn))
 
 
-def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]) -> str:
+def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     """Return the areas of panels, or what half of the positives cost; empty where that is not known."""
+    curves, channels = canvas.curves, canvas.channels
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
         return say_areas(areas, curves, channels)
@@ -177,70 +145,44 @@ def _find_title(curves: ChartCurves, channels: Channels, areas: dict[int, float]
     return say_each("To find half of the positives,", end, rates, names)
 
 
-def _place_on_axis(rows: pl.DataFrame, axis: ChartAxis) -> pl.DataFrame:
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
+    at = add_threshold(row["threshold"])
+    return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
+
+
+def _place_on_axis(rows: pl.DataFrame, edge: float) -> pl.DataFrame:
     """Return the rows with their place `x`: fpr 0 is at the left edge of a log axis."""
-    return rows.with_columns(pl.max_horizontal("fpr", pl.lit(axis.low)).alias("x"))
+    return rows.with_columns(pl.max_horizontal("fpr", pl.lit(edge)).alias("x"))
 
 
-def _write_note(channels: Channels, said: list[str], edge: float) -> list[str]:
-    """Return the first sentences of the note: what numbers, marks and grey lines are."""
-    has_values = channels.facet is not None and bool(channels.facet.values)
-    numbers = ["Number: area under the line"] if has_values else []
-    left = ["No false positive rate is left of the axis: 0 is drawn at its edge"] if edge else []
-    return [*numbers, *said, *left]
-
-
-_SUBTITLE = (
-    "Share of positives that are found, by share of negatives that raise an alert; "
-    "the same at any share of positives"
-)
-_RECALL = ChartAxis("recall", "Recall", 0.0, 1.0)
-
-
-def _thin_for_axis(points: pl.DataFrame, edge: float, steps: list[float], pixels: int) -> pl.DataFrame:
+def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> pl.DataFrame:
     """Return the points to draw with their place `x`: on a log axis straight lines bend."""
+    edge = canvas.spec.x.low
     along = log_position(edge) if edge else pl.col("fpr")
-    drawn = thin_points(points, along, pl.col("recall"), pixels)
+    drawn = canvas.thin(points, along, pl.col("recall"))
     if edge:
         drawn = drop_straight_points(bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return drawn.with_columns(pl.max_horizontal("fpr", pl.lit(edge)).alias("x"))
+    return _place_on_axis(drawn, edge)
 
 
 def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number."""
+    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
     run = pl.col("fpr").diff().over("curve").fill_null(0)
     height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
     areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
     return dict(areas.rows())
 
 
-def _read_along(curves: ChartCurves, channels: Channels, spec: ChartSpec) -> list[dict[str, Any]]:
-    """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-
-    def say(row: dict[str, Any]) -> tuple[str, str]:
-        at = add_threshold(row["threshold"])
-        return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
-
-    rows = _place_on_axis(keep_rises(curves.rows), spec.x)
-    places = list_places(spec.x, len(curves.per_curve))
-    return build_hover_records(
-        curves, channels, rows, (spec.x, spec.y), places, strategy="backward", say=say
-    )
-
-
-def _find_left_edge(rows: pl.DataFrame, log_x: bool) -> float:
-    """Return half the smallest fpr above 0, the left end of a log axis; 0 for a linear one."""
-    if not read_flag("log_x=", log_x):
-        return 0.0
-    least: float | None = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
-    return min(0.1, least / 2) if least else 0.001
-
-
-def _build_fpr_axis(edge: float) -> ChartAxis:
+def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:
+    """Return the axis of fpr; a log one begins at half the smallest fpr above 0."""
     title = "False positive rate"
-    if not edge:
+    if not read_flag("log_x=", log_x):
         return ChartAxis("x", title, 0.0, 1.0)
+    least: float | None = rows.select(pl.col("fpr").filter(pl.col("fpr") > 0).min()).item()
+    edge = min(0.1, least / 2) if least else 0.001
     return ChartAxis("x", f"{title}, log scale", edge, 1.0, "share", is_log=True)
 
 
@@ -268,70 +210,59 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
     return PrecisionLines(at, {p: p * (1 - at) / ((1 - p) * at) for p in sorted(kept, reverse=True)})
 
 
-def _build_references(
-    channels: Channels,
-    curves: ChartCurves,
-    slopes: dict[float, float],
-    steps: list[float],
-    spec: ChartSpec,
-) -> tuple[list[dict[str, Any]], list[Word]]:
-    """Return the records of alerts at random and of equal precision, and the words at these lines."""
-    axes = (spec.x, spec.y)
-    ones = [0] * len(curves.per_curve)
-    records: list[dict[str, Any]] = []
+def _draw_references(
+    canvas: Canvas, slopes: dict[float, float], steps: list[float], *, is_asked: bool
+) -> None:
+    """Draw alerts at random and lines of equal precision, with words at these lines."""
+    spec, is_one = canvas.spec, canvas.channels.facet is None
+    n_curves = len(canvas.curves.per_curve)
     words: list[Word] = []
-    shown, _ = _split_slopes(slopes, channels, spec)
-    for _, place in channels.repeat_in_panels("reference", ones):
-        records += draw_line([(step, step) for step in steps], axes, "random", place)
-        for precision, slope in shown.items():
+    for _, place in canvas.channels.repeat_in_panels("reference", [0] * n_curves):
+        draw_line(canvas, [(step, step) for step in steps], "random", place)
+        for precision, slope in slopes.items():
             end = 1 / slope
             xs = [*(x for x in steps if x < end), end]
-            records += draw_line([(x, x * slope) for x in xs], axes, f"{precision:.6g}", place)
-            if channels.facet is None:
-                said = f"{say_share(precision)} right"
-                look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
-                words.append(Word(text=said, x=end, y=1.0, **look))
-    if channels.facet is None and records and not slopes:
-        words.append(Word(text="at random", x=spec.x.read(0.8), y=spec.x.read(0.8), dx=6, dy=8, **QUIET))
-    return records, _drop_crowded(words, spec)
+            draw_line(canvas, [(x, x * slope) for x in xs], f"{precision:.6g}", place)
+            look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | QUIET
+            words.append(Word(text=f"{say_share(precision)} right", x=end, y=1.0, **look))
+    if is_one and n_curves and not is_asked:
+        at = spec.x.read(0.8)
+        canvas.words.append(Word(text="at random", x=at, y=at, dx=6, dy=8, **QUIET))
+    for word in reversed(words if is_one else []):  # the last is farthest from the axis
+        x, y = _find_pixels(spec, word)
+        others = (_find_pixels(spec, other) for other in canvas.words)
+        # A word that would hide another one is left out.
+        if all(abs(x - at[0]) > _WORD[0] or abs(y - at[1]) > _WORD[1] for at in others):
+            canvas.words.append(word)
 
 
-def _drop_crowded(words: list[Word], spec: ChartSpec) -> list[Word]:
-    """Return the words without those that would hide another one."""
-
-    def find_pixels(word: Word) -> tuple[float, float]:
-        return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
-
-    kept: list[Word] = []
-    for word in reversed(words):  # the last is farthest from the axis
-        x, y = find_pixels(word)
-        others = map(find_pixels, kept)
-        if all(abs(x - other[0]) > _WORD[0] or abs(y - other[1]) > _WORD[1] for other in others):
-            kept.append(word)
-    return kept
+def _find_pixels(spec: ChartSpec, word: Word) -> tuple[float, float]:
+    """Return where a word stands in a panel of the usual size, about."""
+    return spec.x.place(word.x or 0) * _PANEL[0], spec.y.place(word.y or 0) * _PANEL[1]
 
 
 def _split_slopes(
-    slopes: dict[float, float], channels: Channels, spec: ChartSpec
+    slopes: dict[float, float], canvas: Canvas
 ) -> tuple[dict[float, float], dict[float, float]]:
     """Return the lines to draw, and those that no eye could tell from the left edge of a panel.
 
     Lines of alerts that are right less often than at random are in neither.
     """
+    x = canvas.spec.x
     slopes = {p: slope for p, slope in slopes.items() if slope > 1}
-    width = arrange_panels(channels.facet, spec).width
-    least = _NEAREST / width
-    ends = {p: spec.x.place(max(min(1.0, 1 / slope), spec.x.low)) for p, slope in slopes.items()}
+    least = _NEAREST / canvas.width
+    ends = {p: x.place(max(min(1.0, 1 / slope), x.low)) for p, slope in slopes.items()}
     shown = {p: slope for p, slope in slopes.items() if ends[p] >= least}
     return shown, {p: slope for p, slope in slopes.items() if p not in shown}
 
 
-def _describe_precisions(equal: PrecisionLines, channels: Channels, spec: ChartSpec) -> list[str]:
+def _describe_precisions(
+    equal: PrecisionLines, drawn: dict[float, float], left_out: dict[float, float]
+) -> list[str]:
     """Return sentences on the lines of equal precision, and on those that are not drawn."""
     eta, slopes = equal
     if eta is None or not slopes:
         return []
-    drawn, left_out = _split_slopes(slopes, channels, spec)
     shares = {p: say_share(p) for p in drawn} | {eta: f"{say_share(eta)} (at random)"}
     right = ", ".join(shares[p] for p in sorted(shares, reverse=True))
     where = f"of the alerts are right where {say_eta(eta)} is positive"

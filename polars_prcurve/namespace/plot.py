@@ -154,11 +154,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         table = self._methods.sweep(thresholds="corners", **said)
         return draw(table, eta, log_x=log_x, precisions=precisions, points=points)
 
-    def prg_curve(
-        self,
-        eta: Eta = None,
-        **words: Unpack[ChartOfTable],
-    ) -> Chart:
+    def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect the curve at each prevalence, and draw precision gain by recall gain.
 
         Parameters
@@ -179,11 +175,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, said = self._prepare("prg_curve", words)
         return draw(self._methods.curve(eta, thresholds="corners", **said))
 
-    def gain_curve(
-        self,
-        eta: Eta = None,
-        **words: Unpack[ChartOfTable],
-    ) -> Chart:
+    def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect the curve at each prevalence, and draw recall by the share of cases alerted.
 
         Parameters
@@ -290,11 +282,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(table, confidence=_find_level(confidence))
 
     def threshold_curve(
-        self,
-        eta: Eta = None,
-        *,
-        points: pl.DataFrame | None = None,
-        **words: Unpack[ChartOfTable],
+        self, eta: Eta = None, *, points: pl.DataFrame | None = None, **words: Unpack[ChartOfTable]
     ) -> Chart:
         """Collect the curve at every distinct score, and draw metrics by threshold.
 
@@ -414,10 +402,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         check_width(width)
         return draw(self._methods.sweep(thresholds="corners", **said), eta, width=width)
 
-    def normal_quantiles(
-        self,
-        **words: Unpack[ChartOfTable],
-    ) -> Chart:
+    def normal_quantiles(self, **words: Unpack[ChartOfTable]) -> Chart:
         """Collect the sweep, and draw the scores of each class by normal quantile.
 
         Returns
@@ -507,11 +492,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return cast("pl.DataFrame", crossings)
 
     def p3_curve(
-        self,
-        eta: Eta = None,
-        *,
-        confidence: Confidence = None,
-        **words: Unpack[ChartOfTargets],
+        self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
     ) -> Chart:
         """Collect operating points at each prevalence, and draw their precision by prevalence.
 

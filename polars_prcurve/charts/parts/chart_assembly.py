@@ -17,13 +17,13 @@ import zlib
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
     build_name_layer,
@@ -57,32 +57,6 @@ MAX_GHOST_PANELS = 24
 
 
 @dataclass(frozen=True)
-class ChartSpec:
-    """What differs between kinds of chart: axes, how points are joined, bands, and size."""
-
-    x: ChartAxis
-    y: ChartAxis
-    interpolate: Literal["step-before", "step-after", "linear"]
-    bands: tuple[tuple[str, str], ...] = ()
-    """Pairs of fields; the area between two is shaded, each pair darker than the one before it."""
-    height: float = 0.65
-    """Height of a panel, as a share of its width."""
-    width: float = 1.0
-    """Width of a chart without panels, as a share of the common width."""
-    line_width: float = style.LINE
-    names: Literal["beside", "ends", "none"] = "beside"
-    """Where names stand: on the lines, at their right ends, or nowhere."""
-    is_doubt_of_band: bool = False
-    """Whether only the band is in doubt, not the line."""
-    head: str = ""
-    """A heading over the chart, where several stand above each other."""
-    is_neutral: bool = False
-    """Whether lines have the colour of text, since they are the same for all colours."""
-    side_colors: tuple[str, ...] = ()
-    """Colours of stretches of a band, by the number that records have as `side`."""
-
-
-@dataclass(frozen=True)
 class ChartText:
     """The words of a chart: title, subtitle, note at its foot, and a sentence for screen readers."""
 
@@ -97,15 +71,6 @@ class ChartText:
     @property
     def heading(self) -> str:
         return self.title or self.own_title
-
-
-@dataclass(frozen=True)
-class PanelSize:
-    """How many panels stand in a row, and the size of each in pixels."""
-
-    columns: int
-    width: int
-    height: int
 
 
 def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
@@ -135,7 +100,8 @@ def build_chart(
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
-    text = _name_panels(text, channels)
+    if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
+        text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
     layered, records = build_panel(spec, data, channels, size, words)
     ghosts = [row for row in records if row["part"] == "ghost"]
     records = [row for row in records if row["part"] != "ghost"]
@@ -146,7 +112,7 @@ def build_chart(
         return attach_data(finish_layered(layered, text, size, spec.y), records)
     heads = _build_heads(channels.facet, size)
     # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
-    layers = [*layered.layer[1:], *build_word_layers(heads, spec.x, spec.y, size.width, records)]
+    layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
     layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
@@ -160,14 +126,6 @@ def build_chart(
     panels = finished if isinstance(finished, alt.FacetChart) else finished.vconcat[0]
     panels.spec.layer = [*panels.spec.layer, *layers]
     return attach_data(finished, records)
-
-
-def _name_panels(text: ChartText, channels: Channels) -> ChartText:
-    """Return the text with a sentence on the columns of panels, if their heads do not say it."""
-    facet = channels.facet
-    if facet is None or facet.fields == ["eta"]:
-        return text
-    return replace(text, note=(f"Panels: {facet.title}", *text.note))
 
 
 def build_panel(
@@ -200,11 +158,9 @@ def build_panel(
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
     layers += painter.build_marks({row["part"] for row in data})
-    layers += build_word_layers(words, spec.x, spec.y, size.width, records)
+    layers += build_word_layers(words, spec, size.width, records)
     if names:
-        layers.append(
-            build_name_layer(names, spec.x, spec.y, channels, records, is_neutral=spec.is_neutral)
-        )
+        layers.append(build_name_layer(names, spec, channels, records))
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 
@@ -446,18 +402,9 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
         room = size.width - (style.measure_text(value) + 8 if value else 0)
         heads += write_head(name_panel(facet, label), room, label)
         if value:
-            heads.append(
-                Word(
-                    text=value,
-                    px=size.width,
-                    py=-9,
-                    facet=label,
-                    weight="bold",
-                    align="right",
-                    baseline="bottom",
-                    color=style.COLORS[0],
-                )
-            )
+            look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
+            look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
+            heads.append(Word(text=value, facet=label, **look))
     return heads
 
 
@@ -569,9 +516,3 @@ def add_ghosts(
             kept = {key: value for key, value in row.items() if key not in ("facet", "doubt", "run")}
             ghosts.append(kept | {"part": "ghost"})
     return [*records, *ghosts]
-
-
-def add_panel_values(channels: Channels, values: dict[str, str]) -> Channels:
-    """Return the channels with a number at the head of each panel."""
-    facet = channels.facet
-    return channels if facet is None else replace(channels, facet=replace(facet, values=values))

@@ -1,4 +1,4 @@
-"""Axes that read as people speak: percent, `1 in 1 000`, and plain numbers.
+"""Axes that read as people speak, and the shape of a panel: percent, `1 in 1 000`, plain numbers.
 
 Each axis knows its range, so that names can be placed on lines before anything is drawn.
 """
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from polars_prcurve.charts.parts.chart_style import TICK_SIZE
+from polars_prcurve.charts.parts.chart_style import LINE, TICK_SIZE
 from polars_prcurve.charts.parts.number_formats import round_digits
 
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
@@ -70,6 +70,10 @@ class ChartAxis:
             return self
         low, high = self.ranges[panel]
         return replace(self, low=low, high=high)
+
+    def holds(self, value: float | None) -> bool:
+        """Return whether a value lies on the axis, whose ends may be rounded."""
+        return value is not None and self.low * (1 - 1e-6) <= value <= self.high * (1 + 1e-6)
 
     def place(self, value: float) -> float:
         """Return where a value lies along the axis, from 0 to 1."""
@@ -155,6 +159,44 @@ class ChartAxis:
         return style | {"values": ticks, "tickCount": max(len(ticks), 1)}  # or Vega drops some of them
 
 
+@dataclass(frozen=True)
+class ChartSpec:
+    """What differs between kinds of chart: axes, how points are joined, bands, and size."""
+
+    x: ChartAxis
+    y: ChartAxis
+    interpolate: Literal["step-before", "step-after", "linear"]
+    bands: tuple[tuple[str, str], ...] = ()
+    """Pairs of fields; the area between two is shaded, each pair darker than the one before it."""
+    height: float = 0.65
+    """Height of a panel, as a share of its width."""
+    width: float = 1.0
+    """Width of a chart without panels, as a share of the common width."""
+    line_width: float = LINE
+    names: Literal["beside", "ends", "none"] = "beside"
+    """Where names stand: on the lines, at their right ends, or nowhere."""
+    is_doubt_of_band: bool = False
+    """Whether only the band is in doubt, not the line."""
+    head: str = ""
+    """A heading over the chart, where several stand above each other."""
+    is_neutral: bool = False
+    """Whether lines have the colour of text, since they are the same for all colours."""
+    side_colors: tuple[str, ...] = ()
+    """Colours of stretches of a band, by the number that records have as `side`."""
+
+
+@dataclass(frozen=True)
+class PanelSize:
+    """How many panels stand in a row, and the size of each in pixels."""
+
+    columns: int
+    width: int
+    height: int
+
+
+RECALL_AXIS = ChartAxis("recall", "Recall", 0.0, 1.0)
+
+
 def fix_x(pixels: float) -> Any:
     """Return the x encoding of one place in pixels, as a channel: of `alt.value` it is slow."""
     channel: Any = alt.XValue
@@ -175,6 +217,17 @@ def mark_ends(x: ChartAxis, y: ChartAxis) -> list[dict[str, Any]]:
         for panel, ends in own.ranges.items()
         for end in map(round_digits, ends)
     ]
+
+
+def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
+    """Return a log axis over the prevalences of the rows, rare ones on the left."""
+    etas = rows["eta"]
+    low, high = (etas.min(), etas.max()) if len(etas) else (0.001, 1.0)
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    if high < 1.01 * low:  # one prevalence: half a decade to either side
+        low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
+    return ChartAxis("eta", "Share of positives", low, high, "one in", is_log=True)
 
 
 def needs_log_axis(etas: pl.Series) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import polars as pl
 
@@ -22,11 +22,14 @@ from polars_prcurve.charts.parts.number_formats import (
     say_eta_range,
     say_etas,
 )
+from polars_prcurve.confidence.estimates import find_estimate, name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
 
 SPAN = "interval of the share of positives"
 _EFFECTIVE = c.FIELD_COLUMNS[:2]
+_ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
+_TOOLTIP_COLUMNS = ("threshold", "tp", "fp", "recall", "fpr")
 _MAX_NAMES = 5  # of groups without a curve
 
 
@@ -205,6 +208,90 @@ def _check_curves(rows: pl.DataFrame) -> None:
         )
 
 
+# Tables with a row per prevalence --------------------------------------------------------------
+
+
+def read_lines(chart: str, table: object, only: str | None = None) -> ChartCurves:
+    """Return a line per group, metric and target, or only the lines of the metric `only`.
+
+    Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
+    others is a gap in its line.
+    """
+    made_by = "operating_points" if only else "summary or operating_points"
+    table = check_table(chart, table, made_by, ["eta"])
+    start = table.columns.index("eta")
+    names, after_eta = name_group_fields(table.columns[:start]), table.columns[start + 1 :]
+    base = [table.get_column(name).alias(field) for field, name in names.items()]
+    base += [table.get_column("eta").cast(pl.Float64), *_read_sizes(table, after_eta)]
+    if "criterion" in after_eta:
+        names["target"] = "target"
+        base.append(table.select(target=pl.struct("criterion", "target")).to_series())
+        base += [table.get_column(name) for name in _TOOLTIP_COLUMNS if name in after_eta]
+    names["metric"] = "metric"
+    values = _read_values(chart, table, after_eta, made_by)
+    frame = pl.concat([pl.DataFrame([*base, *columns]) for columns in values], how="diagonal")
+    if only:
+        frame = frame.filter(pl.col("metric") == only)
+        if frame.is_empty() and len(table):
+            remedy = f'pass metrics=("{only}",) to operating_points'
+            raise PrcError(f"{chart} draws {only}, which the table lacks; {remedy}")
+    return build_lines(frame, names, ["value"])
+
+
+def build_lines(frame: pl.DataFrame, names: dict[str, str], values: Sequence[str]) -> ChartCurves:
+    """Return the lines of a frame, numbered and sorted; raise if one has two rows at a prevalence."""
+    number = pl.col(pl.Float64).exclude(list(names))
+    frame = frame.with_columns(pl.when(number.is_finite()).then(number)).filter(pl.col("eta") > 0)
+    frame = number_curves(frame.sort(*names, "eta"), list(names))
+    frame = frame.unique(["curve", "eta", *values], keep="first", maintain_order=True)
+    if frame.select(pl.struct("curve", "eta").is_duplicated().any()).item():
+        raise PrcError(
+            "some lines have several values at one prevalence; keep the group columns of the table, and "
+            "keep them before eta"
+        )
+    value = pl.col(values[0])
+    is_within_line = value.forward_fill().is_not_null() & value.backward_fill().is_not_null()
+    return build_chart_curves(frame, names, is_within_line.over("curve"))
+
+
+def _read_sizes(table: pl.DataFrame, after_eta: list[str]) -> list[pl.Series]:
+    """Return the class sizes of each row, which are null if the table does not tell them."""
+    if "n_pos" in after_eta and "n_neg" in after_eta:
+        return [table.get_column("n_pos"), table.get_column("n_neg")]
+    if set(c.SWEEP_COLUMNS) <= set(after_eta):
+        tp, fp, fn, tn = (table.get_column(name) for name in ("tp", "fp", "fn", "tn"))
+        return [(tp + fn).alias("n_pos"), (fp + tn).alias("n_neg")]
+    return [pl.Series(name, [None] * table.height, pl.Float64) for name in ("n_pos", "n_neg")]
+
+
+def _read_values(
+    chart: str, table: pl.DataFrame, after_eta: list[str], made_by: str
+) -> list[list[pl.Series]]:
+    """Return `metric`, `value` and its interval: once for a long table, else once per metric column."""
+    shared = [table.get_column(name) for name in ("reliable", "interval_of") if name in after_eta]
+    if "metric" in after_eta and "value" in after_eta:
+        columns = [name for name in ("metric", "value", "low", "high") if name in after_eta]
+        return [[*(table.get_column(name) for name in columns), *shared]]
+    is_wide = "criterion" in after_eta and "fpr" in after_eta
+    named = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
+    beside = {column for name in after_eta for column in astuple(name_estimate(name))[1:]}
+    metrics = [name for name in named if name not in (*beside, *_ALERT_COLUMNS)]
+    if not metrics:
+        raise PrcError(
+            f"{chart} takes the table that {made_by} returns, with all its columns; this one has "
+            "neither metric and value, nor criterion, target and a column per metric"
+        )
+    values = []
+    for name in metrics:
+        known = find_estimate(after_eta, name)
+        ends = {"value": known.value, "low": known.low, "high": known.high}
+        numbers = {field: table.get_column(at) for field, at in ends.items() if at is not None}
+        of_metric = pl.Series("metric", [name] * table.height, pl.String)
+        floats = (number.alias(field).cast(pl.Float64) for field, number in numbers.items())
+        values.append([of_metric, *floats, *shared])
+    return values
+
+
 # Words on where curves run, and on what they are made of -----------------------------------------
 
 
@@ -263,3 +350,8 @@ def _describe_left_out(left_out: pl.DataFrame, fields: list[str]) -> str:
     names = [textwrap.shorten(name, 40, placeholder="…") for name in names]
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     return f"Not drawn, {reason}: {', '.join(names[:_MAX_NAMES])}{more}"
+
+
+def describe_eta_zero(table: pl.DataFrame) -> list[str]:
+    """Return a sentence for the note if the table has prevalence 0, which no log axis shows."""
+    return ["Not drawn: prevalence 0"] if (table["eta"] == 0).any() else []

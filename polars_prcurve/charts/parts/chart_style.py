@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-COLORS = (
-    *("#0072B2", "#D55E00", "#6C9F8E", "#2802A9"),
-    *("#AE3A72", "#351501", "#6D4F19", "#38344B"),
-)
+COLORS = (*("#0072B2", "#D55E00", "#6C9F8E", "#2802A9"), *("#AE3A72", "#351501", "#6D4F19", "#38344B"))
 """Colours of groups in order of use. Each has a contrast of 3 : 1 on white, and any two stay apart for
 people with protanopia or deuteranopia; tests compute both."""
 ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_x, fix_y
+from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.line_names import (
     APART,
     RULE_KEY,
     STEP,
+    Box,
     LabelSpace,
     NamePlace,
     place_at_dots,
@@ -31,19 +32,15 @@ from polars_prcurve.charts.parts.line_names import (
 from polars_prcurve.charts.parts.number_formats import round_digits
 from polars_prcurve.number_words import glue_numbers
 
-if TYPE_CHECKING:
-    from polars_prcurve.charts.parts.chart_assembly import ChartSpec, PanelSize
-
-MAX_NAMES = 6
+_MAX_NAMES = 6
 """Lines, at most, that have their names beside them; more have a legend."""
 _MAX_LETTERS = 44
 _LETTERS_AT_END = 19
 """Letters in a row of a name right of the lines, where a page has little room."""
 _SHARES_OF_ROWS = (0.5, 0.8)
 """Shares of a panel's width that rows of names take, from the first tried to the last."""
-_Way: TypeAlias = Callable[
-    [dict[str, NDArray[np.float64]], Sequence[str], LabelSpace], dict[str, NamePlace]
-]
+Heights: TypeAlias = NDArray[np.float64]
+_Way: TypeAlias = Callable[[dict[str, Heights], Sequence[str], LabelSpace], dict[str, NamePlace]]
 _NEAR, _SHARED = 40.0, "shared"
 """Pixels across within which points with the same number share a label; the mark of such a label."""
 _MOST_LABELS = 14
@@ -82,6 +79,12 @@ class Word:
         return (*place, self.size, self.weight, self.color, self.limit)
 
 
+def choose_way(ways: Iterable[Word]) -> Word:
+    """Return a word that has several ways to be written, the best first."""
+    first, *others = ways
+    return replace(first, others=tuple(others))
+
+
 def settle_words(
     words: Sequence[Word], spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize
 ) -> list[Word]:
@@ -90,24 +93,17 @@ def settle_words(
     for word in words:
         ways = [word, *word.others]
         if len(ways) > 1:
-            lines = [*_sample_lines(spec, data, size, word.facet).values()]
-            space = LabelSpace(
-                size.width, size.height, _list_boxes(settled, spec, size, word.facet), lines
-            )
-            boxes = [_list_boxes([way], spec, size, word.facet)[0] for way in ways]
+            panel = _Panel(spec, data, size, word.facet)
+            space = panel.open_space(settled, panel.sample_lines().values())
+            boxes = [panel.list_boxes([way])[0] for way in ways]
             costs = [2 * space.crosses_line(box) + (not space.is_free(box)) for box in boxes]
-            settled.append(ways[costs.index(min(costs))])
-        else:
-            settled.append(word)
+            ways = [ways[costs.index(min(costs))]]
+        settled += ways
     return settled
 
 
 def build_word_layers(
-    words: Sequence[Word],
-    x: ChartAxis,
-    y: ChartAxis,
-    pixels: int,
-    records: list[dict[str, Any]],
+    words: Sequence[Word], spec: ChartSpec, pixels: int, records: list[dict[str, Any]]
 ) -> list[alt.Chart]:
     """Return a layer per look of words, and add their records."""
     looks: dict[tuple[Any, ...], list[Word]] = {}
@@ -119,11 +115,10 @@ def build_word_layers(
         part = f"word {number}"
         for word in alike:
             record: dict[str, Any] = {"part": part, "text": glue_numbers(word.text)}
-            record |= {} if word.x is None else {x.field: round_digits(word.x)}
-            record |= {} if word.y is None else {y.field: round_digits(word.y)}
-            record |= {} if word.facet is None else {"facet": word.facet}
-            records.append(record)
-        layers.append(_build_text(alike[0], part, x, y, pixels))
+            record |= {} if word.x is None else {spec.x.field: round_digits(word.x)}
+            record |= {} if word.y is None else {spec.y.field: round_digits(word.y)}
+            records.append(record | ({} if word.facet is None else {"facet": word.facet}))
+        layers.append(_build_text(alike[0], part, spec.x, spec.y, pixels))
     return layers
 
 
@@ -131,18 +126,9 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
     """Return the layer of the words of one look."""
     look: dict[str, Any] = {"color": word.color} if word.color else {}
     look |= {"limit": word.limit} if word.limit else {}
-    mark = alt.Chart().mark_text(
-        align=word.align,
-        baseline=word.baseline,
-        dx=word.dx,
-        dy=word.dy,
-        fontSize=word.size,
-        fontWeight=word.weight,
-        lineBreak="\n",
-        lineHeight=word.size + 2,
-        aria=False,
-        **look,
-    )
+    look |= {"align": word.align, "baseline": word.baseline, "dx": word.dx, "dy": word.dy}
+    look |= {"fontSize": word.size, "fontWeight": word.weight, "lineHeight": word.size + 2}
+    mark = alt.Chart().mark_text(lineBreak="\n", aria=False, **look)
     place_x = fix_x(word.px) if word.x is None else x.build_x(pixels)
     place_y = fix_y(word.py) if word.y is None else y.build_y(pixels)
     placed: alt.Chart = mark.encode(x=place_x, y=place_y, text="text:N")
@@ -150,13 +136,7 @@ def _build_text(word: Word, part: str, x: ChartAxis, y: ChartAxis, pixels: int) 
 
 
 def build_name_layer(
-    names: Sequence[Word],
-    x: ChartAxis,
-    y: ChartAxis,
-    channels: Channels,
-    records: list[dict[str, Any]],
-    *,
-    is_neutral: bool,
+    names: Sequence[Word], spec: ChartSpec, channels: Channels, records: list[dict[str, Any]]
 ) -> alt.Chart:
     """Return the layer of names in the colours of their lines, and add its records.
 
@@ -165,13 +145,13 @@ def build_name_layer(
     for name in names:
         record: dict[str, Any] = {"part": "name", "text": glue_numbers(name.text)}
         record["color"] = name.label or name.text
-        record |= {x.field: round_digits(name.x), y.field: round_digits(name.y)}
+        record |= {spec.x.field: round_digits(name.x), spec.y.field: round_digits(name.y)}
         records.append(record | ({} if name.facet is None else {"facet": name.facet}))
-    layer = _build_text(replace(names[0], weight="bold"), "name", x, y, 540)
+    layer = _build_text(replace(names[0], weight="bold"), "name", spec.x, spec.y, 540)
     layer.mark.cursor = "pointer"
     # Vega-Lite lets the pointer through all texts that have no tooltip, except on a canvas.
     layer = layer.encode(tooltip=alt.value(None))
-    if channels.color and not is_neutral:
+    if channels.color and not spec.is_neutral:
         layer = layer.encode(channels.color.encode())
     return layer
 
@@ -191,45 +171,41 @@ def place_names(
     if color is None or spec.names == "none" or (spec.y.is_free and not spec.y.ranges):
         return None
     shown = color.shown_labels
-    if len(shown) > MAX_NAMES:
+    if len(shown) > _MAX_NAMES:
         return None
-    panels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
-    lines = {
-        panel: _sample_lines(_pick_panel(spec, panel), data, size, panel)
-        for panel in (panels if len(panels) <= MAX_NAMES else panels[:1])
-    }
-    lines = {panel: curves for panel, curves in lines.items() if set(shown) <= set(curves)}
-    if spec.names == "ends" and None in lines:
-        return _name_ends(spec, data, shown, size)
-    ways: list[_Way] = [_place_at_lines, _place_closely, place_at_dots, place_together, _place_on_rules]
+    labels: list[str | None] = [*channels.facet.labels] if channels.facet else [None]
+    # Names stand in one panel for all; to try each of many panels takes too long.
+    labels = labels if len(labels) <= _MAX_NAMES else labels[:1]
+    panels = [_Panel(spec, data, size).pick(label) for label in labels]
+    sampled = [(panel, panel.sample_lines()) for panel in panels]
+    sampled = [(panel, lines) for panel, lines in sampled if set(shown) <= set(lines)]
+    if spec.names == "ends" and channels.facet is None and sampled:
+        return _name_ends(panels[0], shown)
+    ways: list[_Way] = []
+    if max(map(len, shown)) <= _MAX_LETTERS:
+        at_lines = partial(place_beside, apart=APART)
+        ways = [at_lines, _place_closely, place_at_dots, place_together, _place_on_rules]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
-    ways = [] if max(map(len, shown)) > _MAX_LETTERS else ways
     ways += [partial(place_together, rows=each) for each in rows]
     for way in ways:
-        for panel, curves in lines.items():
-            own = _pick_panel(spec, panel)
-            space = LabelSpace(size.width, size.height, _list_boxes(words, own, size, panel))
-            space.last_dots = _find_last_dots(own, data, size, panel)
-            places = way(curves | _sample_references(own, data, size, panel), shown, space)
+        for panel, lines in sampled:
+            space = panel.open_space(words)
+            dots = [row for row in data if row["part"] == "dot" and row.get("facet") == panel.label]
+            dots.sort(key=lambda row: (row[spec.x.field], row[spec.y.field]))
+            space.last_dots = {row.get("color", ""): panel.find_spot(row) for row in dots}
+            places = way(lines | panel.sample_references(), shown, space)
             if set(shown) <= set(places):
-                written = way.keywords["rows"] if isinstance(way, partial) else {}
-                text = {name: "\n".join(written.get(name, [name])) for name in shown}
-                names = [_write_name(name, places[name], own, size) for name in shown]
-                return [replace(name, text=text[name.label], facet=panel) for name in names]
+                written = way.keywords.get("rows", {}) if isinstance(way, partial) else {}
+                return [
+                    Word("\n".join(written.get(name, [name])), x, y, label=name, facet=panel.label)
+                    for name in shown
+                    for x, y in [panel.read_place(places[name])]
+                ]
     return None
 
 
-def _find_last_dots(
-    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
-) -> dict[str, tuple[float, float]]:
-    """Return the place in pixels of the dot at which each line ends."""
-    dots = [row for row in data if row["part"] == "dot" and row.get("facet") == panel]
-    ordered = sorted(dots, key=lambda row: (row[spec.x.field], row[spec.y.field]))
-    return {row.get("color", ""): _find_spot(row, spec, size) for row in ordered}
-
-
-def _wrap_names(shown: Sequence[str], width: float) -> dict[str, list[str]]:
-    """Return the names in rows of this width in pixels, about."""
+def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
+    """Return the names in rows of this width in pixels, about, but not too narrow."""
     letters = max(int(width / style.measure_text("x")), _LETTERS_AT_END)
     return {
         name: textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
@@ -237,20 +213,8 @@ def _wrap_names(shown: Sequence[str], width: float) -> dict[str, list[str]]:
     }
 
 
-def _pick_panel(spec: ChartSpec, panel: str | None) -> ChartSpec:
-    """Return the chart of one panel, with the ranges that it has."""
-    return replace(spec, x=spec.x.pick(panel), y=spec.y.pick(panel))
-
-
-def _place_at_lines(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names that are clearly those of their lines, if all have one."""
-    return place_beside(lines, shown, space, APART)
-
-
 def _place_closely(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
 ) -> dict[str, NamePlace]:
     """Return the places of names at or near their lines, without those that have no room."""
     places = place_beside(lines, shown, space, APART)
@@ -259,7 +223,7 @@ def _place_closely(
 
 
 def _place_on_rules(
-    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace
+    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
 ) -> dict[str, NamePlace]:
     """Return the places of names that may stand on thin grey lines, which strike them out."""
     curves = {key: line for key, line in lines.items() if not key.startswith(RULE_KEY)}
@@ -267,10 +231,25 @@ def _place_on_rules(
     return places | _place_closely(curves, [name for name in shown if name not in places], space)
 
 
-def _write_name(label: str, place: NamePlace, spec: ChartSpec, size: PanelSize) -> Word:
-    """Return the name of a line as a word at its place in the data."""
-    x, y = spec.x.read(place.x / size.width), spec.y.read(1 - place.y / size.height)
-    return Word(text=label, label=label, x=x, y=y)
+def _name_ends(panel: _Panel, shown: list[str]) -> list[Word]:
+    """Return names right of the line ends, apart from each other."""
+    spec, height = panel.spec, panel.size.height
+    ends: dict[str, dict[str, Any]] = {}
+    for row in panel.data:
+        if row["part"] == "curve" and spec.y.field in row:
+            last = ends.setdefault(row["color"], row)
+            ends[row["color"]] = row if row[spec.x.field] >= last[spec.x.field] else last
+    rows = _wrap_names(shown)
+    n_rows = max(map(len, rows.values()), default=1)
+    gap = (style.NAME_SIZE + 2) * n_rows + (6 if n_rows > 1 else 2)
+    placed = spread_at_ends([panel.find_spot(ends[label])[1] for label in shown], gap, height)
+    return [
+        Word("\n".join(rows[label]), spec.x.high, spec.y.read(1 - at / height), dx=9, label=label)
+        for label, at in zip(shown, placed, strict=True)
+    ]
+
+
+# Labels of points -----------------------------------------------------------------------------
 
 
 def place_labels(
@@ -282,21 +261,24 @@ def place_labels(
 ) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     colors = channels.color.colors if channels.color and not spec.is_neutral else {}
-    marks = _merge_labels(data, spec, channels, size)
+    marks = _merge_labels(_Panel(spec, data, size), channels)
     spaces: dict[str | None, LabelSpace] = {}
     placed = []
     for row in sorted(marks, key=lambda row: -row[spec.y.field]):
-        panel = row.get("facet")
-        beside = [_find_spot(other, spec, size) for other in marks if other.get("facet") == panel]
-        if panel not in spaces:
-            spaces[panel] = _open_space(spec, data, size, words, panel)
-            spaces[panel].points += beside
-        if len(spaces[panel].taken) >= _MOST_LABELS:
+        panel = _Panel(spec, data, size, row.get("facet"))
+        beside = [panel.find_spot(other) for other in marks if other.get("facet") == panel.label]
+        if panel.label not in spaces:
+            lines = [*panel.sample_lines().values(), *panel.sample_references().values()]
+            space = spaces[panel.label] = panel.open_space(words, lines)
+            if panel.label is not None:  # the head of the panel
+                space.taken.insert(0, (0.0, -26.0, style.measure_text(panel.label) + 110, -5.0))
+            space.points += beside
+        if len(spaces[panel.label].taken) >= _MOST_LABELS:
             continue
-        left, top = _find_spot(row, spec, size)
+        left, top = panel.find_spot(row)
         label = row[f"{spec.y.field}_label"]
         lift = sum(0 < other[1] - top < 15 and abs(left - other[0]) < _NEAR for other in beside)
-        corner = spaces[panel].place_beside_point(left, top, label, style.NAME_SIZE, lift)
+        corner = spaces[panel.label].place_beside_point(left, top, label, style.NAME_SIZE, lift)
         is_dark = spec.is_neutral or _SHARED in row
         placed.append(
             Word(
@@ -305,7 +287,7 @@ def place_labels(
                 y=row[spec.y.field],
                 dx=corner.x - left,
                 dy=corner.y - top,
-                facet=panel,
+                facet=panel.label,
                 align=corner.align,
                 weight="bold",
                 color=style.INK if is_dark else colors.get(row.get("color", ""), style.COLORS[0]),
@@ -314,45 +296,26 @@ def place_labels(
     return placed
 
 
-def _find_spot(row: dict[str, Any], spec: ChartSpec, size: PanelSize) -> tuple[float, float]:
-    """Return the place of a point in pixels from the upper left corner of its panel."""
-    x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
-    return x * size.width, (1 - y) * size.height
-
-
-def _open_space(
-    spec: ChartSpec,
-    data: list[dict[str, Any]],
-    size: PanelSize,
-    words: Sequence[Word],
-    panel: str | None,
-) -> LabelSpace:
-    """Return the space for labels of one panel, below its head, with its lines and words."""
-    lines = [*_sample_lines(spec, data, size, panel).values()]
-    lines += _sample_references(spec, data, size, panel).values()
-    head = [] if panel is None else [(0.0, -26.0, style.measure_text(panel) + 110, -5.0)]
-    return LabelSpace(size.width, size.height, [*head, *_list_boxes(words, spec, size, panel)], lines)
-
-
-def _merge_labels(
-    data: list[dict[str, Any]], spec: ChartSpec, channels: Channels, size: PanelSize
-) -> list[dict[str, Any]]:
+def _merge_labels(panel: _Panel, channels: Channels) -> list[dict[str, Any]]:
     """Return the marked points of a chart; of neighbours with one number, one that is _SHARED.
 
     Grey points are left out: a grey number could hardly be read, and would lie over others.
     """
-    x, y, color = spec.x, spec.y, channels.color
+    x, y, color = panel.spec.x, panel.spec.y, channels.color
     grey = set(color.labels) - set(color.shown_labels) if color else set()
-    marks = [row for row in data if row["part"] == "mark" and {x.field, y.field} <= set(row)]
-    marks = [row for row in marks if row.get("color") not in grey]
     kept: list[dict[str, Any]] = []
-    for row in marks:
+    for row in panel.data:
+        is_mark = row["part"] == "mark" and {x.field, y.field} <= set(row)
+        if not is_mark or row.get("color") in grey:
+            continue
+        left, top = panel.find_spot(row)
         same = [
             number
             for number, other in enumerate(kept)
+            for at, height in [panel.find_spot(other)]
             if all(other.get(name) == row.get(name) for name in ("facet", f"{y.field}_label"))
-            and abs(x.place(row[x.field]) - x.place(other[x.field])) * size.width < _NEAR
-            and abs(y.place(row[y.field]) - y.place(other[y.field])) * size.height < _NEAR / 2
+            and abs(left - at) < _NEAR
+            and abs(top - height) < _NEAR / 2
         ]
         if not same:
             kept.append(row)
@@ -361,122 +324,105 @@ def _merge_labels(
     return kept
 
 
-def _list_boxes(
-    words: Sequence[Word], spec: ChartSpec, size: PanelSize, panel: str | None
-) -> list[tuple[float, float, float, float]]:
-    """Return the boxes that other words of this panel fill, in pixels."""
-    boxes = []
-    for word in words:
-        if word.facet not in (None, panel):
-            continue
-        x = word.px if word.x is None else spec.x.place(word.x) * size.width
-        y = word.py if word.y is None else (1 - spec.y.place(word.y)) * size.height
-        width = max(style.measure_text(line, word.size) for line in word.text.split("\n"))
-        height = (word.size + 2) * len(word.text.split("\n"))
-        left = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
-        top = y + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
-        boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
-    return boxes
+# Places of lines and words in pixels -------------------------------------------------------------
 
 
-def _list_columns(size: PanelSize) -> NDArray[np.float64]:
-    """Return every fourth column of pixels, up to one right of the panel: a line may drop at its end."""
-    return np.arange(0, size.width + STEP + 1, STEP, dtype=np.float64)
+@dataclass(frozen=True)
+class _Panel:
+    """One panel in pixels from its upper left corner: where its points, lines and words are."""
 
+    spec: ChartSpec
+    data: list[dict[str, Any]]
+    size: PanelSize
+    label: str | None = None
 
-def _sample_lines(
-    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
-) -> dict[str, NDArray[np.float64]]:
-    """Return the height of each line in every fourth column of pixels, NaN where it is not."""
-    points: dict[str, list[tuple[float, float]]] = {}
-    for row in data:
-        is_point = row["part"] == "curve" and {spec.x.field, spec.y.field} <= set(row)
-        if is_point and row.get("facet") == panel and not row.get("copy"):
-            x, y = spec.x.place(row[spec.x.field]), spec.y.place(row[spec.y.field])
-            line = points.setdefault(row.get("color", ""), [])
-            line.append((x * size.width, (1 - y) * size.height))
-    columns = _list_columns(size)
-    return {name: _sample_line(line, columns, spec.interpolate) for name, line in points.items()}
+    def pick(self, label: str | None) -> _Panel:
+        """Return another panel of the chart, with the ranges that it has."""
+        spec = replace(self.spec, x=self.spec.x.pick(label), y=self.spec.y.pick(label))
+        return replace(self, spec=spec, label=label)
 
+    def find_spot(self, row: dict[str, Any]) -> tuple[float, float]:
+        """Return the place of a record."""
+        x, y = self.spec.x, self.spec.y
+        return x.place(row[x.field]) * self.size.width, (1 - y.place(row[y.field])) * self.size.height
 
-def _sample_references(
-    spec: ChartSpec, data: list[dict[str, Any]], size: PanelSize, panel: str | None
-) -> dict[str, NDArray[np.float64]]:
-    """Return the height of each thin line and row of dots; NaN where it is not."""
-    points: dict[str, list[tuple[float, float]]] = {}
-    for row in data:
-        if row.get("facet") != panel or spec.y.field not in row:
-            continue
-        y = (1 - spec.y.place(row[spec.y.field])) * size.height
-        # Names of groups show control characters as symbols, so no group has such a name.
-        if row["part"] == "reference":
-            line = points.setdefault(f"{RULE_KEY}{row['ref']}", [])
-            line.append((spec.x.place(row[spec.x.field]) * size.width, y))
-        elif row["part"] == "dot" and spec.x.field in row:
-            line = points.setdefault(f"{RULE_KEY}dots {row.get('color', '')}", [])
-            line.append((spec.x.place(row[spec.x.field]) * size.width, y))
-        elif row["part"] == "span":
-            ends = (row[spec.x.field], row["to"])
-            points[f"{RULE_KEY}span {len(points)}"] = [(spec.x.place(x) * size.width, y) for x in ends]
-    columns = _list_columns(size)
-    return {name: _sample_rule(line, columns) for name, line in points.items()}
+    def read_place(self, place: NamePlace) -> tuple[float, float]:
+        """Return the values of both axes at a place."""
+        x, y = place.x / self.size.width, 1 - place.y / self.size.height
+        return self.spec.x.read(x), self.spec.y.read(y)
 
+    def list_boxes(self, words: Sequence[Word]) -> list[Box]:
+        """Return the boxes that the words of this panel fill."""
+        boxes = []
+        for word in words:
+            if word.facet not in (None, self.label):
+                continue
+            x = word.px if word.x is None else self.spec.x.place(word.x) * self.size.width
+            y = word.py if word.y is None else (1 - self.spec.y.place(word.y)) * self.size.height
+            rows = word.text.split("\n")
+            width, height = (
+                max(style.measure_text(row, word.size) for row in rows),
+                (word.size + 2) * len(rows),
+            )
+            left = x + word.dx - {"left": 0, "right": width, "center": width / 2}[word.align]
+            top = y + word.dy - {"top": 0, "bottom": height, "middle": height / 2}[word.baseline]
+            boxes.append((left - 3, top - 2, left + width + 3, top + height + 2))
+        return boxes
 
-def _sample_rule(line: list[tuple[float, float]], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the height of a thin rule at the columns; an upright one has its ends in two of them."""
-    x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
-    if x[-1] - x[0] >= 2 * STEP:
-        return np.where((columns >= x[0]) & (columns <= x[-1]), np.interp(columns, x, y), math.nan)
-    heights = np.full(len(columns), math.nan)
-    column = min(int(x[0] // STEP), len(columns) - 2)
-    heights[column : column + 2] = y[0], y[-1]
-    return heights
+    def open_space(self, words: Sequence[Word] = (), lines: Iterable[Heights] = ()) -> LabelSpace:
+        """Return the space for labels, in which these words and lines take their part."""
+        return LabelSpace(self.size.width, self.size.height, self.list_boxes(words), [*lines])
 
+    def sample_lines(self) -> dict[str, Heights]:
+        """Return the height of each line in every fourth column of pixels, NaN where it is not."""
+        points: dict[str, list[tuple[float, float]]] = {}
+        for row in self.data:
+            is_point = row["part"] == "curve" and {self.spec.x.field, self.spec.y.field} <= set(row)
+            if is_point and row.get("facet") == self.label and not row.get("copy"):
+                points.setdefault(row.get("color", ""), []).append(self.find_spot(row))
+        return {name: self._sample_line(line) for name, line in points.items()}
 
-def _sample_line(
-    line: list[tuple[float, float]], columns: NDArray[np.float64], interpolate: str
-) -> NDArray[np.float64]:
-    """Return the height of one line at the columns."""
-    # Points of one place keep their order: the upright start of a line ends at its upper point.
-    known = line if interpolate == "step-before" else sorted(line, key=lambda point: point[0])
-    x, y = (np.asarray(values) for values in zip(*known, strict=True))
-    inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
-    if interpolate == "linear":
-        heights = np.interp(columns, x, y)
-    else:
-        right = np.searchsorted(x, columns - 1e-9)
-        heights = y[np.clip(right, 0, len(y) - 1)]
-    return np.where(inside, heights, math.nan)
+    def _sample_line(self, line: list[tuple[float, float]]) -> Heights:
+        # Points of one place keep their order: the upright start of a line ends at its upper point.
+        is_sorted = self.spec.interpolate == "step-before"
+        known = line if is_sorted else sorted(line, key=lambda point: point[0])
+        x, y = (np.asarray(values) for values in zip(*known, strict=True))
+        columns = self._list_columns()
+        inside = (columns >= x.min() - STEP) & (columns <= x.max() + STEP)
+        if self.spec.interpolate == "linear":
+            heights = np.interp(columns, x, y)
+        else:
+            heights = y[np.clip(np.searchsorted(x, columns - 1e-9), 0, len(y) - 1)]
+        return np.where(inside, heights, math.nan)
 
+    def _list_columns(self) -> Heights:
+        # One column right of the panel, too: a line may drop at its end.
+        return np.arange(0, self.size.width + STEP + 1, STEP, dtype=np.float64)
 
-def _name_ends(
-    spec: ChartSpec,
-    data: list[dict[str, Any]],
-    shown: list[str],
-    size: PanelSize,
-) -> list[Word]:
-    """Return names right of the line ends, apart from each other."""
-    ends: dict[str, tuple[float, float]] = {}
-    for row in data:
-        known = row["part"] == "curve" and spec.y.field in row
-        if known and row[spec.x.field] >= ends.get(row["color"], (-math.inf, 0))[0]:
-            ends[row["color"]] = (row[spec.x.field], row[spec.y.field])
-    heights = [(1 - spec.y.place(ends[label][1])) * size.height for label in shown]
-    rows = {
-        label: textwrap.wrap(label, _LETTERS_AT_END, break_long_words=False, break_on_hyphens=False)
-        for label in shown
-    }
-    n_rows = max(map(len, rows.values()), default=1)
-    placed = spread_at_ends(
-        heights, (style.NAME_SIZE + 2) * n_rows + (6 if n_rows > 1 else 2), size.height
-    )
-    return [
-        Word(
-            text="\n".join(rows[label]) or label,
-            label=label,
-            x=spec.x.high,
-            dx=9,
-            y=spec.y.read(1 - height / size.height),
-        )
-        for label, height in zip(shown, placed, strict=True)
-    ]
+    def sample_references(self) -> dict[str, Heights]:
+        """Return the height of each thin line and row of dots; NaN where it is not."""
+        points: dict[str, list[tuple[float, float]]] = {}
+        x = self.spec.x
+        for row in self.data:
+            if row.get("facet") != self.label or not {x.field, self.spec.y.field} <= set(row):
+                continue
+            # Names of groups show control characters as symbols, so no group has such a name.
+            if row["part"] == "reference":
+                points.setdefault(f"{RULE_KEY}{row['ref']}", []).append(self.find_spot(row))
+            elif row["part"] == "dot":
+                key = f"{RULE_KEY}dots {row.get('color', '')}"
+                points.setdefault(key, []).append(self.find_spot(row))
+            elif row["part"] == "span":
+                ends = [self.find_spot(row), self.find_spot({**row, x.field: row["to"]})]
+                points[f"{RULE_KEY}span {len(points)}"] = ends
+        return {name: self._sample_rule(line) for name, line in points.items()}
+
+    def _sample_rule(self, line: list[tuple[float, float]]) -> Heights:
+        x, y = (np.asarray(values) for values in zip(*sorted(line), strict=True))
+        columns = self._list_columns()
+        if x[-1] - x[0] >= 2 * STEP:
+            return np.where((columns >= x[0]) & (columns <= x[-1]), np.interp(columns, x, y), math.nan)
+        heights = np.full(len(columns), math.nan)
+        column = min(int(x[0] // STEP), len(columns) - 2)
+        heights[column : column + 2] = y[0], y[-1]  # an upright rule has its ends in two columns
+        return heights

@@ -107,6 +107,8 @@ class Channels:
 
     color: Channel | None
     facet: Channel | None
+    picked: str = ""
+    """A clause on which of many lines have a colour; empty if all have one."""
 
     def curve_fields(self, position: int) -> dict[str, str]:
         """Return the record fields that tell colour and panel, of the curve at a row of `per_curve`."""
@@ -191,32 +193,30 @@ def sort_panels(
     return replace(channels, facet=replace(facet, labels=rank_labels(facet, value_by_curve, curves)))
 
 
-def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartCurves) -> dict[str, str]:
-    """Return the area of each panel that has one curve, as text; empty for other panels."""
+def label_panels(channels: Channels, values: Mapping[int, float], curves: ChartCurves) -> Channels:
+    """Return the channels with a number, such as an area, at the head of each panel of one curve."""
     facet = channels.facet
     if facet is None or channels.color is not None or facet.fields == ["eta"]:
-        return {}
+        return channels
     numbers = curves.per_curve["curve"].to_list()
-    return {
+    heads = {
         label: f"{values[curve]:.2f}" if values[curve] >= 0.005 else f"{values[curve]:.1g}"
         for label, curve in zip(facet.label_by_curve, numbers, strict=True)
         if values.get(curve) is not None
     }
+    return replace(channels, facet=replace(facet, values=heads))
 
 
 def pick_out(
-    channels: Channels,
-    value_by_curve: Mapping[int, float],
-    curves: ChartCurves,
-    most: int | None = None,
-) -> tuple[Channels, str]:
-    """Return channels in which a few of many colours stay, with a clause that says which.
+    channels: Channels, value_by_curve: Mapping[int, float], curves: ChartCurves, most: int | None = None
+) -> Channels:
+    """Return channels in which a few of many colours stay, and `picked`, which says which.
 
     Of more groups than colours the first, the middle and the last by value stay, or the first `most`.
     """
     color = channels.color
     if color is None or len(color.labels) <= MAX_COLORS or color.fields == ["eta"]:
-        return channels, ""
+        return channels
     order, grey = rank_labels(color, value_by_curve, curves), "grey: the other"
     if most is not None:
         picked, words = order[:most], f"Coloured: the {most} that come highest"
@@ -224,7 +224,7 @@ def pick_out(
         picked = [order[0], order[len(order) // 2], order[-1]]
         words = "Coloured: first, middle and last"
     words += f"; {grey} {len(order) - len(picked)}"
-    return replace(channels, color=replace(color, colored_labels=picked)), words
+    return replace(channels, color=replace(color, colored_labels=picked), picked=words)
 
 
 def _read_field(curves: ChartCurves, argument: str, name: str | None) -> list[str]:

@@ -36,12 +36,17 @@ def read_at_half(curves: ChartCurves, value: str) -> dict[int, Any]:
     sizes = curves.per_curve["n_pos"].fill_null(0)
     if not 1 <= len(sizes) <= _MOST_LINES or (sizes < FEW_POSITIVES).any():
         return {}
-    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
-    half = half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+    half = find_half(curves)
     is_far = has_points_alone(curves.rows) and (half["recall"] > _NEAR_HALF).any()
     if is_far or len(half) < len(sizes) or half["doubt"].fill_null(True).any():
         return {}
     return dict(half.select("curve", value).rows())
+
+
+def find_half(curves: ChartCurves) -> pl.DataFrame:
+    """Return the row of each curve at the highest threshold that finds half of the positives."""
+    half = find_few_false_alerts(keep_rises(curves.rows)).filter(pl.col("recall") >= 0.5)
+    return half.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
 
 
 def is_higher_better(metric: str) -> bool:
@@ -135,6 +140,25 @@ def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> s
     common, rare = say_eta(max(etas)), say_eta(min(etas))
     first = f"{start} {spans[0]} {end}".rstrip()
     return f"{first} where {common} is positive, {spans[1]} where {rare} is"
+
+
+def say_values(
+    start: str, end: str, values: Mapping[int, float], curves: ChartCurves, channels: Channels
+) -> str:
+    """Return what each line has, or of many prevalences the lines at both ends.
+
+    Empty where neither names nor prevalences tell the lines apart.
+    """
+    facet, etas = channels.facet, curves.per_curve["eta"]
+    is_by_eta = facet is None or facet.fields == ["eta"]
+    names, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
+    is_own = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
+    if (etas.n_unique() == 1 and (is_by_eta or names)) or (is_own and names):
+        return say_each(start, end, values, names)
+    if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
+        return ""
+    at = dict(curves.per_curve.select("curve", "eta").rows())
+    return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
 
 
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:

@@ -130,10 +130,7 @@ def _measure_gap(box: Box, point: tuple[float, float]) -> float:
 
 
 def place_beside(
-    lines: dict[str, NDArray[np.float64]],
-    shown: Sequence[str],
-    space: LabelSpace,
-    apart: float = _GAP,
+    lines: dict[str, NDArray[np.float64]], shown: Sequence[str], space: LabelSpace, apart: float = _GAP
 ) -> dict[str, NamePlace]:
     """Return a place on each line that is shown for its name; without those that have no room.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
+from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
 from polars_prcurve.charts.parts.findings import name_curves, say_each
@@ -39,20 +40,17 @@ class MarkedPoints:
         """Return sentences for the note on what is marked, and on what is not drawn."""
         lines = []
         if self.rows and self.guarantee is not None:
-            lines.append(
-                f"Marked: thresholds that meet their target with {say_share(self.guarantee)} confidence"
-            )
+            share = say_share(self.guarantee)
+            lines.append(f"Marked: thresholds that meet their target with {share} confidence")
         if any(row["holds_from"] is not None for row in self.rows):
-            lines.append(
-                "Thin rule with two ends: from the first to the last threshold for which that holds"
-            )
-        for n, reason in (
-            (self.n_missing, "no threshold meets the target"),
-            (self.n_elsewhere, "no such curve"),
-        ):
-            if n:
-                lines.append(f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}")
-        return lines
+            rule = "from the first to the last threshold for which that holds"
+            lines.append(f"Thin rule with two ends: {rule}")
+        lost = {"no threshold meets the target": self.n_missing, "no such curve": self.n_elsewhere}
+        return lines + [
+            f"{format_count(n)} point{'' if n == 1 else 's'} not drawn: {reason}"
+            for reason, n in lost.items()
+            if n
+        ]
 
     def find_title(self, curves: ChartCurves, channels: Channels) -> str:
         """Return the finding of a single point, or of one point of each line at one recall."""
@@ -62,9 +60,6 @@ class MarkedPoints:
             return _say_points_at_recall(self.rows, curves, channels)
         row = self.rows[0]
         return say_point(format_threshold(row["threshold"]), row["precision"], row["recall"])
-
-
-NO_POINTS = MarkedPoints([], 0, 0, None)
 
 
 def _say_points_at_recall(
@@ -101,42 +96,38 @@ def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFr
 def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequence[str]) -> MarkedPoints:
     """Return the rows of `points=`, each with its curve; raise if the table does not fit."""
     if points is None:
-        return NO_POINTS
+        return MarkedPoints([], 0, 0, None)
     frame = check_points(chart, points, needed)
-    keys = {field: name for field, name in curves.field_names.items() if not field.startswith("carried")}
-    keys = {field: name for field, name in keys.items() if _is_needed(curves, field, name, frame)}
+    keys = {
+        field: name
+        for field, name in curves.field_names.items()
+        if not field.startswith("carried")
+        and (curves.count_distinct([field]) > 1 or name in frame.columns)  # it tells curves apart
+    }
     _check_keys(chart, frame, curves, keys)
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
-    columns = list(dict.fromkeys([*columns, *needed]))
     shown = pl.DataFrame(
         [frame.get_column(name).alias(field) for field, name in keys.items()]
         + [
             frame.get_column(name) if name in frame.columns else pl.Series(name, [None] * len(frame))
-            for name in columns
+            for name in dict.fromkeys([*columns, *needed])
         ]
         + [_read_goals(frame)]
     )
-    found = pl.all_horizontal(pl.col(needed).is_not_null())
-    drawn = shown.filter(found).unique(maintain_order=True).with_row_index("row")
-    fields = list(keys)
-    curve = curves.per_curve.select("curve", *fields)
+    drawn = shown.drop_nulls(list(needed)).unique(maintain_order=True).with_row_index("row")
+    curve = curves.per_curve.select("curve", *keys)
     joined = (
-        drawn.join(curve, on=fields, nulls_equal=True, maintain_order="left")
-        if fields
+        drawn.join(curve, on=list(keys), nulls_equal=True, maintain_order="left")
+        if keys
         else drawn.join(curve, how="cross")
     )
     guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
-        joined.drop(fields).to_dicts(),
-        shown.height - shown.filter(found).height,
+        joined.drop(keys).to_dicts(),
+        shown.height - shown.drop_nulls(list(needed)).height,
         drawn.height - joined["row"].n_unique(),
         guarantee[0] if len(guarantee) == 1 else None,
     )
-
-
-def _is_needed(curves: ChartCurves, field: str, name: str, frame: pl.DataFrame) -> bool:
-    """Return whether a field tells curves apart, or both tables have it."""
-    return curves.count_distinct([field]) > 1 or name in frame.columns
 
 
 def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
@@ -157,13 +148,12 @@ def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict
 
 def _read_goals(frame: pl.DataFrame) -> pl.Series:
     """Return what each point was chosen for, such as `recall 0.5`; empty if the table does not tell."""
-    if not {"criterion", "target"} <= set(frame.columns):
-        return pl.Series("goal", [""] * len(frame), dtype=pl.String)
-    target = frame.get_column("target").cast(pl.Float64)
-    words = zip(frame.get_column("criterion").cast(pl.String), target, strict=True)
-    return pl.Series(
-        "goal", [f"{c or ''}{'' if t is None else f' {t:.4g}'}" for c, t in words], dtype=pl.String
-    )
+    goals = [""] * len(frame)
+    if {"criterion", "target"} <= set(frame.columns):
+        target = frame.get_column("target").cast(pl.Float64)
+        words = zip(frame.get_column("criterion").cast(pl.String), target, strict=True)
+        goals = [f"{word or ''}{'' if t is None else f' {t:.4g}'}" for word, t in words]
+    return pl.Series("goal", goals, dtype=pl.String)
 
 
 # Records and labels ---------------------------------------------------------------------------
@@ -171,9 +161,7 @@ def _read_goals(frame: pl.DataFrame) -> pl.Series:
 
 def mark_points(
     marked: MarkedPoints,
-    curves: ChartCurves,
-    channels: Channels,
-    x_field: str,
+    canvas: Canvas,
     *,
     x_of: Callable[[dict[str, Any]], float | None],
     y_of: Callable[[dict[str, Any]], dict[str, float | None]],
@@ -185,21 +173,20 @@ def mark_points(
     `y_of` returns the heights of a point by their field; a point can have one in each of several charts.
     `say_heights` returns the labels of a field's heights, of one prevalence if these are panels.
     """
-    place_of = {
-        curve: channels.curve_fields(i) for i, curve in enumerate(curves.per_curve["curve"].to_list())
-    }
+    channels, x_field = canvas.channels, canvas.spec.x.field
+    numbers = canvas.curves.per_curve["curve"].to_list()
+    place_of = {curve: channels.curve_fields(i) for i, curve in enumerate(numbers)}
     records: list[dict[str, Any]] = []
     by_eta = channels.facet is not None and "eta" in channels.facet.fields
-    labelled: _Labelled = {}
+    labelled: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for row in marked.rows:
         at_x, place = x_of(row), place_of[row["curve"]]
         heights = {name: height for name, height in y_of(row).items() if height is not None}
         if at_x is None or not heights:
             continue
-        said = ", ".join(filter(None, [row["goal"], _say_point(row)]))
         rounded = {name: round_digits(height) for name, height in heights.items()}
-        at = {x_field: round_digits(at_x)} | rounded | place
-        mark = {"part": "mark", "said": said, **at}
+        said = ", ".join(filter(None, [row["goal"], _say_row(row)]))
+        mark = {"part": "mark", "said": said, x_field: round_digits(at_x)} | rounded | place
         records.append(mark)
         for name, height in heights.items():
             panel = place.get("facet") if by_eta else None
@@ -209,28 +196,16 @@ def mark_points(
             ends = {x_field: round_digits(min(span)), "to": round_digits(max(span))}
             records.append({"part": "span", **rounded, **ends, **place})
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
-    _add_labels(labelled, say_heights or _say_heights)
+    for (name, _), marks in labelled.items():  # together, so that they have equal digits
+        found = [height for _, height in marks]
+        shares = [*map(say_count, found)] if name == "alerts" else say_shares(found)
+        words = say_heights(name, found) if say_heights else shares
+        for (mark, _), label in zip(marks, words, strict=True):
+            mark[f"{name}_label"] = label
     return records
 
 
-_Labelled: TypeAlias = dict[tuple[str, Any], list[tuple[dict[str, Any], float]]]
-"""Records of points with their heights, by the field of the height and the panel."""
-
-
-def _add_labels(labelled: _Labelled, say_heights: Callable[[str, list[float]], list[str]]) -> None:
-    """Add the labels of heights to the records of points, in equal digits."""
-    for (name, _), marks in labelled.items():
-        words = say_heights(name, [height for _, height in marks])
-        for (mark, _), label in zip(marks, words, strict=True):
-            mark[f"{name}_label"] = label
-
-
-def _say_heights(name: str, heights: list[float]) -> list[str]:
-    """Return the labels of points: numbers of alerts, or shares."""
-    return [*map(say_count, heights)] if name == "alerts" else say_shares(heights)
-
-
-def _say_point(row: dict[str, Any]) -> str:
+def _say_row(row: dict[str, Any]) -> str:
     """Return the threshold and the shares of a point in words."""
     known = [name for name in ("precision", "recall") if row[name] is not None]
     said = say_shares([row[name] for name in known])

@@ -12,12 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
-from polars_prcurve.number_words import (
-    format_count,
-    round_down,
-    say_estimate,
-    say_eta,
-)
+from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
@@ -38,6 +33,14 @@ def format_range(sizes: pl.Series) -> str:
 
 def format_level(confidence: float) -> str:
     return f"{100 * check_confidence(confidence):.6g} %"
+
+
+def describe_level(band: object, confidence: float | None) -> str:
+    """Return a sentence on the shade of a chart; empty without a band."""
+    if not band:
+        return ""
+    known = "the intervals of the table"
+    return f"Shaded: {known if confidence is None else f'{format_level(confidence)} intervals'}"
 
 
 def format_one_in(eta: float) -> str:

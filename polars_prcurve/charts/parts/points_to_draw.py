@@ -31,6 +31,8 @@ MIN_FALSE_ALERTS = 5
 """False positives that a point of a curve must rest on to be drawn as known."""
 DOTS_OF_STEPS = "Dots: the points of the table; a line runs at the precision of the next dot"
 DOTS_OF_SLOPES = "Dots: the points of the table, joined by straight lines"
+_MAX_DOTS = 12
+"""Points of a line, at most, that are dots, too."""
 _MOST_DOTS = 30
 """Published points of a curve, at most, that are dots."""
 FEW_POSITIVES = 20
@@ -57,6 +59,11 @@ def build_steps(rows: pl.DataFrame, *values: str) -> pl.DataFrame:
         pl.lit(0.0).alias("recall"), pl.col(values).first()
     )
     return prepend_made(start, keep_rises(rows))
+
+
+def is_sparse(rows: pl.DataFrame) -> bool:
+    """Return whether every line has few prevalences, so that each should be a visible dot."""
+    return bool(rows.select((pl.len().over("curve") <= _MAX_DOTS).all()).item())
 
 
 def has_points_alone(rows: pl.DataFrame) -> bool:
@@ -145,9 +152,8 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     """
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:
-        doubt = (
-            pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
-        )  # five equal weights may lack a last digit
+        # Five equal weights may lack a last digit.
+        doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
     elif rows.schema["fp"].is_integer() or _count_examples(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
     return rows.with_columns(doubt=doubt)
