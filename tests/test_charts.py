@@ -1651,6 +1651,15 @@ def test_one_point_is_the_finding():
     assert heading(chart).startswith(start)
 
 
+def test_one_point_of_each_model_stands_on_its_roc_curve():
+    frame = draw_groups("ab")
+    asked = frame.prc.operating_points(0.1, recall=0.5, by="model")
+    chart = plot(frame).roc_curve(points=asked, by="model")
+    drawn = {row["color"]: (row["x"], row["recall"]) for row in records(chart, "mark")}
+    for model, *rates in asked.select("model", "fpr", "recall").rows():
+        assert drawn[model] == pytest.approx(rates, rel=1e-5)
+
+
 def test_points_of_other_curves_are_refused_or_told():
     frame = draw_groups("ab")
     table = frame.prc.curve(0.1, by="model")

@@ -70,7 +70,8 @@ def _say_points_at_recall(
     shares, per_curve = {row["curve"]: row["precision"] for row in rows}, curves.per_curve
     is_one_each = len(rows) == len(shares) == len(per_curve) and len({row["goal"] for row in rows}) == 1
     names = name_curves(curves, channels)
-    if goal != "recall" or not is_one_each or not names or per_curve["eta"].n_unique() > 1:
+    is_at_one = "eta" in per_curve.columns and per_curve["eta"].n_unique() == 1  # ROC has no prevalence
+    if goal != "recall" or not is_one_each or not names or not is_at_one:
         return ""
     n_neg = dict(per_curve.select("curve", "n_neg").rows())
     few = any((row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows)
