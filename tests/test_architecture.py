@@ -78,7 +78,7 @@ RUNS_QUERIES = {
     "curves.group_thresholds",
     "prevalence.eta_table",
     "prevalence.uncertain_eta",
-    "report.reduced_table",
+    "report.report_source",
 }
 DOORS = ("namespace", "cli")
 LINES = 40

@@ -15,7 +15,11 @@ from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.prevalence import estimate
-from polars_prcurve.prevalence.mixture import LevelCounts, chi_squared_tail, estimate_by_mixture
+from polars_prcurve.prevalence.mixture_likelihood import (
+    LevelCounts,
+    chi_squared_tail,
+    estimate_by_mixture,
+)
 from tests.support.profiles import examples
 
 Z2 = stats.norm.ppf(0.975) ** 2

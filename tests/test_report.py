@@ -35,9 +35,9 @@ from polars_prcurve.report.decisions import (
 from polars_prcurve.report.drawings import build_scheme
 from polars_prcurve.report.lead_by_area import describe_lead
 from polars_prcurve.report.open_questions import ReportTables, list_doubts
-from polars_prcurve.report.other_order import AreaRanks
+from polars_prcurve.report.order_by_area import AreaRanks
 from polars_prcurve.report.page import Figure, Table, build_page, write_text
-from polars_prcurve.report.reduced_table import UserTable, read_source
+from polars_prcurve.report.report_source import UserTable, read_source
 from polars_prcurve.report.request import (
     Goal,
     ReportEta,

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.binding.words import COMPARES_MODELS, USES
-from polars_prcurve.comparison.options import Examples
+from polars_prcurve.comparison.comparison import Examples
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.fields import read_eta_or_field
 from polars_prcurve.errors import PrcError

@@ -19,7 +19,7 @@ from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
-from polars_prcurve.charts.normal_qq import normal_quantiles
+from polars_prcurve.charts.normal_quantiles import normal_quantiles
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve

@@ -16,6 +16,7 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.model_checks import check_models
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
@@ -27,7 +28,6 @@ from polars_prcurve.comparison.model_pairs import (
     name_models,
     number_pairs,
 )
-from polars_prcurve.comparison.options import Comparison, list_compare_columns
 from polars_prcurve.comparison.paired_errors import add_bootstrap_errors, add_pair_variances, count_cells
 from polars_prcurve.comparison.verdicts import (
     LEAST_SIZE,

@@ -24,6 +24,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.comparison.comparison import Comparison
 from polars_prcurve.comparison.model_checks import check_matching, two_models_check
 from polars_prcurve.comparison.model_pairs import (
     BASE_GROUP,
@@ -35,7 +36,6 @@ from polars_prcurve.comparison.model_pairs import (
     name_models,
     number_within,
 )
-from polars_prcurve.comparison.options import Comparison
 from polars_prcurve.comparison.paired_points import count_discordant, replace_weighted_sums
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
 from polars_prcurve.comparison.verdicts import P_VALUE, Level, is_resolved

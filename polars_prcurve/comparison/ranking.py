@@ -20,9 +20,9 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.comparison.comparison import Comparison, Examples
 from polars_prcurve.comparison.differences import build_differences, check_comparison
 from polars_prcurve.comparison.model_pairs import number_within
-from polars_prcurve.comparison.options import Comparison, Examples
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.curves.operating_points import build_points_table

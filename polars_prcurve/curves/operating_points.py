@@ -56,8 +56,8 @@ from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
-from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
+from polars_prcurve.sweep.sample_design import Design, choose_design
 from polars_prcurve.sweep.sweep_table import build_sweep
 
 SAMPLE_SIZE_COLUMNS = (

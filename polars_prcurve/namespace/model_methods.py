@@ -10,6 +10,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
+from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
@@ -19,7 +20,6 @@ from polars_prcurve.comparison.crossings import (
     collect_model_scores,
 )
 from polars_prcurve.comparison.differences import build_compare_table
-from polars_prcurve.comparison.options import Comparison, list_compare_columns
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,

@@ -22,7 +22,7 @@ from polars_prcurve.curves.sampling_plan import build_sampling_plan
 from polars_prcurve.curves.targets import read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
-from polars_prcurve.prevalence.estimate import (
+from polars_prcurve.prevalence.estimate_from_posteriors import (
     build_estimates_table,
     check_estimate_method,
     list_estimate_columns,

@@ -51,7 +51,7 @@ from polars_prcurve.report.open_questions import (
     describe_wrong_way,
     write_open_questions,
 )
-from polars_prcurve.report.other_order import read_ranks
+from polars_prcurve.report.order_by_area import read_ranks
 from polars_prcurve.report.page import (
     Folded,
     Header,
@@ -63,7 +63,7 @@ from polars_prcurve.report.page import (
 from polars_prcurve.report.people_tables import write_numbers
 from polars_prcurve.report.picture_heading import find_heading
 from polars_prcurve.report.published_points import rank_at_target
-from polars_prcurve.report.reduced_table import OpenTable, ReportSource, UserTable, read_source
+from polars_prcurve.report.report_source import OpenTable, ReportSource, UserTable, read_source
 from polars_prcurve.report.request import (
     MILLION,
     ReportRequest,

@@ -25,7 +25,7 @@ from polars_prcurve.report.html_parts import (
     wrap_scrolling,
     write_caption,
 )
-from polars_prcurve.report.other_order import AreaRanks, describe_other_order
+from polars_prcurve.report.order_by_area import AreaRanks, describe_other_order
 from polars_prcurve.report.published_points import describe_published_points
 from polars_prcurve.report.request import Goal, ReportRequest, say_cases, say_number
 

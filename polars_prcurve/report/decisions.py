@@ -17,7 +17,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.estimates import read_estimate
 from polars_prcurve.number_words import round_down
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest
 
 LeadKind = Literal["certain", "likely", "open"]

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 from polars_prcurve.charts.parts.chart_assembly import PAGE_ROOM
 from polars_prcurve.charts.parts.chart_style import COLORS, INK, OTHERS, QUIET, RULE
+from polars_prcurve.report.hover_rules import keep_readings, place_reading
 from polars_prcurve.report.html_parts import Markup, escape
-from polars_prcurve.report.readings import keep_readings, place_reading
 from polars_prcurve.report.vega_drawings import draw_svg, show_texts
 
 WIDE, NARROW = 740, 350

@@ -11,7 +11,7 @@ from polars_prcurve.number_words import format_count, say_eta, say_share
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.report.decision_box import name_value
 from polars_prcurve.report.html_parts import Markup, escape, wrap_scrolling, write_caption
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
 FIELD_METHODS_TEXT = """\

@@ -11,7 +11,7 @@ from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.decision_box import find_color, name_value, say_group, write_warning
 from polars_prcurve.report.html_parts import Markup, escape, join_names, list_few
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
 _MOST_GROUPS = 12

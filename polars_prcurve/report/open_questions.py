@@ -41,7 +41,7 @@ from polars_prcurve.report.html_parts import (
 )
 from polars_prcurve.report.lead_by_area import say_open_leads
 from polars_prcurve.report.published_points import are_unlike
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import ReportRequest, say_number
 
 _MOST = 4

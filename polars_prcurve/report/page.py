@@ -30,9 +30,9 @@ from polars_prcurve.atomic_file import resolve_target, write_atomically
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
 from polars_prcurve.report.drawings import CONFIG, build_scheme
+from polars_prcurve.report.hover_rules import READING, READING_SCRIPT
 from polars_prcurve.report.html_parts import Markup, escape, write_caption
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
-from polars_prcurve.report.readings import READING, READING_SCRIPT
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:

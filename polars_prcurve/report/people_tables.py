@@ -19,7 +19,7 @@ from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_sh
 from polars_prcurve.report.decision_box import name_value
 from polars_prcurve.report.decisions import FEW_FALSE_ALERTS, rests_on_few_alerts
 from polars_prcurve.report.html_parts import Markup, escape, wrap_scrolling, write_caption
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import Goal, ReportRequest, say_cases
 
 _MOST_ROWS = 60

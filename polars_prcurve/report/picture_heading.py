@@ -11,7 +11,7 @@ from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
 from polars_prcurve.number_words import say_eta
 from polars_prcurve.report.decision_box import say_group
 from polars_prcurve.report.decisions import Decision, ModelChoice, rests_on_few_alerts
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import Goal
 
 _ENDS = {"precision": "of the alerts are right", "recall": "of the positives are found"}

@@ -15,8 +15,8 @@ from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.number_words import say_count, say_share, say_shares
 from polars_prcurve.report.decisions import Decision
 from polars_prcurve.report.html_parts import join_names, list_few
-from polars_prcurve.report.other_order import read_ranks
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.order_by_area import read_ranks
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import ReportRequest
 
 _AT_TARGET = {"recall": "precision_at_recall", "precision": "recall_at_precision"}

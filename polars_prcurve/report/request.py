@@ -14,7 +14,7 @@ from polars_prcurve.number_words import glue_numbers, say_count, say_part, say_s
 from polars_prcurve.prevalence.eta_values import read_eta_list
 from polars_prcurve.prevalence.field_values import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.report.reduced_table import ReportSource, collect_frame
+from polars_prcurve.report.report_source import ReportSource, collect_frame
 
 EtaValues: TypeAlias = "list[float] | pl.DataFrame"
 MILLION = 1_000_000.0

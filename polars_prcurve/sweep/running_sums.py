@@ -18,7 +18,6 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.effective_sizes import Design
 from polars_prcurve.sweep.group_table import (
     SweepTables,
     build_float_totals,
@@ -27,6 +26,7 @@ from polars_prcurve.sweep.group_table import (
     class_totals,
     prepare_rows,
 )
+from polars_prcurve.sweep.sample_design import Design
 from polars_prcurve.sweep.sort_key import SortedRows, sort_rows
 
 _IS_KEPT = f"{c.RESERVED}kept"

@@ -20,7 +20,6 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas, own_eta_checks
 from polars_prcurve.query_checks import stop_if_broken
-from polars_prcurve.sweep.effective_sizes import Design, choose_design
 from polars_prcurve.sweep.group_table import SweepTables, class_sizes, to_count, to_square_sum
 from polars_prcurve.sweep.published_rates import build_points
 from polars_prcurve.sweep.row_choice import (
@@ -31,6 +30,7 @@ from polars_prcurve.sweep.row_choice import (
     read_thresholds,
 )
 from polars_prcurve.sweep.running_sums import build_running_sums
+from polars_prcurve.sweep.sample_design import Design, choose_design
 
 
 def build_sweep_table(table: InputTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:

@@ -17,8 +17,8 @@ from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.group_frames import missing_row_check
 from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
-from polars_prcurve.prevalence.estimate import join_estimates
-from polars_prcurve.prevalence.mixture import LevelCounts, estimate_by_mixture
+from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
+from polars_prcurve.prevalence.mixture_likelihood import LevelCounts, estimate_by_mixture
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 from polars_prcurve.sweep.running_sums import build_running_sums
 

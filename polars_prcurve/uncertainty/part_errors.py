@@ -24,9 +24,9 @@ from polars_prcurve import column_names as c
 from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.effective_sizes import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.sweep.part_counts import PART
+from polars_prcurve.sweep.sample_design import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, pick_influence
 
 

@@ -186,7 +186,9 @@ def build_subsample_table(
     examples = _require_examples(table)
     repeats, seed = read_whole_number("n_repeats=", n_repeats, 1), read_seed(seed)
     numbered = replace(grid, frame=grid.frame.with_row_index(c.PAIR))
-    sweep = build_eta_sweep(numbered, examples, thresholds="corners" if thresholds is None else thresholds)
+    sweep = build_eta_sweep(
+        numbered, examples, thresholds="corners" if thresholds is None else thresholds
+    )
     if thresholds is None:
         rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
         sweep = sweep.filter(rises | pl.col("recall").is_null())

@@ -148,7 +148,7 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
 
     Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
     whole numbers that rise by one count examples, though they are floats. In a field of several parts,
-    false positives count by what they tell: see `effective_sizes`.
+    false positives count by what they tell: see `sample_design`.
     """
     doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in rows.columns:

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.report.decisions import Decision, ModelChoice
-from polars_prcurve.report.reduced_table import ReportSource
+from polars_prcurve.report.report_source import ReportSource
 from polars_prcurve.report.request import Goal
 
 _NEARLY = 1.15
