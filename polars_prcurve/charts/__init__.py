@@ -14,12 +14,12 @@ These parts are in `charts/parts`, and each chart has a short module that puts t
 from __future__ import annotations
 
 from polars_prcurve.charts.by_prevalence import metric_by_eta, p3_curve
+from polars_prcurve.charts.by_quantile import normal_quantiles
 from polars_prcurve.charts.by_threshold import threshold_curve
 from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
-from polars_prcurve.charts.normal_quantiles import normal_quantiles
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve

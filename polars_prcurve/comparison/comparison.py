@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.comparison.verdicts import Adjust
+from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 
 COMPARE_COLUMNS = (
     *("eta", "metric", "model_a", "model_b", "difference", "standard_error", "low", "high"),
@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     metrics: Sequence[CurveMetric | PointMetric]
     """Curve metrics, or point metrics at a target."""
     target: Target | None
-    uncertainty: UncertaintyOptions
+    certainty: Intervals
     examples: Examples
     adjust: Adjust = None
     """How levels are adjusted for several pairs of models."""

@@ -113,7 +113,7 @@ class _Models(NamedTuple):
 def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison of curve metrics, with P_VALUE and more columns."""
     models = _build_models(comparison)
-    analytic = comparison.uncertainty.method == "analytic"
+    analytic = comparison.certainty.method == "analytic"
     values = _compute_values(models)
     if comparison.examples == "apart":
         differences = _subtract_apart(models, values)
@@ -121,7 +121,7 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
         subtract = _subtract_paired if analytic else _subtract_replicates
         differences = subtract(models, values)
     level = Level(
-        comparison.uncertainty.confidence,
+        comparison.certainty.level,
         comparison.adjust,
         [BASE_GROUP, ETA_NUMBER],
         pl.col(STUDENT_FREEDOM) if models.clustered else None,
@@ -145,7 +145,7 @@ def _build_models(comparison: Comparison) -> _Models:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
-    analytic, apart = comparison.uncertainty.method == "analytic", comparison.examples == "apart"
+    analytic, apart = comparison.certainty.method == "analytic", comparison.examples == "apart"
     named = number_metrics(metrics)
     if not analytic:
         named = {name: metric.change_recipe(helpers={}) for name, metric in named.items()}
@@ -170,12 +170,12 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if the models have a sample each; checked."""
     comparison, table, sweep, curves, pairs, named, moved, clustered = models
     grid, apart = comparison.grid, comparison.examples == "apart"
-    if apart and comparison.uncertainty.method == "analytic":
+    if apart and comparison.certainty.method == "analytic":
         values = build_analytic_values(
             curves,
             pairs,
             models.metrics_with_errors,
-            confidence=comparison.uncertainty.confidence,
+            confidence=comparison.certainty.level,
             rows=find_row_kind(table),
             cells=count_cluster_cells(table, sweep) if clustered else None,
         )
@@ -237,8 +237,8 @@ def _carry_eta_errors(
 def _subtract_apart(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
     comparison = models.of
-    if comparison.uncertainty.method != "analytic":
-        bootstrap = Bootstrap(models.table, list(models.named.values()), comparison.uncertainty)
+    if comparison.certainty.method != "analytic":
+        bootstrap = Bootstrap(models.table, list(models.named.values()), comparison.certainty)
         values = add_bootstrap_intervals(bootstrap, models.sweep, values)
     names = list(models.metrics_with_errors)
     errors = [f"{name}_standard_error" for name in names]
@@ -290,7 +290,7 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
 
 def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
-    bootstrap = Bootstrap(models.table, list(models.named.values()), models.of.uncertainty)
+    bootstrap = Bootstrap(models.table, list(models.named.values()), models.of.certainty)
     differences = _join_values(models, values, list(models.named), flags=[])
     differences = add_bootstrap_errors(bootstrap, models.sweep, values, differences)
     return differences.with_columns(

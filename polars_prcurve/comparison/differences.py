@@ -53,7 +53,7 @@ def check_comparison(comparison: Comparison) -> None:
     if comparison.target is not None:
         comparison.grid.require_exact("a comparison at a target")
         check_has_point_intervals(comparison)
-    elif comparison.uncertainty.method != "analytic":
+    elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
 
 

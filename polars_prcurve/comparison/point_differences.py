@@ -64,7 +64,7 @@ def check_has_point_intervals(comparison: Comparison) -> None:
     clustered = comparison.has_clusters
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         of_curve = name_curve_metric(metric, comparison.target)
-        if comparison.uncertainty.method != "analytic":
+        if comparison.certainty.method != "analytic":
             raise PrcError(
                 f"the difference of {metric.name} at a target has no bootstrap; "
                 f'{of_curve or "leave out"} method="bootstrap"'
@@ -101,7 +101,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
     paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
-    level = Level(comparison.uncertainty.confidence, comparison.adjust, [BASE_GROUP, *step])
+    level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
     points = _number_points(comparison, metrics, moving=moving)
     own = ["value", "low", "high", "reliable", *(MOVES.values() if moving else ())]
     keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
@@ -129,7 +129,7 @@ def _number_points(
     """Return the points of all models, numbered: GROUP by model, BASE_GROUP by `by` group."""
     table, by = comparison.table, comparison.table.group_columns
     bands = BandOptions(
-        comparison.uncertainty.confidence,
+        comparison.certainty.level,
         "wilson",
         "mover",
         moves="all" if moving else "none",

@@ -25,6 +25,7 @@ from polars_prcurve.comparison.differences import build_differences, check_compa
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
 from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
+from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.errors import PrcError
@@ -33,7 +34,6 @@ from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence among equal ones of a model
@@ -56,18 +56,18 @@ def build_ranking_table(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    uncertainty: UncertaintyOptions | None,
+    certainty: Intervals | None,
     *,
     coarse: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `list_ranking_columns`."""
     metric, targets = ranking_metric
-    table = _check_ranking(table, grid, ranking_metric, uncertainty, coarse=coarse)
+    table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
     depends_on_eta = any(of.depends_on_eta for of in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     if isinstance(metric, CurveMetric):
-        values = build_summary_table(table, grid, [metric], uncertainty=uncertainty, coarse=coarse)
+        values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
     else:
         values = build_points_table(table, grid, targets, [metric.alias("value")])
     if not grid.shared:  # models of different prevalences are ranked, too
@@ -79,16 +79,16 @@ def build_ranking_table(
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
         surely_reached = low.max().over(_ranking_keys(table))
         ranks = ranks.with_columns((high >= surely_reached).alias("may_be_best"))
-    if uncertainty is not None:
+    if certainty is not None:
         paired = c.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
         comparison = Comparison(
-            table, grid, [metric], (*targets, None)[0], uncertainty, examples, needs_pairs=paired
+            table, grid, [metric], (*targets, None)[0], certainty, examples, needs_pairs=paired
         )
         check_comparison(comparison)
         differences = build_differences(comparison)
-        ranks = _add_lead(table, ranks, differences, sign, uncertainty.confidence)
-    eta, *others = list_ranking_columns(lead=uncertainty is not None, coarse=coarse)
+        ranks = _add_lead(table, ranks, differences, sign, certainty.level)
+    eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
 
@@ -96,7 +96,7 @@ def _check_ranking(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    uncertainty: UncertaintyOptions | None,
+    certainty: Intervals | None,
     *,
     coarse: bool,
 ) -> ScoreTable | RateTable:
@@ -111,9 +111,9 @@ def _check_ranking(
             "coarse=True adds what may lie between points, and "
             f".prc.operating_points(recall={recall}) lists the points"
         )
-    table = table if uncertainty is None else table.require_examples()
+    table = table if certainty is None else table.require_examples()
     if isinstance(metric, CurveMetric):
-        if uncertainty is None:
+        if certainty is None:
             grid.require_exact("a ranking without confidence=", carrier="confidence=")
         return table
     if coarse:

@@ -14,7 +14,7 @@ from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question
 from polars_prcurve.binding.words import TableWords, TargetsOfTable
 from polars_prcurve.confidence.bands import read_bands
-from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.confidence.certainty import Confidence, Intervals
 from polars_prcurve.curves.binormal import (
     BINORMAL_COLUMNS,
     Smooth,
@@ -45,7 +45,6 @@ from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.sweep.row_choice import Thresholds
 from polars_prcurve.sweep.sweep_table import build_sweep_table, count_scores
 from polars_prcurve.uncertainty.optimism import build_optimism_table
-from polars_prcurve.uncertainty.options import UncertaintyOptions, read_uncertainty
 from polars_prcurve.uncertainty.summary_table import build_summary_table, list_summary_columns
 
 if TYPE_CHECKING:
@@ -611,7 +610,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             table if certainty is None else table.require_example_counts(),
             grid,
             asked,
-            uncertainty=read_uncertainty(certainty),
+            certainty=certainty,
             smooth=smooth is not None,
             coarse=coarse,
         )
@@ -662,7 +661,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         return self._finish(build_binormal_table(table, ddof=ddof))
 
 
-def _choose_correction(question: Question) -> UncertaintyOptions | None:
+def _choose_correction(question: Question) -> Intervals | None:
     """Return the bootstrap that corrects what was maximized; None where nothing is corrected.
 
     Without a seed of the caller it draws the same replicates at each call, so that equal tables give
@@ -670,9 +669,9 @@ def _choose_correction(question: Question) -> UncertaintyOptions | None:
     """
     certainty = question.certainty
     if certainty is None or certainty.method == "bootstrap":
-        return read_uncertainty(certainty)
+        return certainty
     is_plain = certainty.method == "analytic" and not certainty.simultaneous
     has_no_formula = question.has_parts or question.points is not None
     if question.targets.get("maximize") is None or not is_plain or has_no_formula:
         return None
-    return UncertaintyOptions(certainty.level, "bootstrap", seed=0)
+    return Intervals(certainty.level, "bootstrap", seed=0)

@@ -36,7 +36,6 @@ from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import read_eta
 from polars_prcurve.prevalence.eta_values import Eta
-from polars_prcurve.uncertainty.options import read_uncertainty, to_uncertainty
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -166,8 +165,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         table = question.read(makes)
         grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
         target = read_one_target(table, **question.targets)
-        uncertainty = to_uncertainty(question.require_certainty())
-        asked = Comparison(table, grid, [], None, uncertainty, examples, adjust)
+        certainty = question.require_certainty()
+        asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
         return self._finish(query, grid, pairs=True)
 
@@ -255,8 +254,7 @@ class ModelMethods(BoundTable[F], path="prc"):
         grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
-        uncertainty = read_uncertainty(question.certainty)
-        query = build_ranking_table(table, grid, ranked_by, uncertainty, coarse=coarse)
+        query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)
         return self._finish(query, grid, pairs=True)
 
     def crossings(

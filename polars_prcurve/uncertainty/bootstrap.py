@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import build_metric_rows
 from polars_prcurve.curves.segment_sums import CurveSegments, add_extents, build_hulls, number_metrics
@@ -29,7 +30,6 @@ from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.progress import show_share
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.row_choice import drop_inner_negatives
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.resampling import CellSample, Sample, UnitSample
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Bootstrap(NamedTuple):
 
     table: ScoreTable
     metrics: Sequence[CurveMetric]
-    uncertainty: UncertaintyOptions
+    certainty: Intervals
 
     def collect_query(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query half way; raise for a LazyFrame."""
@@ -104,9 +104,9 @@ class Bootstrap(NamedTuple):
         import numpy as np
 
         samples = list(samples)
-        n, first = self.uncertainty.n_resamples, 0
+        n, first = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
-        seeds = iter(np.random.SeedSequence(self.uncertainty.seed).spawn(len(samples)))
+        seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
         curve = pl.col(c.GROUP).rank("dense") - 1
         pairs = pairs.with_columns(curve.alias(_CURVE))
         if not samples:  # an empty block, from which the errors get their columns
@@ -201,7 +201,7 @@ class Bootstrap(NamedTuple):
         """
         import numpy as np
 
-        n, tables, n_dropped = self.uncertainty.n_resamples, [], 0
+        n, tables, n_dropped = self.certainty.resamples, [], 0
         for keys, rows in blocks:
             # One example does not tell how much examples differ.
             estimates = np.where(rows.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, rows.estimates)
@@ -214,7 +214,7 @@ class Bootstrap(NamedTuple):
                 spread = np.nanstd(replicates, axis=0, ddof=1)
                 # The mean of equal values may be rounded, which would leave a tiny deviation.
                 spread[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
-            low, high, p_value = _correct_percentiles(rows, self.uncertainty.confidence)
+            low, high, p_value = _correct_percentiles(rows, self.certainty.level)
             p_value[spread == 0] = np.nan  # without spread there is no test
             errors = {"standard_error": spread, "low": low, "high": high, "p_value": p_value}
             columns = {

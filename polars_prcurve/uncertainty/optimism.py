@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.operating_points import build_points_pairs
 from polars_prcurve.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.errors import PrcError
@@ -31,7 +32,6 @@ from polars_prcurve.uncertainty.bootstrap import (
     split_replicates,
     warn_of_dropped,
 )
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.resampling import DrawnCounts, Sample
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def build_optimism_table(
     grid: EtaTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
-    uncertainty: UncertaintyOptions | None,
+    certainty: Intervals | None,
 ) -> pl.LazyFrame | None:
     """Return IS_MAXIMIZED and the OPTIMISM of each metric, by PAIR and TARGET_NUMBER.
 
     There is a row for each pair and target that maximizes. Without two examples of a class it is null.
     Return None unless the method is the bootstrap.
     """
-    if uncertainty is None or uncertainty.method != "bootstrap":
+    if certainty is None or certainty.method != "bootstrap":
         return None
     maximized = {
         number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
@@ -65,14 +65,14 @@ def build_optimism_table(
             'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
         )
     grid = grid.require_exact('method="bootstrap"')
-    bootstrap = Bootstrap(cast("ScoreTable", table), [best(m) for m in maximized.values()], uncertainty)
+    bootstrap = Bootstrap(cast("ScoreTable", table), [best(m) for m in maximized.values()], certainty)
     sweep = build_sweep(table)
     pairs = build_points_pairs(sweep.groups, grid, table)
     pairs = check_at_end(table, pairs.sort(c.PAIR), *late_checks(table, grid))
     found = bootstrap.collect_query(pairs.select(c.GROUP, c.PAIR, "eta"))
     groups = found[c.GROUP].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in groups]))
-    rows = _measure_samples(samples, found, maximized, metrics, uncertainty)
+    rows = _measure_samples(samples, found, maximized, metrics, certainty)
     names = [f"{c.OPTIMISM}{number}" for number in range(len(metrics))]
     schema: dict[str, Any] = {c.PAIR: found.schema[c.PAIR], TARGET_NUMBER: pl.Int64}
     schema |= dict.fromkeys(names, pl.Float64)
@@ -85,7 +85,7 @@ def _measure_samples(
     pairs: pl.DataFrame,
     maximized: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
-    uncertainty: UncertaintyOptions,
+    certainty: Intervals,
 ) -> list[list[float]]:
     """Return PAIR, the number of a target, and the optimism of each metric, for all of them in a row.
 
@@ -93,9 +93,9 @@ def _measure_samples(
     """
     import numpy as np
 
-    n, rows, n_dropped = uncertainty.n_resamples, [], 0
+    n, rows, n_dropped = certainty.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
-    seeds = np.random.SeedSequence(uncertainty.seed).spawn(len(samples))
+    seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
     parts = pairs.partition_by(c.GROUP, maintain_order=True)
     with show_share("bootstrap", n * sum(sum(sample.lengths) for sample in samples)) as advance:
         for sample, seed, part in zip(samples, seeds, parts, strict=True):

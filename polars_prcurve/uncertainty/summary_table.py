@@ -14,6 +14,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -45,7 +46,6 @@ from polars_prcurve.uncertainty.cluster_errors import (
 )
 from polars_prcurve.uncertainty.eta_error import carry_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
-from polars_prcurve.uncertainty.options import UncertaintyOptions
 from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
 from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
 
@@ -64,7 +64,7 @@ def build_summary_table(
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
     *,
-    uncertainty: UncertaintyOptions | None = None,
+    certainty: Intervals | None = None,
     smooth: bool = False,
     coarse: bool = False,
 ) -> pl.LazyFrame:
@@ -73,13 +73,13 @@ def build_summary_table(
     With `smooth`, the metrics are those of a binormal model that is fitted to each group. With `coarse`,
     the limits of the metrics come along.
     """
-    analytic = uncertainty is not None and uncertainty.method == "analytic"
-    for option, given in (("smooth=", smooth), ('method="bootstrap"', uncertainty and not analytic)):
+    analytic = certainty is not None and certainty.method == "analytic"
+    for option, given in (("smooth=", smooth), ('method="bootstrap"', certainty and not analytic)):
         grid = grid.require_exact(option) if given else grid
     named = number_metrics(metrics)
     needed = named | _name_limits(named) if coarse else named
     read = [*needed.values(), *(_name_limits(_list_doubtful(table, named)).values() if analytic else ())]
-    ends_only = uncertainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
+    ends_only = certainty is None and not smooth and all(metric.recipe.ends_only for metric in read)
     clusters = analytic and needs_cluster_rates(table, metrics)
     sweep = build_sweep(table, effective=analytic, clusters=clusters, ends_only=ends_only)
     if analytic and is_field(table):  # the parts read it, too
@@ -91,7 +91,7 @@ def build_summary_table(
         curves = build_curves(table, sweep, read, with_last=analytic)
     pairs = curves.build_pairs(grid)
     checks = late_checks(table, grid)
-    if uncertainty is not None and analytic:
+    if certainty is not None and analytic:
         values = _build_values_with_errors(
             table,
             sweep,
@@ -99,17 +99,17 @@ def build_summary_table(
             pairs,
             named,
             uncertain=grid.uncertain,
-            confidence=uncertainty.confidence,
+            confidence=certainty.level,
         )
     else:
         values = curves.compute_values(pairs, needed)
     values = check_at_end(table, values.sort(c.PAIR), *checks)
-    if uncertainty is not None and not analytic:
+    if certainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
-        bootstrap = Bootstrap(examples, metrics, uncertainty)
+        bootstrap = Bootstrap(examples, metrics, certainty)
         values = add_bootstrap_intervals(bootstrap, sweep, values)
     values = values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-    eta, *columns = list_summary_columns(errors=uncertainty is not None, coarse=coarse)
+    eta, *columns = list_summary_columns(errors=certainty is not None, coarse=coarse)
     long = _to_row_per_metric(values, named, columns[columns.index("value") :])
     return long.select(*table.by, eta, *grid.carried, *columns)
 
