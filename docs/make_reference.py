@@ -136,6 +136,17 @@ over. What words mean that do go together is in
 """
 
 
+COMBINATIONS_EXAMPLE = """
+```python
+>>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
+>>> df.prc.summary(coarse=True, confidence=0.95)
+Traceback (most recent call last):
+polars_prcurve.errors.PrcError: coarse=True gives limits over orders of equal scores; leave out confidence=
+
+```
+"""
+
+
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "reference")
     folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +180,9 @@ def pages() -> dict[str, Iterable[str]]:
             *[BINDING, setup(), markdown(inspect.getdoc(FramePrc.__call__) or "")],
         ],
         **{f"frames/{name}": method_page(name) for names in GROUPS.values() for name in names},
-        "combinations": ["# What does not go together", COMBINATIONS, rule_grid()],
+        "combinations": [
+            *["# What does not go together", COMBINATIONS, setup(), COMBINATIONS_EXAMPLE, rule_grid()],
+        ],
         "expressions": [
             *["# Expressions", EXPRESSIONS, overview(ExprPrc, list_methods(ExprPrc))],
             *[*described(ExprPrc), setup(), *entries(ExprPrc, list_methods(ExprPrc))],
