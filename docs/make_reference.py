@@ -139,9 +139,9 @@ over. What words mean that do go together is in
 COMBINATIONS_EXAMPLE = """
 ```python
 >>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
->>> df.prc.summary(coarse=True, confidence=0.95)
+>>> df.prc.summary(smooth="binormal", confidence=0.95)
 Traceback (most recent call last):
-polars_prcurve.errors.PrcError: coarse=True gives limits over orders of equal scores; leave out confidence=
+polars_prcurve.errors.PrcError: a fitted model has no interval here; leave out confidence= or smooth=
 
 ```
 """
