@@ -38,11 +38,12 @@ from polars_prcurve.charts.parts.points_to_draw import (
     has_few_positives,
     split_by_doubt,
 )
+from polars_prcurve.confidence.estimates import name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_count, say_estimate, say_share, say_shares
 
 _RISK, _VALUE = "threshold_probability", "net_benefit"
-_BAND = ("net_benefit_low", "net_benefit_high")
+_BAND = (name_estimate(_VALUE).low, name_estimate(_VALUE).high)
 _NEEDED = ("eta", _RISK, *c.SWEEP_COLUMNS, _VALUE, "treat_all")
 _BETTER = pl.max_horizontal(pl.lit(0.0), "treat_all")
 """The net benefit of the better of treating none and treating all."""

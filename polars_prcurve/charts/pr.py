@@ -36,6 +36,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     raise_to_axis,
     split_by_doubt,
 )
+from polars_prcurve.confidence.estimates import find_estimate
 from polars_prcurve.number_words import say_estimate, say_share, say_shares
 
 _AXES = {"precision": "Precision", "fdr": "False discovery rate"}
@@ -193,8 +194,7 @@ def _choose_height(curves: ChartCurves, y: str, band: tuple[str, ...], log_y: bo
 def _find_band(table: object, y: str) -> tuple[str, str] | tuple[()]:
     """Return the two columns of the band of `y`, or none if the table has no band."""
     columns = table.columns if isinstance(table, pl.DataFrame) else []
-    low, high = f"{y}_low", f"{y}_high"
-    return (low, high) if {low, high} <= set(columns) else ()
+    return find_estimate(columns, y).span or ()
 
 
 # Words ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Estimate:
     """Whether the interval is known to hold."""
 
     @property
-    def span(self) -> tuple[float, float] | None:
+    def span(self) -> tuple[Any, Any] | None:
         """Both ends of the interval; None if one is missing."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
