@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import polars as pl
 
 from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.question import Question, name_column, place_question
+from polars_prcurve.binding.question import Question, leave_out, place_question
 from polars_prcurve.binding.rules import check_rules, list_facts
 from polars_prcurve.binding.words import (
     DEFAULTS,
@@ -173,7 +173,7 @@ def say_of_reference(
         raise PrcError(f"in the reference= table, {error}") from None
     if (model := own.pop("model", None)) is not None:
         groups: list[Column] = list_columns("by=", own.get("by"))
-        own["by"] = [*(g for g in groups if name_column(g) != name_column(model)), model]
+        own["by"] = [*leave_out(model, groups), model]
     held = {name: value for name, value in {**shared, **own}.items() if value is not None}
     return reference._frame, {**DEFAULTS, **held}
 

@@ -73,20 +73,15 @@ class Question:
         cells = self.columns.get("cells")
         return self.columns.get("rates") if cells is None else cells
 
-    @property
-    def has_no_labels(self) -> bool:
-        """Whether counts or published points stand in place of rows of examples."""
-        return any(self.columns.get(name) is not None for name in ("counts", "rates", "cells"))
-
     def find_shared_examples(self, *, paired: bool) -> Examples:
         """Return which examples models share; raise if that is not known, or not so."""
         if not paired:
             return "apart"
-        if self.has_no_labels:
-            given = next(n for n in ("counts", "rates", "cells") if self.columns.get(n) is not None)
-            raise PrcError(
-                f"{given}= do not tell which examples models share; pass paired=False with model="
-            )
+        for name in ("counts", "rates", "cells"):
+            if self.columns.get(name) is not None:
+                raise PrcError(
+                    f"{name}= do not tell which examples models share; pass paired=False with model="
+                )
         if self.columns.get("matched"):
             return "wide"
         if not list_columns("id=", self.columns.get("example")):
@@ -196,11 +191,11 @@ def _set_groups(call: Question) -> Question:
     example = columns.pop("id", None)
     if call.method in COMPARES_MODELS:
         model = "model" if model is None else model
-        columns |= {"by": [g for g in groups if name_column(g) != name_column(model)], "model": model}
+        columns |= {"by": leave_out(model, groups), "model": model}
         columns |= {"example": example} if example is not None else {}
     elif model is not None:
         ColumnReader(call.frame, "raise", may_collect=False).read_column("model", model)
-        columns["by"] = [*(g for g in groups if name_column(g) != name_column(model)), model]
+        columns["by"] = [*leave_out(model, groups), model]
     return replace(call, columns=columns)
 
 
@@ -275,6 +270,11 @@ def _describe_words(columns: Mapping[str, Any]) -> str | None:
         return repr({name: describe(value) for name, value in columns.items()})
     except pl.exceptions.PolarsError:
         return None
+
+
+def leave_out(column: Column, groups: list[Column]) -> list[Column]:
+    """Return the group columns without one that may be among them under its name."""
+    return [group for group in groups if name_column(group) != name_column(column)]
 
 
 def name_column(column: Column) -> str:

@@ -72,7 +72,7 @@ RULES = (
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "one_vs_rest(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
-           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS),
+           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "report"),
     Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
          "of weights; leave out the squares", _FIELDS),
     Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
@@ -102,6 +102,8 @@ RULES = (
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it", unless=("confidence=",),
          passes_over=True),
+    *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
+      for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "
          "weights; leave out weight=, or ask summary() for an area", _BANDS),
     Rule(("cluster=", "simultaneous=True"),

@@ -6,13 +6,12 @@ it is. The four cells say how many, and tools that count report one row of them 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_arguments, refuse_kind
+from polars_prcurve.argument_kinds import read_list, read_whole_number, refuse_kind
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs import value_checks
 from polars_prcurve.inputs.column_reader import Column, ColumnReader, ReadColumn
@@ -41,24 +40,13 @@ def read_points(
     sizes: Sizes | None,
     cells: Cells | None,
     score: Column,
-    others: Mapping[str, Any],
 ) -> Points | None:
-    """Return the points of `cells=` or `rates=`, which stand in place of `others`; None without both."""
+    """Return the points of `cells=` or `rates=`; None without both."""
     if cells is not None:
-        if rates is not None:
-            raise PrcError(
-                "rates= and cells= are two forms of the same points; pass one of them. For papers of "
-                "both kinds pass rates= and sizes=: tp / (tp + fn) and fp / (fp + tn) are the rates, "
-                "and tp + fn and fp + tn the sizes"
-            )
-        refuse_arguments(
-            "cells= stands in place of labels and weights", rates=rates, sizes=sizes, **others
-        )
         columns, score_dtype = _read_cells(reader, cells, score)
         fields = {"argument": "cells", "count_dtype": pl.Int64(), "score_dtype": score_dtype}
         return Points(columns, fields)
     if rates is not None:
-        refuse_arguments("rates= stands in place of labels and weights", **others)
         dtype = None if sizes is None else pl.Float64()
         return Points(_read_rates(reader, rates, sizes), {"count_dtype": dtype})
     if sizes is not None:

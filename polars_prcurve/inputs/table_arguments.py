@@ -68,18 +68,16 @@ def read_input(
     reader = ColumnReader(frame, missing, may_collect=may_collect, made_from=made_from)
     groups, by_dtypes = reader.read_by(by, makes)
     model_name = "" if model is NO_MODEL else _read_model(reader, model, groups, by_dtypes)
-    refused = {"weight": weight, "rates": rates, "cells": cells, "cluster": cluster}
-    parts = () if within is None else _read_parts_of_field(reader, within, groups, by_dtypes, refused)
-    others = {"cluster": cluster, "counts": counts, "weight": weight, "pos_label": pos_label}
-    if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score, others=others):
+    parts = () if within is None else tuple(_read_within(reader, within, groups, by_dtypes))
+    if points := read_points(reader, rates=rates, sizes=sizes, cells=cells, score=score):
         fields = reader.input_fields(by_dtypes, groups, points.columns)
         return RateTable(**fields, **points.fields, model_name=model_name)
     models = by_dtypes.get(c.MODEL) if matched else None
     wide = models.categories.to_list() if isinstance(models, pl.Enum) else []
     scores = _read_score(reader, score, posteriors=posteriors, models=wide)
     if counts is not None:
-        others = {"cluster": cluster, "weight": weight, "pos_label": pos_label}
-        refuse_arguments("counts= stands in place of labels and weights", **others)
+        # Words of a call are rivals already; a table of counts as reference= has the others' pos_label.
+        refuse_arguments("counts= stands in place of labels and weights", pos_label=pos_label)
         amounts = _read_counts(reader, _list_counts(counts))
     else:
         amounts = _read_labels(reader, label, pos_label, weight)
@@ -278,18 +276,6 @@ def read_parts(
     amounts = _read_labels(reader, label, pos_label, weight)
     columns = {name: amount for name, (amount, _) in amounts.items()}
     return InputTable(**reader.input_fields(by_dtypes, groups, columns)), parts
-
-
-def _read_parts_of_field(
-    reader: ColumnReader,
-    within: Columns,
-    groups: list[pl.Expr],
-    by_dtypes: dict[str, pl.DataType],
-    refused: dict[str, Any],
-) -> tuple[str, ...]:
-    """Return the names of the columns of parts; raise if a `refused` argument is given."""
-    refuse_arguments("a field takes examples, and weighs them itself", **refused)
-    return tuple(_read_within(reader, within, groups, by_dtypes))
 
 
 def _read_within(

@@ -142,13 +142,13 @@ class ModelMethods(BoundTable[F], path="prc"):
         │ a       ┆ b       ┆ 0.444444   ┆ 0.248452       ┆ 0.073638 │
         └─────────┴─────────┴────────────┴────────────────┴──────────┘
         """
-        columns = self._frame.lazy().collect_schema()
+        listed = eta if isinstance(eta, list | tuple) else ()
         if (
-            isinstance(eta, list | tuple)
-            and eta
-            and all(isinstance(x, str) and x in columns for x in eta)
+            listed
+            and all(isinstance(x, str) for x in listed)
+            and set(listed) <= {*self._frame.lazy().collect_schema()}
         ):
-            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
+            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(listed)}")
         question = self._ask(
             "compare",
             words,

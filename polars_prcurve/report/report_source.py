@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import refuse_arguments
 from polars_prcurve.column_names import (
     COUNT_COLUMNS,
     RESERVED,
@@ -347,8 +346,6 @@ def _read_points(open_table: OpenTable, table: UserTable, sweep: pl.DataFrame) -
 def _read_field(open_table: OpenTable, table: UserTable) -> ReportSource:
     """Return the source of a report on fields of several parts: counts of each part."""
     words, parts = table.words, table.within
-    refused = {name: words.get(name) for name in ("weight", "rates", "sizes", "cells")}
-    refuse_arguments("a field takes examples, and weighs them itself", **refused)
     counts = run_query(open_table(table.frame.lazy()).counts(by=[*table.groups, *parts], **words))
     names = counts.columns[: -len(COUNT_COLUMNS)]
     groups, within = names[: -len(parts)], tuple(names[-len(parts) :])
