@@ -168,6 +168,8 @@ def _say_cases(number: float) -> str:
 def say_both(option: ModelChoice, metric: str) -> tuple[str, str]:
     """Return a share, and its interval or an empty text, in one unit."""
     share, span = say_estimate(option.read(metric), *(option.read_span(metric) or (None, None)))
+    if set(span.split(" to ")) == {share}:  # the target itself, which a model at its target meets
+        return share, ""
     return share, span.replace(" to ", f" to{NO_BREAK}")
 
 
