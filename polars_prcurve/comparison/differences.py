@@ -12,7 +12,6 @@ from polars_prcurve.comparison.comparison import Comparison, list_compare_column
 from polars_prcurve.comparison.curve_differences import subtract_curve_metrics
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import check_has_point_intervals, subtract_point_metrics
-from polars_prcurve.comparison.verdicts import P_VALUE
 from polars_prcurve.curves.targets import Target, build_only_point_target, direction_sign
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import merge_zeros
@@ -44,7 +43,7 @@ def build_compare_table(
     signs = {metric.name: direction_sign(metric) for metric in found} if worst else {}
     depends_on_eta = any(of.depends_on_eta for of in (*found, *([target] if target else [])))
     comparison = comparison._replace(grid=comparison.grid.let_own_differ(depends_on_eta=depends_on_eta))
-    differences = build_differences(comparison).drop(P_VALUE)
+    differences = build_differences(comparison)
     return _choose_farthest(differences, asked.table, signs) if worst else differences
 
 
@@ -58,11 +57,11 @@ def check_comparison(comparison: Comparison) -> None:
 
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
-    """Return `by` without MODEL, eta, what the eta frame carries, its columns, and P_VALUE."""
+    """Return `by` without MODEL, eta, what the eta frame carries, and its columns."""
     subtract = subtract_curve_metrics if comparison.target is None else subtract_point_metrics
     eta, *others = list_compare_columns(comparison.adjust)
     return subtract(comparison).select(
-        *comparison.table.group_columns, eta, *comparison.grid.carried, *others, P_VALUE
+        *comparison.table.group_columns, eta, *comparison.grid.carried, *others
     )
 
 

@@ -112,9 +112,11 @@ def add_pair_variances(
 ) -> pl.LazyFrame:
     """Add the variances `<name>_pos` and `<name>_neg`, among the examples, of differences of influences.
 
-    The `cells` are those of `count_cells`. Of rows that are `clustered` there is `<name>_of_clusters`.
+    The `cells` are those of `count_cells`. Of rows that are `clustered` there are `<name>_of_clusters`
+    and `_of_fourths`.
     """
-    sums = {"of_clusters": "pos"} if clustered else {"pos": "pos", "neg": "neg"}
+    sums = {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)}
+    sums = sums if clustered else {"pos": ("pos", 2), "neg": ("neg", 2)}
     add_up = _add_up_clusters if clustered else _add_up_examples
     group_b = B + c.GROUP
     for found in build_influences(curves, pairs, metrics, [ETA_NUMBER], etas_per_group=etas_per_group):
@@ -127,9 +129,9 @@ def add_pair_variances(
         key_a = A + key
         totals = add_up(joined, [key_a, group_b], names).join(sizes, left_on=key_a, right_on=key)
         totals = totals.with_columns(
-            pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** 2
+            pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
             for name in names
-            for kind, side in sums.items()
+            for kind, (side, power) in sums.items()
         )
         columns = [f"{name}_{kind}" for name in influences.names for kind in sums]
         variances = influences.lanes.unpack(totals, columns, pair=key_a, also=[group_b])

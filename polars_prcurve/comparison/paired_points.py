@@ -27,11 +27,12 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.comparison.model_pairs import ETA_NUMBER, SIDES, A, B, is_ordered_pair
-from polars_prcurve.comparison.verdicts import P_VALUE, Level, adjust_p_values, is_resolved
+from polars_prcurve.comparison.verdicts import Level, adjust_p_values, is_resolved
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.group_numbers import join_groups
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.normal_distribution import normal_cdf
 
 AMOUNTS = {"pos": c.POS, "neg": c.NEG}
 """The column of what a row adds to a class, by class."""
@@ -176,22 +177,22 @@ def replace_weighted_sums(
     low, high = difference - half, difference + half
     decisive = (difference.abs() >= 2 * half) & (error > 0)
     deviations = difference / error
-    p_value = pl.when(error > 0).then(level.compute_p_value(deviations))
+    p_value = pl.when(error > 0).then(normal_cdf(-deviations.abs()) * 2)
     of_sums = {
         "standard_error": error,
         "low": low,
         "high": high,
         "p_value": p_value,
         "reliable": pl.when(known).then(reliable),
+        "why": pl.when(known & ~reliable).then(pl.lit("few discordant examples")),
         "resolved": pl.when(known).then(is_resolved(low, high, reliable, decisive)),
-        P_VALUE: level.compute_p_value(deviations * pl.when(reliable).then(1.0).otherwise(0.5)),
     }
     is_sum = pick_by_number(number, map(pl.lit, sums), pl.lit(False))
     pairs = pairs.with_columns(is_sum.alias(_IS_SUM))
     pairs = pairs.with_columns(
         pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
     )
-    if level.adjust is None:
+    if level.adjust != "holm":
         return pairs
     return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
 

@@ -38,7 +38,7 @@ from polars_prcurve.comparison.model_pairs import (
 )
 from polars_prcurve.comparison.paired_points import count_discordant, replace_weighted_sums
 from polars_prcurve.comparison.shared_errors import CORRELATION, add_correlation
-from polars_prcurve.comparison.verdicts import P_VALUE, Level, is_resolved
+from polars_prcurve.comparison.verdicts import Level, is_resolved
 from polars_prcurve.confidence.bands import (
     MOVES,
     BandOptions,
@@ -51,7 +51,6 @@ from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
-from polars_prcurve.normal_distribution import normal_cdf
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
 
@@ -97,7 +96,7 @@ def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
 
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
-    """Return the rows of a comparison at a target, with P_VALUE and more columns."""
+    """Return the rows of a comparison at a target, and more columns."""
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
     paired, moving = comparison.examples != "apart", cast("Target", comparison.target).is_found_in_sample
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
@@ -159,7 +158,7 @@ def _number_points(
 
 
 def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None = None) -> pl.LazyFrame:
-    """Add `difference`, `low`, `high`, P_VALUE, `reliable` and `resolved` to rows of both models.
+    """Add `difference`, `low`, `high`, `reliable` and `resolved` to rows of both models.
 
     The `correlation` is that of both values, if the models share their examples.
     """
@@ -173,7 +172,6 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
     stretch = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
     towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)
     reliable = pl.col(A + "reliable") & pl.col(B + "reliable")
-    errors = difference.abs() / towards_0 * z * pl.when(reliable).then(1.0).otherwise(0.5)
     no_number = pl.lit(None, dtype=pl.Float64)
     pairs = pairs.with_columns(
         standard_error=no_number,
@@ -182,11 +180,12 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
         low=difference - pl.col(_BELOW) * stretch,
         high=difference + pl.col(_ABOVE) * stretch,
         reliable=reliable,
-        **{P_VALUE: pl.when(towards_0 > 0).then(2 * normal_cdf(-errors))},
     )
     known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     decisive = (difference.abs() >= 2 * stretch * towards_0) & (towards_0 > 0)
     resolved = is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
     return pairs.with_columns(
-        reliable=pl.when(known).then("reliable"), resolved=pl.when(known).then(resolved)
+        reliable=pl.when(known).then("reliable"),
+        why=pl.when(known & ~pl.col("reliable")).then(pl.lit("few examples")),
+        resolved=pl.when(known).then(resolved),
     )

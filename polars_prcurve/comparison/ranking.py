@@ -2,17 +2,16 @@
 
     summary, or operating points    the value of each model
         -> ranking                  models in order, within each `by` group and prevalence
-        -> differences              of all pairs of models, with intervals and p-values
-        -> lead                     how far each model is behind the leader, and which may be best
+        -> differences              of all pairs of models, with limits that hold at once
+        -> lead                     how far each model is behind the best other one
 
 With id= the models share examples, and the differences are those of a paired comparison. Otherwise each
 model has a sample of its own, and both errors add up in quadrature.
 
-The leader is picked because it is best in the table, which favours it. Still the plain interval of its
-lead over the second may be read: by chance, the best of several models passes for better than the second
-no more often than with two models, at least for normal errors of one size (Hung and Fithian 2019). That
-one of many models is surely worse is another matter: which ones may be best is told at a level that
-holds for all models together (Holm 1979).
+A model may be the best one if it is not surely behind any other. All differences of a group hold at
+once (Tukey 1953, Kramer 1956; see `verdicts`), so that the limits, `resolved` and `may_be_best` are one
+statement: it rules out a model that is among the best in at most 1 - confidence of all tables, however
+many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from polars_prcurve.comparison.comparison import Comparison, Examples
 from polars_prcurve.comparison.differences import build_differences, check_comparison
 from polars_prcurve.comparison.model_pairs import number_within
 from polars_prcurve.comparison.point_differences import name_curve_metric
-from polars_prcurve.comparison.verdicts import P_VALUE, adjust_p_values
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import RankingMetric, direction_sign
@@ -37,12 +35,10 @@ from polars_prcurve.prevalence.eta_table import EtaTable, find_shared_eta
 from polars_prcurve.uncertainty.summary_table import build_summary_table
 
 _ETA_NUMBER = f"{c.RESERVED}step"  # number of the prevalence among equal ones of a model
-_LEADER = f"{c.RESERVED}leader"
+_OTHER = f"{c.RESERVED}other"
 _A_LEADS = f"{c.RESERVED}a_leads"
-_IS_BEATEN = f"{c.RESERVED}beaten"
-_IS_FOLLOWER = f"{c.RESERVED}other"
 _ROW_NUMBER = f"{c.RESERVED}row"
-_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "may_be_best")
+_LEAD_COLUMNS = ("behind", "low", "high", "resolved", "reliable", "why", "may_be_best")
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")
 
 
@@ -82,12 +78,13 @@ def build_ranking_table(
     if certainty is not None:
         paired = c.EXAMPLE in table.columns
         examples: Examples = "by id" if paired else "apart"
+        target = (*targets, None)[0]
         comparison = Comparison(
-            table, grid, [metric], (*targets, None)[0], certainty, examples, needs_pairs=paired
+            table, grid, [metric], target, certainty, examples, "models", needs_pairs=paired
         )
         check_comparison(comparison)
         differences = build_differences(comparison)
-        ranks = _add_lead(table, ranks, differences, sign, certainty.level)
+        ranks = _add_lead(table, ranks, differences, sign)
     eta, *others = list_ranking_columns(lead=certainty is not None, coarse=coarse)
     return ranks.select(*table.group_columns, eta, *grid.carried, *others)
 
@@ -154,9 +151,9 @@ def _ranking_keys(table: InputTable) -> list[str]:
 
 
 def _add_lead(
-    table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float, confidence: float
+    table: InputTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
-    """Add how far each model is behind the leader, from `differences` of all model pairs."""
+    """Add how far each model is behind the best other one, from `differences` of all model pairs."""
     keys = _ranking_keys(table)
     on = {
         **table.group_columns,
@@ -164,56 +161,44 @@ def _add_lead(
         _ETA_NUMBER: pl.Int64(),
         c.MODEL: table.by[c.MODEL],
     }
-    leader, value = (pl.col(name).first().over(keys) for name in (c.MODEL, "value"))
-    behind = value - pl.col("value") if sign > 0 else pl.col("value") - value
-    ranks = ranks.with_columns(leader.alias(_LEADER), behind=behind)
-    ranks = ranks.with_row_index(_ROW_NUMBER)
+    place = pl.int_range(pl.len()).over(keys)
+    firsts = {
+        name: [pl.col(name).filter(place == i).first().over(keys) for i in (0, 1)]
+        for name in (c.MODEL, "value")
+    }
+    other, best = (pl.when(place == 0).then(two[1]).otherwise(two[0]) for two in firsts.values())
+    behind = best - pl.col("value") if sign > 0 else pl.col("value") - best
+    ranks = ranks.with_columns(other.alias(_OTHER), behind=behind).with_row_index(_ROW_NUMBER)
     differences = differences.with_columns(
         number_within([*table.group_columns, "model_a", "model_b", "eta"]).alias(_ETA_NUMBER)
     )
-    surely = adjust_p_values(pl.col(P_VALUE), keys) < 1 - confidence
-    both_ways = _list_both_ways(differences.with_columns(surely.alias(_IS_BEATEN)), keys, sign)
-    own = ranks.drop("low", "high", "resolved", "reliable", strict=False)
-    ranks = join_groups(own, both_ways, {**on, _LEADER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
-    is_beaten = pl.col(_IS_BEATEN).fill_null(False)
-    not_beaten = pl.when(pl.col("value").is_not_null()).then(~is_beaten)
-    return _share_verdicts(ranks.with_columns(not_beaten.alias("may_be_best")), keys)
+    own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
+    both_ways = _list_both_ways(differences, keys, sign)
+    ranks = join_groups(own, both_ways, {**on, _OTHER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
+    return ranks.with_columns(may_be_best=~pl.col("resolved"))
 
 
 def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> pl.LazyFrame:
-    """Return each difference twice, as either model may lead: turned around, it changes its sign.
+    """Return each difference twice, as how far MODEL is behind the _OTHER one.
 
-    _IS_BEATEN, whether the difference is surely not 0, becomes whether any model beats MODEL. After
-    Holm's adjustment over all pairs, no model of the best ones is beaten, for all models together.
+    Limits and `resolved` are those of the farthest: a model is as far behind as it is behind any other.
+    A limit is positive only where the sign of a difference is certain.
     """
     both_ways = differences.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
     low, high = pl.col("low"), pl.col("high")
     as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)
-    leader_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
+    other_is_better = pl.col(_A_LEADS) == (pl.col("difference") * sign > 0)
     both_ways = both_ways.select(
         *keys,
-        "resolved",
         "reliable",
-        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_LEADER),
+        "why",
+        pl.when(_A_LEADS).then("model_a").otherwise("model_b").alias(_OTHER),
         pl.when(_A_LEADS).then("model_b").otherwise("model_a").alias(c.MODEL),
-        pl.col(_IS_BEATEN) & leader_is_better,
+        resolved=pl.col("resolved") & other_is_better,
         low=pl.when(as_listed).then(low).otherwise(merge_zeros(-high)),
         high=pl.when(as_listed).then(high).otherwise(merge_zeros(-low)),
     )
-    return both_ways.with_columns(pl.col(_IS_BEATEN).any().over(*keys, c.MODEL))
-
-
-def _share_verdicts(ranks: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Give `resolved` and `reliable` of each model against the leader to the leader, too.
-
-    The leader has true if all others have, false if one has false, and otherwise null.
-    """
-    is_leader = pl.int_range(pl.len()).over(keys) == 0
-    ranks = ranks.with_columns((pl.col("value").is_not_null() & ~is_leader).alias(_IS_FOLLOWER))
-    n_followers = pl.col(_IS_FOLLOWER).sum().over(keys)
-    for name in ("resolved", "reliable"):
-        one_false, n_true = (~pl.col(name)).any().over(keys), pl.col(name).sum().over(keys)
-        all_true = (n_true == n_followers) & (n_true > 0)
-        verdict = pl.when(one_false).then(pl.lit(False)).when(all_true).then(pl.lit(True))
-        ranks = ranks.with_columns(pl.when(is_leader).then(verdict).otherwise(pl.col(name)).alias(name))
-    return ranks
+    certain = pl.when(pl.col("resolved")).then("low").otherwise(pl.col("low").clip(upper_bound=0.0))
+    return both_ways.with_columns(low=certain).with_columns(
+        pl.col("low", "high", "resolved").max().over(*keys, c.MODEL)
+    )

@@ -260,7 +260,7 @@ def build_segments(
         frame = frame.with_columns(at_corner.alias(c.ENDS_GROUP))
         if table.has_counts:
             sizes = sweep.groups.select(
-                c.GROUP, c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.MISSED_FACTOR
+                c.GROUP, c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE, c.N_NEG_LOCAL, c.UNSEEN_SHARE
             )
             frame = frame.join(sizes, on=c.GROUP, maintain_order="left")
         rises = pl.col("recall") > pl.col(c.RECALL_BEFORE)
@@ -300,7 +300,7 @@ def add_extents(segments: pl.LazyFrame, metrics: Sequence[CurveMetric] = ()) -> 
         (pl.col("recall") - pl.col(c.RECALL_BEFORE)).alias(c.RISE),
         (pl.col(c.FPR_OR_ZERO) - pl.col(c.FPR_BEFORE)).alias(c.RUN),
         (pl.col(c.FPR_OR_ZERO) / pl.col("recall")).alias(c.FPR_RECALL_RATIO),
-    ).with_columns(pl.col(c.RISE).alias(c.SQUARE_RISE))
+    )
     if not any(metric.recipe.reads_envelope for metric in metrics):
         return segments
     # The least ratio from each row to the end of its group. Seen from the last row up, group numbers

@@ -151,16 +151,6 @@ Step: TypeAlias = Callable[[Rows], dict[str, Cell]]
 """A function from the rows to expressions by name, which later functions read by `rows.column(name)`."""
 
 
-class LeastIfPerfect(NamedTuple):
-    """The least value that a perfectly separated sample allows, in two steps."""
-
-    most_fpr: Callable[[pl.Expr, pl.Expr, float], pl.Expr]
-    """A function from the numbers of positives and of negatives, and 1 - confidence, to the most fpr."""
-    area: Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]
-    """A function from the number of positives, the odds and that fpr to the value, if fpr is the same at
-    every recall."""
-
-
 Finish: TypeAlias = Callable[[Cell, CurveFacts], Cell]
 """A function from the total of a curve to the value of the metric."""
 
@@ -260,10 +250,11 @@ class Recipe:
     """The influence of an example on the estimate."""
     helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
-    metric with half a false positive more at every threshold; for `top` and `lost` see
-    `uncertainty.analytic`."""
-    least_if_perfect: LeastIfPerfect | None = None
-    """The lower end of the interval where all positives score higher than all negatives."""
+    metric with one false positive more at every threshold, and `hopeful` its mean over the positives
+    below one more; see `uncertainty.unseen_examples`."""
+    least_if_perfect: Callable[[pl.Expr, pl.Expr, float], pl.Expr] | None = None
+    """A function from the numbers of positives and of negatives, and 1 - confidence, to the lower end of
+    the interval where all positives score higher than all negatives."""
     at_recall: float | None = None
     """The recall, if the metric is precision at one recall."""
     at_fpr: float | None = None

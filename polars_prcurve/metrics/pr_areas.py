@@ -22,7 +22,6 @@ from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
     Fitted,
     Influence,
-    LeastIfPerfect,
     Limits,
     Recipe,
     Rows,
@@ -84,51 +83,34 @@ def _build_influence(name: str, change: Callable[[Rows], Rows]) -> Influence:
     return Influence(positive, negative, negative, bind_sensitivity, ddof=0)
 
 
-def _add_half_a_false_positive(rows: Rows) -> Rows:
-    """Return the rows with half a false positive more at every threshold."""
+def _add_false_positive(rows: Rows) -> Rows:
+    """Return the rows with one false positive more at every threshold, of the weight of those there."""
 
     def read(name: str) -> Cell:
         column = rows.column(name)
-        return column + 0.5 / rows.column(c.N_NEG_LOCAL) if name == c.FPR_OR_ZERO else column
+        return column + 1 / rows.column(c.N_NEG_LOCAL) if name == c.FPR_OR_ZERO else column
 
     return replace(rows, column=read)
 
 
 def _cautious_term(given: Rows) -> Cell:
-    """Return the term of average precision with half a false positive more.
-
-    Of sampled rows also with half a positive more that was not sampled, and that is never flagged.
-    """
-    rows = _add_half_a_false_positive(given)
-    precision = precision_at(rows.recall, rows.fpr, rows.odds)
-    return rows.rise * precision * rows.column(c.MISSED_FACTOR)
+    rows = _add_false_positive(given)
+    return rows.rise * precision_at(rows.recall, rows.fpr, rows.odds)
 
 
 _CAUTIOUS = CurveMetric(
-    "cautious_average_precision",
-    Recipe(_cautious_term, influence=_build_influence("cautious", _add_half_a_false_positive)),
+    "average precision with one false positive more",
+    Recipe(_cautious_term, influence=_build_influence("cautious", _add_false_positive)),
 )
 
 
-def _square_precision(rows: Rows) -> Cell:
-    """Return precision squared times the share of the positives; of weights, the share of squares."""
-    alerts = 1 + rows.odds * rows.ratio
-    return rows.column(c.SQUARE_RISE) / alerts / alerts
+def _hopeful_term(rows: Rows) -> Cell:
+    """Return the term of the mean precision of all positives but one, which is above them."""
+    share = rows.column(c.UNSEEN_SHARE)
+    return rows.rise * precision_at(share + (1 - share) * rows.recall, rows.fpr, rows.odds)
 
 
-def _square_loss(rows: Rows) -> Cell:
-    """Return 1 - precision, squared, times the same share."""
-    lost = rows.odds * rows.ratio / (1 + rows.odds * rows.ratio)
-    return rows.column(c.SQUARE_RISE) * lost * lost
-
-
-_LEAST_IF_PERFECT = LeastIfPerfect(
-    # The fpr at which all negatives are on the right side with a probability of alpha.
-    lambda n_pos, n_neg, alpha: 1 - (math.log(alpha) / n_neg).exp(),
-    # The worst ranking has fpr 1 at every recall, hence the odds. The effective number of weighted
-    # positives need not be whole, and may be rounded.
-    lambda n_pos, odds, fpr: least_average_precision((n_pos + 1e-9).floor(), odds * fpr),
-)
+_HOPEFUL = CurveMetric("mean precision below one positive more", Recipe(_hopeful_term, ends_only=True))
 
 
 def _step_term(rows: Rows) -> Cell:
@@ -171,12 +153,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     by_rise=True,
     ends_only=True,
     influence=_build_influence("plain", lambda rows: rows),
-    helpers={
-        "cautious": _CAUTIOUS,
-        "top": CurveMetric("mean of precision squared", Recipe(_square_precision, ends_only=True)),
-        "lost": CurveMetric("mean of (1 - precision) squared", Recipe(_square_loss, ends_only=True)),
-    },
-    least_if_perfect=_LEAST_IF_PERFECT,
+    helpers={"cautious": _CAUTIOUS, "hopeful": _HOPEFUL},
     fitted=_SMOOTH_AREA,
     limits=_STEP_LIMITS,
 )

@@ -17,7 +17,6 @@ from polars_prcurve.metrics.curve_metric import (
     CurveMetric,
     Fitted,
     Influence,
-    LeastIfPerfect,
     Limits,
     Recipe,
     Rows,
@@ -41,11 +40,9 @@ _INFLUENCE = Influence(
 )
 
 
-_LEAST_IF_PERFECT = LeastIfPerfect(
-    # None of the smaller class was seen on the wrong side.
-    lambda n_pos, n_neg, alpha: 1 - (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp(),
-    lambda n_pos, odds, fpr: 1 - fpr,
-)
+def _least_if_perfect(n_pos: pl.Expr, n_neg: pl.Expr, alpha: float) -> pl.Expr:
+    """Return the ROC AUC at which none of the smaller class is on the wrong side with odds of alpha."""
+    return (math.log(alpha) / pl.min_horizontal(n_pos, n_neg)).exp()
 
 
 @declare_curve(
@@ -53,7 +50,7 @@ _LEAST_IF_PERFECT = LeastIfPerfect(
     depends_on_eta=False,
     finish=require_both_classes,
     influence=_INFLUENCE,
-    least_if_perfect=_LEAST_IF_PERFECT,
+    least_if_perfect=_least_if_perfect,
     fitted=Fitted(lambda rows: rows.column(c.BINORMAL_AUC)),
     limits=Limits(
         lambda rows: rows.rise * (1 - rows.fpr), lambda rows: rows.rise * (1 - rows.fpr_before)

@@ -159,7 +159,7 @@ class ModelMethods(BoundTable[F], path="prc"):
             worst=read_flag("worst=", worst),
         )
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
-        adjust = "holm" if worst else adjust
+        adjust = "models" if worst else adjust
         makes = list_compare_columns(adjust)
         examples = question.find_shared_examples(paired=paired)
         table = question.read(makes)

@@ -109,7 +109,7 @@ class WeightedDesign(Design):
     weighted = True
 
     def list_group_sizes(self) -> list[pl.Expr]:
-        """Return the sizes from sums of squared weights, and MISSED_FACTOR."""
+        """Return the sizes from sums of squared weights, and UNSEEN_SHARE."""
         return weights.group_design_columns(self.table)
 
     def set_row_sizes(self, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -208,9 +208,9 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
-    """Return the columns of sizes, and MISSED_FACTOR, of classes of n_pos and n_neg examples."""
+    """Return the columns of sizes, and UNSEEN_SHARE, of classes of n_pos and n_neg examples."""
     sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
-    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg, c.MISSED_FACTOR: pl.lit(1.0)}
+    sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg, c.UNSEEN_SHARE: 1 / (n_pos + 1)}
     return [size.alias(name) for name, size in sizes.items()]
 
 

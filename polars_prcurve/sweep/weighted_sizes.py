@@ -45,19 +45,18 @@ _LEAST_FACTOR = 1.5
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
-    """Return effective and least sizes of the classes, and MISSED_FACTOR, from totals.
+    """Return effective and least sizes of the classes, and UNSEEN_SHARE, from totals.
 
     A sample without a heavy positive looks as if none was heavy. So the least size takes the mean weight
     of the rows of the other class, if that is fewer examples. Flags of reliability read it. A class that
     is thinned out keeps its mean weight, so no size grows when rows are left out.
 
-    A positive that was not sampled would have lowered the recall at every threshold above its score.
-    MISSED_FACTOR is what half a positive of the mean weight of all rows leaves of an area, less what
-    half a positive of the mean weight of the positives does: that one is in their variance.
+    A positive that was not sampled has the mean weight of the rows of its class, or of all rows if that
+    is more: UNSEEN_SHARE is what it would be of the positives.
     """
     (n_pos, pos_squares), (n_neg, neg_squares) = _read_totals(table)
     mean_weight = (pos_squares + neg_squares) / (n_pos + n_neg)
-    left = (n_pos + pos_squares / n_pos / 2) / (n_pos + mean_weight / 2)
+    unseen = pl.max_horizontal(mean_weight, pos_squares / n_pos)
     of_pos, of_neg = n_pos * n_pos / pos_squares, n_neg * n_neg / neg_squares
     least_pos, least_neg = n_pos * n_neg / neg_squares, n_neg * n_pos / pos_squares
     return [
@@ -66,7 +65,7 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
         pl.when(neg_squares > 0).then(of_neg).alias(c.N_NEG_EFFECTIVE),
         pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
         pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
-        pl.min_horizontal(left, 1.0).alias(c.MISSED_FACTOR),
+        (unseen / (n_pos + unseen)).alias(c.UNSEEN_SHARE),
     ]
 
 

@@ -1,22 +1,18 @@
 """Standard errors and intervals of curve metrics without resampling.
 
-    average precision    from influences; on the logit scale, with a cautious lower end
+    average precision    from influences; on the logit scale, see `unseen_examples`
     ROC AUC              from influences (DeLong et al. 1988); on the logit scale
     precision at recall  from the error of fpr and the error of the threshold, in quadrature
 
-At thresholds above all negatives precision is 1, whatever the prevalence, and influences see no
-uncertainty there. The lower end of average precision therefore starts from a cautious value: the
-average precision of a curve with half a false positive more at every threshold.
-
-`reliable` applies limits that were read off the simulations of `benchmarks/coverage.py`: within them,
-93 to 97 % of the intervals at confidence 0.95 hold the truth.
+An interval is reliable where no doubt of `list_doubts` holds. Their limits were read off the simulations
+of `benchmarks/coverage.py`.
 
 Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -28,8 +24,17 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty.cluster_errors import STUDENT_FREEDOM, cluster_standard_error
+from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, find_freedom
 from polars_prcurve.uncertainty.influence import standard_error
+from polars_prcurve.uncertainty.unseen_examples import (
+    CAUTIOUS,
+    bind_extended,
+    counts_unseen,
+    expit,
+    find_ends,
+    logit,
+    measure_unseen,
+)
 
 _Z_95 = z_value(0.95)
 _N_POS, _N_NEG = pl.col(c.N_POS_EFFECTIVE), pl.col(c.N_NEG_EFFECTIVE)
@@ -43,13 +48,15 @@ Of weighted clusters the rates at a threshold have no errors, and so precision a
 
 
 class IntervalExprs(NamedTuple):
-    """Standard error, limits and reliability of a value; null where unknown."""
+    """Standard error, limits and doubts of a value; null where unknown."""
 
     standard_error: pl.Expr
     low: pl.Expr
     high: pl.Expr
     reliable: pl.Expr
     """Whether the sample is large enough for the limits, as simulations showed."""
+    why: pl.Expr
+    """Why they are not reliable, in the words of DOUBTS."""
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -94,10 +101,27 @@ def bind_errors(
     recipe = metric.recipe
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _bind_sizes_at_recall(name, confidence, clustered=rows == "clustered")
-    errors = {f"{name}_error": find_standard_error(name, metric, clustered=rows in _CLUSTERED)}
-    if recipe.least_if_perfect is not None:
-        errors[f"{name}_open_fpr"] = recipe.least_if_perfect.most_fpr(_N_POS, _N_NEG, 1 - confidence)
+    clustered = rows in _CLUSTERED
+    errors = {
+        f"{of}_error": find_standard_error(of, one, clustered=clustered)
+        for of, one in list_influenced({name: metric}).items()
+    } or {f"{name}_error": standard_error(name, metric)}
+    if clustered and recipe.influence is not None:
+        errors |= find_freedom(name)
+    if metric.recipe.least_if_perfect is not None:
+        least = metric.recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
+        errors[f"{name}_if_perfect"] = least
     return errors
+
+
+def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
+    """Return the metrics that have influences, and their cautious values, by name."""
+    influenced = {name: metric for name, metric in named.items() if metric.recipe.influence is not None}
+    return influenced | {
+        f"{name}_{CAUTIOUS}": metric.recipe.helpers[CAUTIOUS]
+        for name, metric in influenced.items()
+        if counts_unseen(metric)
+    }
 
 
 def find_standard_error(name: str, metric: CurveMetric, *, clustered: bool) -> pl.Expr:
@@ -112,15 +136,7 @@ def bind_ends(
     """Return columns that `analytic_interval` reads, by name, from those of `bind_errors`."""
     if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _bind_fpr_ends(name, confidence, clustered=rows == "clustered")
-    return bind_least_ends(name, metric, confidence)
-
-
-def bind_least_ends(name: str, metric: CurveMetric, confidence: float) -> dict[str, pl.Expr]:
-    """Return the lower end of a metric under perfect separation, by name, where it has one."""
-    least = metric.recipe.least_if_perfect
-    if least is None:
-        return {}
-    return {f"{name}_least": least.area(_N_POS, pl.col(c.ODDS), pl.col(f"{name}_open_fpr"))}
+    return bind_extended(name) if counts_unseen(metric) else {}
 
 
 def analytic_interval(
@@ -135,78 +151,81 @@ def analytic_interval(
         return _precision_interval_exprs(name, metric.recipe.at_recall, clustered=rows == "clustered")
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
-        return IntervalExprs(error, error, error, pl.lit(None, dtype=pl.Boolean))
-    known = value.is_not_null() & error.is_not_null()
-    inside = known & (value > 0) & (value < 1)
-    middle = lower_start = _logit(value)
-    if "cautious" in metric.recipe.helpers:
-        lower_start = pl.min_horizontal(middle, _logit(pl.col(f"{name}_cautious")))
-    # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
+        return IntervalExprs(error, error, error, *tell_doubts({}, pl.lit(False)))
     z = z_value(confidence)
-    quantile = student_quantile(z, pl.col(STUDENT_FREEDOM)) if rows in _CLUSTERED else z
-    half = quantile * error / (value * (1 - value))
-    interval = IntervalExprs(
-        pl.when(known).then(error),
-        pl.when(inside).then(_expit(lower_start - half)),
-        pl.when(inside).then(_expit(middle + half)),
-        pl.when(known).then(inside & is_reliable_analytic(name, metric)),
-    )
-    if metric.recipe.least_if_perfect is None:
-        return interval
-    # At eta = 0 and 1 average precision is certain.
-    varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite() if metric.depends_on_eta else pl.lit(True)
-    return _open_one_end(interval, name, varies)
-
-
-def _open_one_end(interval: IntervalExprs, name: str, varies: pl.Expr) -> IntervalExprs:
-    """Return the interval with one-sided ends where the value is 1 or 0 although it `varies`.
-
-    There all positives score higher, or all lower, than all negatives, so influences see no uncertainty.
-    One end is certain, and the other is the least value, or as far away from 0.
-    """
-    value, least = pl.col(name), pl.col(f"{name}_least")
-    known = varies & pl.col(f"{name}_error").is_not_null()
-    best, worst = known & (value == 1), known & (value == 0)
+    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if rows in _CLUSTERED else z
+    known = value.is_not_null() & error.is_not_null()
+    if counts_unseen(metric):
+        known &= (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # otherwise it is certain
+        ends = find_ends(name, quantile)
+    else:
+        ends = _find_logit_ends(name, quantile)
+    inside = (value > 0) & (value < 1)
     return IntervalExprs(
-        pl.when(best | worst).then(None).otherwise(interval.standard_error),
-        pl.when(best).then(least).when(worst).then(0.0).otherwise(interval.low),
-        pl.when(best).then(1.0).when(worst).then(1 - least).otherwise(interval.high),
-        interval.reliable,
+        pl.when(known & inside).then(error),
+        *(pl.when(known).then(end) for end in ends),
+        *tell_doubts(list_doubts(name, metric, quantile, rows=rows), known),
     )
 
 
-def is_reliable_analytic(
-    name: str, metric: CurveMetric, column: Callable[[str], pl.Expr] = pl.col
-) -> pl.Expr:
-    """Return whether enough examples carry the value of a metric, for its interval to be calibrated.
+def _find_logit_ends(name: str, quantile: float | pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of a ROC AUC, on the logit scale.
 
-    `column` gives the columns of the metric and its helpers by name. Of ROC AUC, the smaller class times
-    1 - AUC must be at least 12. For average precision, `top` and `lost` are the means, over the
-    positives, of precision squared and of 1 - precision squared:
-
-    - The value is as uncertain as if `P value**2 / top` positives of one precision carried it, and what
-      it lacks as if `P (1 - value)**2 / lost` did. These must be at least 50 and 10.
-    - At this prevalence the negatives stand for `N eta / (1 - eta)` positives, at least 10.
-    - Half a false positive more, as in the `cautious` value, costs at most a tenth of what is lacking.
-
-    Of weighted rows, each class must be large enough for what it may not show: see `_shows_weights`.
-    Throw rows away, and none of these improves.
+    At 1 and at 0 all positives score higher, or all lower, than all negatives, so influences see no
+    uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
     """
-    value = column(name)
-    if not metric.recipe.helpers:
-        classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
-        # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
-        enough = pl.min_horizontal(size * (size / least) for size, least in classes) * (1 - value) >= 12
-        shown = (_shows_weights(*of) for of in classes)
-        # About least**2 / size rows of a class weigh as much as those of the other class do on average.
-        # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
-        heavy = (least**2 / size >= 20 * (1 - least / size) for size, least in classes)
-        return pl.all_horizontal(enough, *shown, *heavy)
-    cautious, top, lost = (column(f"{name}_{kind}") for kind in ("cautious", "top", "lost"))
-    carried, missed = _N_POS * value**2 / top, _N_POS * (1 - value) ** 2 / lost
-    enough = (carried >= 50) & (missed >= 10) & (10 * pl.col(c.ODDS) <= _N_NEG)
-    enough &= value - cautious <= 0.1 * (1 - value)
-    return enough & _shows_weights(_N_POS, _LEAST_POS)
+    value, least = pl.col(name), pl.col(f"{name}_if_perfect")
+    # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
+    half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
+    best, worst = value == 1, value == 0
+    return (
+        pl.when(best).then(least).when(worst).then(0.0).otherwise(expit(logit(value) - half)),
+        pl.when(best).then(1.0).when(worst).then(1 - least).otherwise(expit(logit(value) + half)),
+    )
+
+
+Doubts: TypeAlias = Mapping[str, pl.Expr]
+"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
+
+
+def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return whether there is no doubt, and the first one, both null where no interval is known."""
+    why = pl.lit(None, dtype=pl.String)
+    for reason, holds in reversed(doubts.items()):
+        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
+    return pl.when(known).then(why.is_null()), pl.when(known).then(why)
+
+
+def list_doubts(
+    name: str, metric: CurveMetric, quantile: float | pl.Expr, *, rows: RowKind = "independent"
+) -> Doubts:
+    """Return why the interval of a metric from influences may not be calibrated.
+
+    Of average precision, what the test could not see must matter less than chance; see
+    `unseen_examples`. Of ROC AUC, the smaller class times 1 - AUC must be at least 12. Of weighted rows
+    each class must be large enough for what it may not show; see `_shows_weights`.
+    """
+    few = {"few positives": _N_POS < 10, "few negatives": _N_NEG < 10}
+    if counts_unseen(metric):
+        clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
+        unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
+        return few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+    # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+    enough = {
+        f"few {of_class}": size * (size / least) * (1 - pl.col(name)) < 12
+        for of_class, size, least in (
+            ("positives", _N_POS, _LEAST_POS),
+            ("negatives", _N_NEG, _LEAST_NEG),
+        )
+    }
+    classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
+    # About least**2 / size rows of a class weigh as much as those of the other class do on average.
+    # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
+    shown = pl.all_horizontal(
+        *(_shows_weights(*of) for of in classes),
+        *(least**2 / size >= 20 * (1 - least / size) for size, least in classes),
+    )
+    return enough | {"heavy weights": ~shown}
 
 
 def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
@@ -220,23 +239,26 @@ def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
     return size * least >= 6000 * (1 - least / size)
 
 
-def is_reliable_bootstrap(
+def list_bootstrap_doubts(
     name: str, metric: CurveMetric, column: Callable[[str], pl.Expr] = pl.col
-) -> pl.Expr:
-    """Return whether a sample is large enough for the bootstrap interval of a metric.
+) -> Doubts:
+    """Return why the bootstrap interval of a metric may not be calibrated.
 
-    It has 100 examples of each class, and if 1 is the best value, the positives times `1 - value` are at
-    least 12. For a metric that depends on prevalence, the negatives stand for at least 500 positives: a
-    sample without negatives above its highest positives has no replicate that has one. With 100 of
-    them, intervals were seen to hold the truth as rarely as 86 %. An fpr allows 10 negatives: where it
-    allows one, intervals of recall at it held the truth as rarely as 73 %.
+    It needs 100 examples of each class, and if 1 is the best value, 12 positives times `1 - value`. For
+    a metric that depends on prevalence, the negatives stand for at least 500 positives: a sample without
+    negatives above its highest positives has no replicate that has one. With 100 of them, intervals were
+    seen to hold the truth as rarely as 86 %. An fpr allows 10 negatives: where it allows one, intervals
+    of recall at it held the truth as rarely as 73 %.
     """
-    enough = (_N_POS >= 100) & (_N_NEG >= 100)
-    if metric.recipe.at_fpr is not None:
-        enough &= metric.recipe.at_fpr * _N_NEG >= 10
+    few_pos = _N_POS < 100
     if metric.range[1] == 1:
-        enough &= _N_POS * (1 - column(name)) >= 12
-    return enough & (500 * pl.col(c.ODDS) <= _N_NEG) if metric.depends_on_eta else enough
+        few_pos |= _N_POS * (1 - column(name)) < 12
+    doubts = {"few positives": few_pos, "few negatives": _N_NEG < 100}
+    if metric.recipe.at_fpr is not None:
+        doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10
+    if metric.depends_on_eta:
+        doubts["tail not seen"] = 500 * pl.col(c.ODDS) > _N_NEG
+    return doubts
 
 
 def _build_fpr_at_recall(recall: float, deviations: float) -> CurveMetric:
@@ -329,19 +351,15 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
-    enough = (fpr * size >= 5) & (n_pos * (recall * (1 - recall)) >= 8)
+    doubts = {
+        "few positives": n_pos * (recall * (1 - recall)) < 8,
+        "few false alerts": fpr * size < 5,
+        "heavy weights": ~_shows_weights(_N_POS, _LEAST_POS),
+    }
     # `min_horizontal` skips nulls: without a limit the value must not stand in for it.
     return IntervalExprs(
         pl.when(known & (fpr > 0)).then(error),
         pl.min_horizontal(low, pl.when(low.is_not_null()).then(value)),
         pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
-        pl.when(known).then(enough & _shows_weights(_N_POS, _LEAST_POS)),
+        *tell_doubts(doubts, known),
     )
-
-
-def _logit(value: pl.Expr) -> pl.Expr:
-    return (value / (1 - value)).log()
-
-
-def _expit(value: pl.Expr) -> pl.Expr:
-    return 1 / (1 + (-value).exp())

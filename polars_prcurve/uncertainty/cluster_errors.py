@@ -11,10 +11,12 @@ clusters, if they are of one size. That many examples choose the quantile of Stu
 decide whether the interval is reliable.
 
 The variance of a difference between models that scored the same examples is that of differences of
-influences: see `paired_errors`. Its cautious value has half a false positive more at every threshold.
-False positives come in clusters, too, so it is half of what one cluster has at the top: as many as each
-negative there has in its cluster, on average, where fpr is eta / (1 - eta). So many negatives are worth
-all positives, and a few of them decide. To favour no model, the greatest number of all models counts.
+influences: see `paired_errors`. Where few clusters carry it, Student's distribution has fewer degrees of
+freedom: with U the sum of u in a cluster and m = (sum of U**2)**2 / (sum of U**4), the clusters that
+carry it, they are 2 / (1 / m - 1 / G) (Satterthwaite 1946, with the fourth moment of the sample).
+
+A cluster that the sample lacks is worth as many rows as V is times the variance of independent rows:
+UNSEEN_SHARE is theirs, and moves the ends of an interval as in `unseen_examples`.
 
 Sources: Liang and Zeger 1986; Obuchowski 1997; Wallace 1959 for Student's quantile.
 """
@@ -27,7 +29,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.exact_sums import from_whole, sum_shares, to_whole_shares
+from polars_prcurve.exact_sums import sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
@@ -36,7 +38,8 @@ from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_pl
 STUDENT_FREEDOM = f"{c.RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
-_BEFORE, _TOP, _SHARE, _SQUARE = (f"{c.RESERVED}{name}" for name in ("before", "top", "share", "square"))
+ROW_SIZES = {c.POS: f"{c.RESERVED}n_pos_rows", c.NEG: f"{c.RESERVED}n_neg_rows"}
+"""The columns with the sizes of the classes if rows were independent."""
 CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS)
 """What errors of clusters read besides the sizes of the classes."""
 _CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE, c.N_NEG_LEAST)}
@@ -78,46 +81,38 @@ def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Put what classes of `cells` count as in place of the sizes of pairs, and add CLUSTER_COLUMNS."""
+    """Set the sizes of pairs to what classes of `cells` count as; those of rows become ROW_SIZES."""
     sizes = [size for names in _CLASSES.values() for size in names]
-    return pairs.drop(sizes).join(
+    of_rows = pairs.rename({names[0]: ROW_SIZES[name] for name, names in _CLASSES.items()})
+    return of_rows.drop(set(sizes) & set(of_rows.collect_schema())).join(
         count_cluster_sizes(cells), on=c.GROUP, how="left", maintain_order="left"
     )
 
 
-def join_negatives_at_once(
-    pairs: pl.LazyFrame, cells: pl.LazyFrame, keys: Sequence[str]
-) -> pl.LazyFrame:
-    """Set N_NEG_LOCAL of pairs to the class size in units of what a cluster has of it at the top.
-
-    The top of a model at a prevalence are the fewest places, from the highest score down, that hold
-    a share of the negatives of eta / (1 - eta). Pairs of the same `keys` get the least of theirs.
-    """
-    of_neg = to_whole_shares(pl.col(c.NEG).fill_nan(0.0)).alias(c.NEG)
-    cells = cells.select(c.GROUP, c.CLUSTER, c.PLACE, of_neg)
-    places = cells.group_by(c.GROUP, c.PLACE).agg(pl.col(c.NEG).sum()).sort(c.GROUP, c.PLACE)
-    before = pl.col(c.NEG).cum_sum().over(c.GROUP) - pl.col(c.NEG)
-    places = places.select(c.GROUP, c.PLACE, from_whole(before).alias(_BEFORE))
-    at_eta = pairs.select(c.GROUP, c.PAIR, (1 / pl.col(c.ODDS)).alias(_TOP))
-    # Above the first place there is nothing, and at eta = 0 it alone is the top.
-    is_top = (pl.col(_BEFORE) < pl.col(_TOP)) | (pl.col(_BEFORE) == 0)
-    last = at_eta.join(places, on=c.GROUP).filter(is_top)
-    last = last.group_by(c.GROUP, c.PAIR).agg(pl.col(c.PLACE).max().alias(_TOP))
-    top = last.join(cells, on=c.GROUP).filter(pl.col(c.PLACE) <= pl.col(_TOP))
-    clusters = top.group_by(c.PAIR, c.CLUSTER).agg(sum_shares(pl.col(c.NEG)))
-    squares = clusters.select(
-        c.PAIR, *(to_whole_shares(pl.col(c.NEG) ** n).alias(f"{_TOP}{n}") for n in (1, 2))
+def grow_unseen_share(name: str) -> pl.Expr:
+    """Return UNSEEN_SHARE of a cluster, over the variances `<name>_pos` and `_neg` of its rows."""
+    of_rows = sum(
+        (
+            pl.col(f"{name}_{side}") / pl.col(ROW_SIZES[n])
+            for side, n in (("pos", c.POS), ("neg", c.NEG))
+        ),
+        pl.lit(0.0),
     )
-    sums = squares.group_by(c.PAIR).agg(sum_shares(pl.all()))
-    times = pl.when(pl.col(f"{_TOP}2") > 0).then(pl.col(f"{_TOP}1") / pl.col(f"{_TOP}2"))
-    sums = sums.select(c.PAIR, times.alias(c.N_NEG_LOCAL))
-    pairs = pairs.drop(c.N_NEG_LOCAL, strict=False)
-    pairs = pairs.join(sums, on=c.PAIR, how="left", maintain_order="left")
-    return pairs.with_columns(pl.col(c.N_NEG_LOCAL).min().over(keys))
+    share = pl.col(c.UNSEEN_SHARE)
+    effect = (cluster_standard_error(name) ** 2 / of_rows).fill_nan(1.0).clip(lower_bound=1.0)
+    return (effect * share / (1 - share + effect * share)).alias(c.UNSEEN_SHARE)
+
+
+def find_freedom(name: str) -> dict[str, pl.Expr]:
+    """Return `<name>_carried`, how many clusters carry an error, and `<name>_freedom`, for Student."""
+    carried = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
+    freedom = 2 / (1 / carried - 1 / pl.col(_N_CLUSTERS))
+    freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
+    return {f"{name}_carried": carried.fill_nan(None), f"{name}_freedom": freedom}
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
-    """Return one row per key: the variances `<name>_of_clusters`, apart from the factor G / (G - 1)."""
+    """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
     key, names, frame, *_ = influences
     kinds = ("pos", "neg", "gap", "pos_size", "neg_size")
     columns = [f"{name}_{kind}" for name in names for kind in kinds]
@@ -148,23 +143,30 @@ class ClusterTerm(NamedTuple):
 def add_up_clusters(
     cells: pl.LazyFrame, keys: Sequence[str], terms: Mapping[str, ClusterTerm]
 ) -> pl.LazyFrame:
-    """Return one row per value of `keys`, with `<name>_of_clusters` of each term.
+    """Return one row per value of `keys`, with `<name>_of_clusters` and `_of_fourths` of each term.
 
-    It is the sum over clusters of the squared sum, within a cluster, of influences times shares.
+    They are sums over clusters of the square, and of the fourth power, of the sum within a cluster of
+    influences times shares.
     """
     shares, most = {}, {}
     for name, term in terms.items():
         shares[name], most[f"{name}_most"] = to_whole_shares(term.moved / term.most), term.most
     sums = (sum_shares(pl.col(name)).alias(name) for name in terms)
     clusters = cells.select(*keys, c.CLUSTER, **shares, **most).group_by(*keys, c.CLUSTER)
-    squares = {name: to_whole_shares(pl.col(name) ** 2) for name in terms}
+    powers = {"of_clusters": 2, "of_fourths": 4}
+    raised = {
+        f"{name}_{kind}": to_whole_shares(pl.col(name) ** power)
+        for name in terms
+        for kind, power in powers.items()
+    }
     return (
         clusters.agg(*sums, pl.col(*most).first())
-        .select(*keys, *most, **squares)
+        .select(*keys, *most, **raised)
         .group_by(keys)
         .agg(
-            (sum_shares(pl.col(name)) * pl.col(f"{name}_most").first() ** 2).alias(f"{name}_of_clusters")
+            sum_shares(pl.col(f"{name}_{kind}")) * pl.col(f"{name}_most").first() ** power
             for name in terms
+            for kind, power in powers.items()
         )
     )
 

@@ -137,7 +137,9 @@ def widen_intervals(
         corner = pl.when(known).then(outermost(value, *of_side))
         changed[side] = pl.when(inside).then(from_unbounded(ends[side], metric.range)).otherwise(corner)
     has_interval = changed["low"].is_not_null() | changed["high"].is_not_null()
-    changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(has_interval).then(False))
+    at_bound = has_interval & pl.col(f"{name}_reliable").is_null()
+    changed["reliable"] = pl.coalesce(f"{name}_reliable", pl.when(at_bound).then(False))
+    changed["why"] = pl.coalesce(f"{name}_why", pl.when(at_bound).then(pl.lit("eta at 0 or 1")))
     is_exact = pl.col(c.ETA_LOW).is_null()
     return frame.with_columns(
         pl.when(is_exact).then(f"{name}_{kind}").otherwise(expr).alias(f"{name}_{kind}")

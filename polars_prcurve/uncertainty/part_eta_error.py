@@ -36,10 +36,9 @@ from polars_prcurve.metrics.curve_metric import CurveFacts, CurveMetric, odds_ag
 from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
 from polars_prcurve.sweep.published_rates import add_row_before
-from polars_prcurve.uncertainty.analytic import bind_least_ends
 from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
 
-_FIELD, _END, _ODDS = f"{c.RESERVED}field", f"{c.RESERVED}end", f"{c.RESERVED}odds_of_field"
+_FIELD, _END = f"{c.RESERVED}field", f"{c.RESERVED}end"
 
 
 def carry_part_eta_errors(
@@ -69,8 +68,9 @@ def carry_part_eta_errors(
     values = add_eta_limits(values)
     for name, metric in moved.items():
         distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
-        values, corners = _find_corners(values, name, metric, confidence)
-        values = widen_intervals(values, name, metric, distances, corners)
+        # At a bound no distance is known, and the interval stays that at the prevalence itself.
+        corner = pl.col(f"{name}_low"), pl.col(f"{name}_high")
+        values = widen_intervals(values, name, metric, distances, [corner])
     return values
 
 
@@ -174,24 +174,3 @@ def _add_distances(parts: pl.LazyFrame, moved: Mapping[str, CurveMetric], z: flo
         for name in moved
         for side in _SIDES
     )
-
-
-def _find_corners(
-    values: pl.LazyFrame, name: str, metric: CurveMetric, confidence: float
-) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, pl.Expr]]]:
-    """Return the intervals of a value at a bound, at both ends of the prevalence of the field.
-
-    The frame gets the columns that they read.
-    """
-    corners: list[tuple[pl.Expr, pl.Expr]] = []
-    value, known = pl.col(name), pl.col(f"{name}_low").is_not_null()
-    values = values.with_columns(pl.col(c.ODDS).alias(_ODDS))
-    for end, eta in enumerate(c.ETA_LIMITS):
-        least = f"{name}_least_{end}"
-        values = values.with_columns(odds_against(pl.col(eta)).alias(c.ODDS)).with_columns(
-            e.alias(least) for e in bind_least_ends(name, metric, confidence).values()
-        )
-        low = pl.when(value == 1).then(least).otherwise(0.0)
-        high = pl.when(value == 1).then(1.0).otherwise(1 - pl.col(least))
-        corners.append((pl.when(known).then(low), pl.when(known).then(high)))
-    return values.with_columns(pl.col(_ODDS).alias(c.ODDS)), corners

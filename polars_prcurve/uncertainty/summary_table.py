@@ -35,22 +35,26 @@ from polars_prcurve.uncertainty.analytic import (
     bind_errors,
     build_helper_metrics,
     find_row_kind,
-    is_reliable_bootstrap,
+    list_bootstrap_doubts,
+    list_influenced,
     needs_cluster_rates,
+    tell_doubts,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
     compute_cluster_variances,
     count_cluster_cells,
+    grow_unseen_share,
     join_cluster_sizes,
 )
 from polars_prcurve.uncertainty.eta_error import carry_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
 from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
+from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
-_ERROR_COLUMNS = ("standard_error", "low", "high", "reliable")
+_ERROR_COLUMNS = ("standard_error", "low", "high", "reliable", "why")
 
 
 def list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
@@ -162,8 +166,11 @@ def _doubt_gaps(
     for name in doubtful:
         gap = pl.col(names[f"{name}_high"]) - pl.col(names[f"{name}_low"])
         half = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
-        is_coarse = (gap > half).fill_null(False)
-        columns.append(pl.col(f"{name}_reliable") & ~is_coarse)
+        is_coarse = (gap > half).fill_null(False) & pl.col(f"{name}_reliable")
+        columns += [
+            (pl.col(f"{name}_reliable") & ~is_coarse),
+            pl.when(is_coarse).then(pl.lit("few points")).otherwise(f"{name}_why").alias(f"{name}_why"),
+        ]
     return values.with_columns(columns)
 
 
@@ -218,15 +225,26 @@ def build_analytic_values(
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric, rows=rows)
-    values = curves.compute_values(pairs, needed)
-    for influences in build_influences(curves, pairs, named):
-        if cells is not None:
-            variances = compute_cluster_variances(cells, influences)
-        elif parts is not None:
-            variances = compute_part_variances(parts, influences)
+    variances = []
+    for influences in build_influences(curves, pairs, list_influenced(named)):
+        if parts is not None:
+            found = compute_part_variances(parts, influences)
         else:
-            variances = compute_variances(influences)
-        values = values.join(variances, on=influences.key, how="left")
+            found = compute_variances(influences)
+        if cells is not None:
+            found = found.join(compute_cluster_variances(cells, influences), on=influences.key)
+        variances.append((influences.key, found))
+    extended = [name for name, metric in named.items() if counts_unseen(metric)]
+    if cells is not None and extended:
+        (of_pairs,) = (found for key, found in variances if key == c.PAIR)
+        joined = pairs.join(of_pairs, on=c.PAIR, how="left")
+        pairs = joined.with_columns(grow_unseen_share(extended[0])).select(
+            pairs.collect_schema().names()
+        )
+        curves = curves.read_from_pairs(c.UNSEEN_SHARE)
+    values = curves.compute_values(pairs, needed)
+    for key, found in variances:
+        values = values.join(found, on=key, how="left")
     # Bound as columns first: Polars computes an expression again for each use, and uses multiply.
     for bind in (bind_errors, bind_ends):
         values = values.with_columns(
@@ -255,8 +273,11 @@ def add_bootstrap_intervals(
     values = collected.lazy().join(errors, on=c.PAIR, how="left").sort(c.PAIR)
     values = values.join(sizes.with_columns(groups).lazy(), on=c.GROUP, maintain_order="left")
     return values.with_columns(
-        pl.when(pl.col(f"{name}_low").is_not_null())
-        .then(is_reliable_bootstrap(name, metric))
-        .alias(f"{name}_reliable")
+        flag.alias(f"{name}_{kind}")
         for name, metric in number_metrics(bootstrap.metrics).items()
+        for kind, flag in zip(
+            ("reliable", "why"),
+            tell_doubts(list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()),
+            strict=True,
+        )
     )

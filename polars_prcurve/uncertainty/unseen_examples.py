@@ -1,0 +1,101 @@
+"""How far the examples that a sample lacks could move average precision.
+
+A variance tells of examples that were seen. Three that may be missing move average precision by more
+than their share of it:
+
+    a false positive above all positives    at small prevalences it costs almost everything
+    a positive below all negatives          of few positives it is a large share
+    a positive above all negatives          at small prevalences it is worth more than all others
+
+So the lower end of an interval is that of a curve with one false positive more at every threshold, and
+with one more positive that is never found, whose precision is eta. The upper end is that of a curve with
+one more positive at the top. Either is the plain end of the interval where that is farther away. As in
+the interval of a rate by Clopper and Pearson, both ends are of other counts than the estimate, so the
+interval is rather too wide. How much unseen examples matter is told by `unseen`: the farthest move of
+the value over half of the plain interval.
+
+A positive more is a share of all positives, UNSEEN_SHARE; where rows come in clusters, one cluster is.
+
+Source: Clopper and Pearson 1934, for a rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.metrics.curve_metric import CurveMetric
+
+CAUTIOUS, HOPEFUL = "cautious", "hopeful"
+"""The helpers of a metric with one false positive more, and of the positives below one more."""
+_LEAST, _MOST = "least", "most"
+Column = Callable[[str], pl.Expr]
+
+
+def counts_unseen(metric: CurveMetric) -> bool:
+    """Return whether the interval of a metric allows for examples that the sample lacks."""
+    return CAUTIOUS in metric.recipe.helpers
+
+
+def bind_extended(name: str) -> dict[str, pl.Expr]:
+    """Return the values of both extended curves and their errors, by column.
+
+    They read the metric `name`, both helpers, and `<name>_error` and `<name>_cautious_error`.
+    """
+    share, eta = pl.col(c.UNSEEN_SHARE), pl.col("eta")
+    least = (1 - share) * pl.col(f"{name}_{CAUTIOUS}") + share * eta
+    most = share + (1 - share) * pl.col(f"{name}_{HOPEFUL}")
+    error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
+    return {
+        f"{name}_{_LEAST}": least,
+        f"{name}_{_MOST}": most,
+        f"{name}_{_LEAST}_error": _add_errors((1 - share) * of_least, share * (least - eta)),
+        f"{name}_{_MOST}_error": _add_errors((1 - share) * error, share * (1 - most)),
+    }
+
+
+EXTENDED = ("", "_error", "_least", "_most", "_least_error", "_most_error")
+"""What follows the name of a metric in the columns that `find_ends` reads."""
+
+
+def find_ends(
+    name: str, deviations: float | pl.Expr, column: Column = pl.col
+) -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `deviations` standard errors to either side.
+
+    All of it is on the logit scale, from the columns of EXTENDED. A value of 1 has no plain end.
+    """
+    value = column(name)
+
+    def reach(kind: str, sign: int) -> pl.Expr:
+        middle, error = column(f"{name}{kind}"), column(f"{name}{kind}_error")
+        return expit(logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+
+    low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
+    return (
+        pl.when(value < 1).then(pl.min_horizontal(low, reach("", -1))).otherwise(low),
+        pl.when(value < 1).then(pl.max_horizontal(high, reach("", 1))).otherwise(1.0),
+    )
+
+
+def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
+    """Return how far unseen examples move the value, in halves of the plain interval."""
+    value, least, most = (logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+    return pl.max_horizontal(value - least, most - value) / half
+
+
+def logit(value: pl.Expr) -> pl.Expr:
+    """Return ln(value / (1 - value))."""
+    return (value / (1 - value)).log()
+
+
+def expit(value: pl.Expr) -> pl.Expr:
+    """Return the inverse of `logit`."""
+    return 1 / (1 + (-value).exp())
+
+
+def _add_errors(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return (a * a + b * b).sqrt()
