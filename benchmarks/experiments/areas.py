@@ -14,11 +14,15 @@ import polars as pl
 from polars_prcurve import intervals, metrics
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
-from .populations import AREAS, CELLS, MODELS, Cell, draw_short
+from .populations import AREAS, CELLS, MODELS, SIZES, UNLIKE, Cell, draw_short
 
 ETAS = (None, 0.1, 0.01, 0.001)
 ASKED: list[Any] = ["average_precision", "roc_auc"]
 ASKED += [metrics.precision_at_recall(recall) for recall in (0.5, 0.8)]
+
+
+AREA_SIZES = [*SIZES, (30, 600), (30, 5_000), (300, 600)]
+AREA_CELLS = [Cell(model, *size) for model, size in product((*MODELS, *UNLIKE), AREA_SIZES)]
 
 
 def cover_areas(cell: Cell, found: pl.DataFrame) -> Iterator[Row]:
@@ -32,7 +36,7 @@ def cover_areas(cell: Cell, found: pl.DataFrame) -> Iterator[Row]:
             yield cell.row | where | measure_coverage(part, truth)
 
 
-@experiment(CELLS)
+@experiment(AREA_CELLS)
 def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Intervals of `summary(confidence=)` by influences."""
     parts = []

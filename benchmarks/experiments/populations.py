@@ -48,15 +48,15 @@ class TwoNoises:
 
 
 class Mixture:
-    """A mean of normal distributions with standard deviation 1, by weight and mean."""
+    """A mean of distributions of one noise, normal if left out, by weight and place."""
 
-    def __init__(self, *parts: tuple[float, float]) -> None:
-        self.parts = parts
-        self.grid = np.linspace(-12, 16, 400_001)
+    def __init__(self, *parts: tuple[float, float], noise: Any = stats.norm) -> None:
+        self.parts, self.noise = parts, noise
+        self.grid = np.linspace(-40, 44, 1_200_001)
         self.rates = self.sf(self.grid)
 
     def sf(self, score: Any) -> Any:
-        return sum(weight * stats.norm.sf(score, loc=mean) for weight, mean in self.parts)
+        return sum(weight * self.noise.sf(score, loc=place) for weight, place in self.parts)
 
     def isf(self, rate: Any) -> Any:
         return np.interp(rate, self.rates[::-1], self.grid[::-1])
@@ -109,6 +109,26 @@ def student(shift: float) -> TwoNoises:
 BETA = TwoNoises("beta", stats.beta(3, 1.5), stats.beta(1.5, 3))
 MIXTURE = TwoNoises("mixture", Mixture((0.6, 3), (0.4, 0)), Mixture((0.98, 0), (0.02, 2.5)))
 FIVE = Levels("five levels", (0.35, 0.25, 0.2, 0.12, 0.08), (0.01, 0.04, 0.15, 0.3, 0.5))
+GUMBEL = TwoNoises("Gumbel", stats.norm(3, 1.2), stats.gumbel_r())
+HARD = TwoNoises("hard20", Mixture((0.8, 4), (0.2, 0), noise=stats.logistic), stats.logistic())
+CAUCHY = TwoNoises("Cauchy", stats.cauchy(4), stats.cauchy())
+CALIBRATED = TwoNoises("calibrated", stats.beta(2, 3), stats.beta(1, 4))
+
+
+def round_scores(name: str, zeros: tuple[float, float], models: tuple[Any, Any]) -> Levels:
+    """Return scores in hundredths, of which a share of either class is 0."""
+    edges = np.linspace(1, 0, 101)
+    shares = []
+    for zero, model in zip(zeros, models, strict=True):
+        above = (1 - zero) * np.diff(model.sf(edges))
+        shares.append((*above.tolist(), zero))
+    return Levels(name, *shares)
+
+
+ROUNDED = round_scores("rounded", (0.1, 0.6), (stats.beta(3, 2), stats.beta(1, 4)))
+UNLIKE: tuple[Model, ...] = (GUMBEL, HARD, CAUCHY, CALIBRATED, ROUNDED)
+"""Populations of other shapes than MODELS: tails of unlike weight, positives that look like negatives,
+scores that are probabilities, and scores that are rounded."""
 MODELS: tuple[Model, ...] = (normal(1), normal(2), student(2), normal(3), BETA, MIXTURE, FIVE)
 MODEL_NAMED = {model.name: model for model in MODELS}
 

@@ -48,6 +48,7 @@ from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.sweep.sweep_table import build_sweep
 from polars_prcurve.uncertainty.analytic import (
+    SLOPE,
     find_row_kind,
     find_standard_error,
     list_bootstrap_doubts,
@@ -238,8 +239,10 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
     table, clustered = models.table, models.clustered
     errors = _list_errors(models)
-    sizes = [*CLASS_SIZE_COLUMNS.values(), *(CLUSTER_COLUMNS if clustered else ())]  # of both models
-    of_models = [error for error, _ in errors.values()]
+    slopes = {n: f"{n}_{SLOPE}" for n, metric in models.named.items() if SLOPE in metric.recipe.helpers}
+    # Both models have the class sizes of their examples.
+    sizes = [*CLASS_SIZE_COLUMNS.values(), c.ETA_VARIANCE, *(CLUSTER_COLUMNS if clustered else ())]
+    of_models = [error for error, _ in errors.values()] + list(slopes.values())
     differences = _join_values(models, values, list(errors), of_models, of_group=sizes)
     differences = add_pair_variances(
         differences,
@@ -255,6 +258,11 @@ def _subtract_paired(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
         f"{name}_standard_error": find_standard_error(name, metric, clustered=clustered)
         for name, (_, metric) in errors.items()
     }
+    for name, slope in slopes.items():
+        # The prevalence is one and the same, and moves both values.
+        of_eta = (pl.col(A + slope) - pl.col(B + slope)) ** 2 * pl.col(c.ETA_VARIANCE)
+        for of in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
+            found[of] = (found[of] ** 2 + of_eta).sqrt()
     if clustered:
         of_influences = [n for n, (_, metric) in errors.items() if metric.recipe.influence is not None]
         found |= {key: value for name in of_influences for key, value in find_freedom(name).items()}

@@ -110,6 +110,13 @@ def _hopeful_term(rows: Rows) -> Cell:
     return rows.rise * precision_at(share + (1 - share) * rows.recall, rows.fpr, rows.odds)
 
 
+def _slope_term(rows: Rows) -> Cell:
+    """Return the term of how much average precision grows with the logit of the prevalence."""
+    alerts = 1 + rows.odds * rows.ratio
+    return rows.rise * (rows.odds * rows.ratio / alerts) / alerts
+
+
+_SLOPE = CurveMetric("average precision by logit(eta)", Recipe(_slope_term, ends_only=True))
 _HOPEFUL = CurveMetric("mean precision below one positive more", Recipe(_hopeful_term, ends_only=True))
 
 
@@ -153,7 +160,7 @@ _SMOOTH_AREA = Fitted(_step_term)
     by_rise=True,
     ends_only=True,
     influence=_build_influence("plain", lambda rows: rows),
-    helpers={"cautious": _CAUTIOUS, "hopeful": _HOPEFUL},
+    helpers={"cautious": _CAUTIOUS, "hopeful": _HOPEFUL, "slope": _SLOPE},
     fitted=_SMOOTH_AREA,
     limits=_STEP_LIMITS,
 )

@@ -12,7 +12,7 @@ Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -24,7 +24,11 @@ from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered
 from polars_prcurve.metrics.curve_metric import CurveMetric, Recipe, Rows
 from polars_prcurve.normal_distribution import student_quantile
-from polars_prcurve.uncertainty.cluster_errors import cluster_standard_error, find_freedom
+from polars_prcurve.uncertainty.cluster_errors import (
+    CLUSTER_ETA_VARIANCE,
+    cluster_standard_error,
+    find_freedom,
+)
 from polars_prcurve.uncertainty.influence import standard_error
 from polars_prcurve.uncertainty.unseen_examples import (
     CAUTIOUS,
@@ -57,6 +61,21 @@ class IntervalExprs(NamedTuple):
     """Whether the sample is large enough for the limits, as simulations showed."""
     why: pl.Expr
     """Why they are not reliable, in the words of DOUBTS."""
+
+
+SLOPE = "slope"
+"""The helper of a metric that is its derivative by logit(eta)."""
+
+
+def measure_eta_variance(*, clustered: bool) -> pl.Expr:
+    """Return ETA_VARIANCE over the columns of pairs.
+
+    A prevalence that was counted in the table is as uncertain as both class sizes, and its error is not
+    correlated with those of recall and fpr: given the class sizes, either rate has the same mean. Of
+    clusters, CLUSTER_ETA_VARIANCE is their own.
+    """
+    counted = pl.col(CLUSTER_ETA_VARIANCE) if clustered else 1 / _N_POS + 1 / _N_NEG
+    return pl.when(c.IS_OWN_ETA).then(counted).otherwise(0.0).fill_null(0.0).alias(c.ETA_VARIANCE)
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:
@@ -106,6 +125,9 @@ def bind_errors(
         f"{of}_error": find_standard_error(of, one, clustered=clustered)
         for of, one in list_influenced({name: metric}).items()
     } or {f"{name}_error": standard_error(name, metric)}
+    if SLOPE in recipe.helpers:
+        of_eta = pl.col(f"{name}_{SLOPE}") ** 2 * pl.col(c.ETA_VARIANCE)
+        errors = {column: (error * error + of_eta).sqrt() for column, error in errors.items()}
     if clustered and recipe.influence is not None:
         errors |= find_freedom(name)
     if metric.recipe.least_if_perfect is not None:
@@ -148,7 +170,9 @@ def analytic_interval(
     weighted clusters and of parts, precision at a recall has none.
     """
     if metric.recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
-        return _precision_interval_exprs(name, metric.recipe.at_recall, clustered=rows == "clustered")
+        return _precision_interval_exprs(
+            name, metric.recipe.at_recall, confidence, clustered=rows == "clustered"
+        )
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
         return IntervalExprs(error, error, error, *tell_doubts({}, pl.lit(False)))
@@ -334,10 +358,12 @@ def _bind_fpr_ends(name: str, confidence: float, *, clustered: bool) -> dict[str
     return {f"{name}_least_fpr": least, f"{name}_most_fpr": most}
 
 
-def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> IntervalExprs:
+def _precision_interval_exprs(
+    name: str, recall: float, confidence: float, *, clustered: bool
+) -> IntervalExprs:
     """Return the interval of precision at a recall, from that of fpr at its threshold.
 
-    Recall is fixed, so precision is uncertain through fpr alone.
+    Recall is fixed, so precision is uncertain through fpr, and through an eta that was counted.
     """
     value, fpr, size = pl.col(name), pl.col(f"{name}_middle"), pl.col(f"{name}_size")
     n_pos = pl.min_horizontal(f"{name}_n_pos", _N_POS)
@@ -350,6 +376,8 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
     error = value * (1 - value) * spread / repeat_in_rows(fpr, value)
     known = value.is_not_null() & fpr.is_not_null() & (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
     known &= _N_POS.is_not_null() & _N_NEG.is_not_null()  # sizes of published points may be unknown
+    ends = _move_by_eta(value, ends, confidence)
+    error = (error**2 + (value * (1 - value)) ** 2 * pl.col(c.ETA_VARIANCE)).sqrt()
     low, high = (pl.when(known).then(end.fill_nan(None)) for end in ends)
     doubts = {
         "few positives": n_pos * (recall * (1 - recall)) < 8,
@@ -363,3 +391,22 @@ def _precision_interval_exprs(name: str, recall: float, *, clustered: bool) -> I
         pl.max_horizontal(high, pl.when(high.is_not_null()).then(value)),
         *tell_doubts(doubts, known),
     )
+
+
+def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> list[pl.Expr]:
+    """Return both ends of a precision at eta, with the error of an eta that was counted in the table.
+
+    The logit of precision is that of eta plus a number, and so distances add up in quadrature there. The
+    limits of eta are those of a share of as many examples as ETA_VARIANCE tells (Wilson).
+    """
+    eta = pl.col("eta")
+    n = 1 / (pl.col(c.ETA_VARIANCE) * eta * (1 - eta))
+    limits = compute_limits(eta * n, n, confidence, "wilson")
+    moved = []
+    for sign, end, limit in zip((-1, 1), ends, limits, strict=True):
+        shift = logit(limit) - logit(eta)
+        distance = combine_distances([logit(value) - logit(end), shift])
+        # From a precision of 1 no distance is known, and both errors add up.
+        far = pl.when(value < 1).then(logit(value) + sign * distance).otherwise(logit(end) + shift)
+        moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(expit(far)).otherwise(end))
+    return moved

@@ -38,9 +38,11 @@ from polars_prcurve.uncertainty.influence import IS_TIED, InfluenceTable, add_pl
 STUDENT_FREEDOM = f"{c.RESERVED}freedom"
 """The column with the degrees of freedom of an interval."""
 _N_CLUSTERS = f"{c.RESERVED}n_clusters"
+CLUSTER_ETA_VARIANCE = f"{c.RESERVED}cluster_eta_variance"
+"""The variance of the logit of the own prevalence of a group, among clusters."""
 ROW_SIZES = {c.POS: f"{c.RESERVED}n_pos_rows", c.NEG: f"{c.RESERVED}n_neg_rows"}
 """The columns with the sizes of the classes if rows were independent."""
-CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS)
+CLUSTER_COLUMNS = (STUDENT_FREEDOM, _N_CLUSTERS, CLUSTER_ETA_VARIANCE)
 """What errors of clusters read besides the sizes of the classes."""
 _CLASSES = {c.POS: (c.N_POS_EFFECTIVE, c.N_POS_LEAST), c.NEG: (c.N_NEG_EFFECTIVE, c.N_NEG_LEAST)}
 
@@ -67,14 +69,22 @@ def count_cluster_sizes(cells: pl.LazyFrame) -> pl.LazyFrame:
         *(to_whole_shares(pl.col(name).fill_nan(0.0)).alias(name) for name in _CLASSES),
     )
     clusters = shares.group_by(c.GROUP, c.CLUSTER).agg(sum_shares(pl.col(name)) for name in _CLASSES)
-    squares = clusters.select(c.GROUP, *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES))
-    sums = squares.group_by(c.GROUP).agg(
-        *(sum_shares(pl.col(name)) for name in _CLASSES), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    # A cluster moves the logit of the prevalence by its share of positives less that of negatives.
+    squares = clusters.select(
+        c.GROUP,
+        *(to_whole_shares(pl.col(name) ** 2) for name in _CLASSES),
+        to_whole_shares((pl.col(c.POS) - pl.col(c.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
+    n = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
+    sums = squares.group_by(c.GROUP).agg(sum_shares(pl.exclude(c.GROUP)), n)
+    n = pl.col(_N_CLUSTERS)
     sizes = sums.with_columns(
-        pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
-        for name, names in _CLASSES.items()
-        for size in names
+        pl.col(CLUSTER_ETA_VARIANCE) * (n / (n - 1)),
+        *(
+            pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
+            for name, names in _CLASSES.items()
+            for size in names
+        ),
     )
     freedom = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE) - 1
     return sizes.drop(c.POS, c.NEG).with_columns(freedom.alias(STUDENT_FREEDOM))

@@ -37,6 +37,7 @@ from polars_prcurve.uncertainty.analytic import (
     find_row_kind,
     list_bootstrap_doubts,
     list_influenced,
+    measure_eta_variance,
     needs_cluster_rates,
     tell_doubts,
 )
@@ -222,6 +223,7 @@ def build_analytic_values(
     rows = rows if parts is None else "in parts"
     if cells is not None:
         pairs = join_cluster_sizes(pairs, cells)
+    pairs = pairs.with_columns(measure_eta_variance(clustered=cells is not None))
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric, rows=rows)
