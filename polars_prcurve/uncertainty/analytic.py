@@ -178,16 +178,16 @@ def analytic_interval(
         return IntervalExprs(error, error, error, *tell_doubts({}, pl.lit(False)))
     z = z_value(confidence)
     quantile = student_quantile(z, pl.col(f"{name}_freedom")) if rows in _CLUSTERED else z
-    known = value.is_not_null() & error.is_not_null()
+    known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     if counts_unseen(metric):
-        known &= (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()  # otherwise it is certain
+        # At eta = 0 and 1 it is certain.
+        varies = (pl.col(c.ODDS) > 0) & pl.col(c.ODDS).is_finite()
         ends = find_ends(name, quantile)
     else:
-        ends = _find_logit_ends(name, quantile)
-    inside = (value > 0) & (value < 1)
+        varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     return IntervalExprs(
-        pl.when(known & inside).then(error),
-        *(pl.when(known).then(end) for end in ends),
+        pl.when(known & (inside | ~varies)).then(error),
+        *(pl.when(known & varies).then(end) for end in ends),
         *tell_doubts(list_doubts(name, metric, quantile, rows=rows), known),
     )
 
@@ -233,10 +233,11 @@ def list_doubts(
     if counts_unseen(metric):
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
         unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
-        return few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+        at_end = {"eta at 0 or 1": (pl.col(c.ODDS) == 0) | pl.col(c.ODDS).is_infinite()}
+        return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     enough = {
-        f"few {of_class}": size * (size / least) * (1 - pl.col(name)) < 12
+        f"few {of_class}": (size * (size / least) * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
         for of_class, size, least in (
             ("positives", _N_POS, _LEAST_POS),
             ("negatives", _N_NEG, _LEAST_NEG),

@@ -93,8 +93,8 @@ def _mean_weight(weights: Sequence[Fraction]) -> Fraction:
     return sum((w * w for w in weights), Fraction(0)) / sum(weights, Fraction(0))
 
 
-def half_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Fraction]:
-    """Return by how much half a negative more raises fpr at each score.
+def one_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Fraction]:
+    """Return by how much one negative more raises fpr at each score.
 
     It weighs as much as the negatives at that score, or else at the next below with negatives, or above.
     """
@@ -103,29 +103,94 @@ def half_false_positive(group: oracle.Group, *, weighted: bool) -> dict[Any, Fra
     for score in {row.score for row in rows}:
         near = max((s for s in scores if s <= score), default=min(scores, default=None))
         weight = _mean_weight([row.neg for row in rows if row.score == near]) if weighted else 1
-        found[score] = Fraction(weight) / (2 * group.n_neg)
+        found[score] = Fraction(weight) / group.n_neg
     return found
 
 
 def cautious_average_precision(group: oracle.Group, eta: Fraction, *, weighted: bool) -> Fraction:
-    """Return average precision with half a false positive more at every threshold.
-
-    Of weights, with half a positive more that is never flagged, too: it weighs what the rows do on
-    average, and half a positive of the mean weight of the positives is left out.
-    """
+    """Return average precision with one false positive more at every threshold."""
     if eta in (0, 1):
         return eta
-    more = half_false_positive(group, weighted=weighted)
+    more = one_false_positive(group, weighted=weighted)
     points = [
         (point["recall"], point["fpr"] + more[point["threshold"]]) for point in oracle.sweep_group(group)
     ]
-    area = Fraction(oracle_areas.average_precision(points, eta))
+    return Fraction(oracle_areas.average_precision(points, eta))
+
+
+def unseen_share(group: oracle.Group, *, weighted: bool) -> Fraction:
+    """Return what one positive more would be of all positives.
+
+    It weighs what positives do on average, or all rows if that is more.
+    """
     if not weighted:
-        return area
+        return 1 / (group.n_pos + 1)
     rows = list_rows(group)
-    of_all = _mean_weight([row.pos + row.neg for row in rows])
-    of_pos = _mean_weight([row.pos for row in rows])
-    return area * min(Fraction(1), (group.n_pos + of_pos / 2) / (group.n_pos + of_all / 2))
+    means = _mean_weight([row.pos + row.neg for row in rows]), _mean_weight([row.pos for row in rows])
+    return max(means) / (group.n_pos + max(means))
+
+
+class Extended(NamedTuple):
+    """Average precision, and that of both extended curves, each with its standard error."""
+
+    plain: tuple[float, float]
+    least: tuple[float, float]
+    most: tuple[float, float]
+
+    def ends(self, z: float) -> tuple[float, float]:
+        """Return both ends of the interval that reaches z errors to either side."""
+
+        def reach(value: float, error: float, sign: int) -> float:
+            return _expit(_logit(Fraction(value)) + sign * z * error / (value * (1 - value)))
+
+        low = reach(*self.least, -1)
+        if self.plain[0] == 1:
+            return low, 1.0
+        return min(low, reach(*self.plain, -1)), max(reach(*self.most, 1), reach(*self.plain, 1))
+
+
+def extend(
+    group: oracle.Group, eta: Fraction, *, weighted: bool, counted: bool = False
+) -> Extended | None:
+    """Return average precision as it is, with what may be missing below, and with a positive on top.
+
+    If eta was `counted` in the group, errors carry that of its logit; None if no error is known.
+    """
+    n, rows = class_sizes(group, weighted=weighted), list_rows(group)
+    more = one_false_positive(group, weighted=weighted)
+    name, of_eta = "average_precision", Fraction(0)
+    if counted:
+        of_eta = slope_by_logit_eta(group, eta) ** 2 * (1 / n[0] + 1 / n[1])
+    errors = []
+    for curve in (None, more):
+        error = standard_error(name, rows, influences(name, group, eta, curve), n, weighted=weighted)
+        if error is None:
+            return None
+        errors.append(math.sqrt(error**2 + of_eta))
+    share = float(unseen_share(group, weighted=weighted))
+    cautious = float(cautious_average_precision(group, eta, weighted=weighted))
+    least = (1 - share) * cautious + share * float(eta)
+    before, hopeful, odds = Fraction(0), 0.0, float((1 - eta) / eta)
+    for point in oracle.sweep_group(group):
+        recall = share + (1 - share) * float(point["recall"])
+        hopeful += float(point["recall"] - before) * recall / (recall + odds * float(point["fpr"]))
+        before = point["recall"]
+    most = share + (1 - share) * hopeful
+    return Extended(
+        (float(estimate(name, group, eta)), errors[0]),
+        (least, math.hypot((1 - share) * errors[1], share * (least - float(eta)))),
+        (most, math.hypot((1 - share) * errors[0], share * (1 - most))),
+    )
+
+
+def slope_by_logit_eta(group: oracle.Group, eta: Fraction) -> Fraction:
+    """Return the derivative of average precision by logit(eta): p (1 - p), averaged over positives."""
+    before, slope = Fraction(0), Fraction(0)
+    for point in oracle.sweep_group(group):
+        p = point["recall"] / (point["recall"] + (1 - eta) / eta * point["fpr"]) if point["recall"] else 0
+        slope += (point["recall"] - before) * p * (1 - p)
+        before = point["recall"]
+    return slope
 
 
 def ddof(name: str) -> int:
@@ -250,45 +315,65 @@ class Interval(NamedTuple):
 
 
 def interval(
-    name: str, group: oracle.Group, eta: Fraction, confidence: float, *, weighted: bool
+    name: str,
+    group: oracle.Group,
+    eta: Fraction,
+    confidence: float,
+    *,
+    weighted: bool,
+    counted: bool = False,
 ) -> Interval:
-    """Return the standard error and the interval that an analytic summary gives for a metric."""
+    """Return the standard error and the interval that an analytic summary gives for a metric.
+
+    Whether eta is the prevalence that was `counted` in the group decides if it has an error.
+    """
     n = class_sizes(group, weighted=weighted)
     value = estimate(name, group, eta)
     if value is None or 0 in n:
         return Interval()
     if name.startswith("precision_at_recall"):
         recall = float(name.partition("(")[2][:-1])
-        return precision_at_recall(group, recall, float(value), eta, confidence, weighted=weighted)
+        found = precision_at_recall(group, recall, float(value), eta, confidence, weighted=weighted)
+        return move_by_eta(found, float(value), eta, n, confidence) if counted else found
     if name not in DDOF:
         return Interval()
     rows = list_rows(group)
     error = standard_error(name, rows, influences(name, group, eta), n, weighted=weighted)
     if error is None:
         return Interval()
+    if name == "average_precision":
+        if eta in (0, 1):
+            return Interval(error)
+        extended = extend(group, eta, weighted=weighted, counted=counted)
+        assert extended is not None
+        ends = extended.ends(z_value(confidence))
+        return Interval(None if value == 1 else extended.plain[1], *ends)
     if value in (0, 1):
-        certain = name == "average_precision" and eta in (0, 1)
-        return Interval(error) if certain else perfect(name, value, n, eta, confidence)
-    lowest = value
-    if name == "average_precision":
-        lowest = min(value, cautious_average_precision(group, eta, weighted=weighted))
+        least = (1 - confidence) ** (1 / float(min(n)))
+        return Interval(None, least, 1.0) if value == 1 else Interval(None, 0.0, 1 - least)
     half = z_value(confidence) * error / float(value * (1 - value))
-    return Interval(error, _expit(_logit(lowest) - half), _expit(_logit(value) + half))
+    return Interval(error, _expit(_logit(value) - half), _expit(_logit(value) + half))
 
 
-def perfect(
-    name: str, value: Fraction, n: tuple[Fraction, Fraction], eta: Fraction, confidence: float
+def move_by_eta(
+    found: Interval, value: float, eta: Fraction, n: tuple[Fraction, Fraction], confidence: float
 ) -> Interval:
-    """Return the one-sided interval of a sample in which the classes are perfectly separated."""
-    n_pos, n_neg = map(float, n)
-    if name == "average_precision":
-        fpr = 1 - (1 - confidence) ** (1 / n_neg)
-        odds = float((1 - eta) / eta)
-        whole = int(n_pos + 1e-9)
-        low = math.fsum(i / (i + odds * fpr * whole) for i in range(1, whole + 1)) / whole
-    else:
-        low = (1 - confidence) ** (1 / min(n_pos, n_neg))
-    return Interval(None, low, 1.0) if value == 1 else Interval(None, 0.0, 1 - low)
+    """Return an interval of precision, with the error of a prevalence that was counted."""
+    if found.low is None or found.high is None:
+        return found
+    variance = float(1 / n[0] + 1 / n[1])
+    size = 1 / (variance * float(eta * (1 - eta)))
+    ends = []
+    for end, limit in zip(found[1:], wilson(float(eta), size, z_value(confidence)), strict=True):
+        shift = _logit(Fraction(limit)) - _logit(eta)
+        if value == 1:
+            ends.append(1.0 if end == 1 else _expit(_logit(Fraction(end)) + shift))
+            continue
+        far = math.inf if end in (0, 1) else abs(_logit(Fraction(end)) - _logit(Fraction(value)))
+        ends.append(_expit(_logit(Fraction(value)) + math.copysign(math.hypot(far, shift), shift)))
+    error = found.standard_error
+    error = None if error is None else math.hypot(error, value * (1 - value) * math.sqrt(variance))
+    return Interval(error, *ends)
 
 
 def precision_at_recall(
