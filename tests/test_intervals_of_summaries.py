@@ -125,7 +125,13 @@ def test_where_nothing_is_known() -> None:
     # One example does not tell how much examples differ.
     for metric in ("roc_auc", "average_precision"):
         assert set(errors(g="one pos", metric=metric)) == {nothing}
-    known = (0.0, None, None, False, "eta at 0 or 1")  # certain at eta = 0 and 1, where there is no logit
+    known = (
+        0.0,
+        None,
+        None,
+        False,
+        "eta at 0 or 1",
+    )  # certain at eta = 0 and 1, where there is no logit
     for group in ("perfect", "worst"):
         assert errors(g=group, metric="average_precision", eta=1.0) == [known]
     assert errors(g="worst", metric="average_precision", eta=0.0) == [known]
@@ -466,7 +472,10 @@ def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:
     """At eta 0 a replicate may happen to have a value; at eta 1 all do, and it is 1."""
     df = pl.DataFrame({"score": [5, 4, 3, 2, 1, 0], "label": [1, 0, 1, 0, 0, 1]})
     found = df.prc.summary([0, 1], metrics="average_precision", **AGAIN)
-    assert found.select("value", *ERRORS).rows() == [(None,) * 6, (1.0, 0.0, 1.0, 1.0, False, "few positives")]
+    assert found.select("value", *ERRORS).rows() == [
+        (None,) * 6,
+        (1.0, 0.0, 1.0, 1.0, False, "few positives"),
+    ]
 
 
 @pytest.mark.parametrize("eta", [0.01, None])

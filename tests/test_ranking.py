@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import studentized_range
 
 from polars_prcurve import PrcError, intervals, metrics
+from polars_prcurve.normal_distribution import list_range_deviations
 from tests.support.comparing import assert_same
 from tests.support.models import KINDS, Models, draw_examples, models
 from tests.support.profiles import examples
@@ -41,7 +43,7 @@ def test_a_gap_of_nothing_has_no_sign(metric: str) -> None:
     assert all(math.copysign(1, zero) == 1 for zero in zeros)
 
 
-LEAD = ["behind", "low", "high", "resolved", "reliable", "may_be_best"]
+LEAD = ["behind", "low", "high", "resolved", "reliable", "why", "may_be_best"]
 
 
 def nearly(a: Any, b: Any) -> bool:
@@ -212,62 +214,70 @@ def test_a_model_without_examples_is_not_ranked() -> None:
 # Errors ---------------------------------------------------------------------------------------
 
 
-def test_lead_of_models_on_the_same_examples_is_that_of_the_comparison() -> None:
-    for metric in ("average_precision", "roc_auc", metrics.boyd_pr_auc):
-        how: dict[str, Any] = {"eta": [0.02, 0.5], "by": "g", "confidence": 0.9, "id": "id"}
-        found = DF.prc.ranking(metric=metric, **how)
-        pairs = DF.prc.compare(model="model", metrics=metric, **how)
-        both = {}
-        for g, eta, _, a, b, _, error, low, high, *_ in pairs.rows():
-            both[g, eta, a, b] = low, high, error
-            both[g, eta, b, a] = (None,) * 3 if low is None else (-high, -low, error)
-        for group in found.partition_by("g", "eta"):
-            assert_lead(
-                group.to_dicts(),
-                lambda r, top, both=both: both[r["g"], r["eta"], top["model"], r["model"]],
-            )
+def level_of_all_pairs(n_models: int, confidence: float) -> float:
+    """The level of one pair at which all differences of equal models hold at once."""
+    return 2 * NormalDist().cdf(list_range_deviations(confidence)[n_models]) - 1
 
 
-def test_lead_of_models_on_examples_of_their_own() -> None:
-    """Both errors add up in quadrature; of average precision a second time, of the cautious values."""
-    cautious = metrics.average_precision.recipe.helpers["cautious"]
-    for metric in ("average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"):
-        how: dict[str, Any] = {"eta": [0.02, 0.5], "confidence": 0.9}
-        found = DF.prc.ranking(metric=metric, by="g", **how)
-        both = [metric, cautious] if metric == "average_precision" else [metric]
-        known = [DF.prc.summary(metrics=one, by=["g", "model"], **how).to_dicts() for one in both]
-        lists = [{(r["g"], r["eta"], r["model"]): r for r in rows} for rows in known]
-
-        def ends(row: Any, top: Any, lists: Any = lists) -> Any:
-            sides = [[of[row["g"], row["eta"], r["model"]] for r in (top, row)] for of in lists]
-            errors = [[r["standard_error"] for r in side] for side in sides]
-            if any(None in pair for pair in errors):
-                return None, None, None
-            error = max(math.hypot(*pair) for pair in errors)
-            behind = [top["value"] - row["value"] for top, row in sides]
-            half = NormalDist().inv_cdf(0.95) * error
-            return min(behind) - half, max(behind) + half, error
-
-        for group in found.partition_by("g", "eta"):
-            assert_lead(group.to_dicts(), ends)
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+def test_all_differences_of_equal_means_hold_at_once(confidence: float) -> None:
+    found = list_range_deviations(confidence)
+    for n_models in (2, 3, 4, 7, 12, 50, 100):
+        quantile = studentized_range.ppf(confidence, n_models, np.inf)
+        assert found[n_models] == pytest.approx(quantile / 2**0.5, rel=2e-5)
+    assert list(found[2:]) == sorted(found[2:])
+    between = studentized_range.ppf(confidence, 35, np.inf) / 2**0.5
+    assert found[35] == pytest.approx(between, rel=1e-3)
 
 
-def assert_lead(rows: list[dict[str, Any]], ends: Any) -> None:
-    top, *others = rows
-    assert top["behind"] == 0
-    assert top["low"] is None
-    assert top["high"] is None
-    for row in others:
-        assert nearly(row["behind"], top["value"] - row["value"])
-        low, high, error = ends(row, top)
-        assert nearly(row["low"], low)
-        assert nearly(row["high"], high)
-        decisive = error is not None and low - NormalDist().inv_cdf(0.95) * error >= 0 < error
-        certain = None if low is None else (low > 0 and row["reliable"]) or decisive
-        assert row["resolved"] is certain
-    for name in ("resolved", "reliable"):
-        told = [row[name] for row in others]
-        assert top[name] is (False if False in told else None if None in told else all(told))
+def assert_behind_as_in_pairs(ranks: pl.DataFrame, pairs: pl.DataFrame, sign: int = 1) -> None:
+    """A model is as far behind as it is behind any other, and only if surely so beyond 0.
+
+    `pairs` are at the level of all pairs.
+    """
+    ends: dict[str, list[Any]] = {model: [] for model in ranks["model"]}
+    for row in pairs.to_dicts():
+        for model, turn in ((row["model_b"], sign), (row["model_a"], -sign)):
+            if row["low"] is None:
+                continue
+            low, high = sorted((turn * row["low"], turn * row["high"]))
+            beaten = row["resolved"] and turn * row["difference"] > 0
+            ends[model].append((low if beaten else min(low, 0.0), high, beaten))
+    values = ranks["value"].to_list()
+    for place, row in enumerate(ranks.to_dicts()):
+        if row["value"] is None:
+            assert (row["behind"], row["resolved"], row["may_be_best"]) == (None, None, None)
+            continue
+        best = values[1] if place == 0 else values[0]
+        assert nearly(row["behind"], (best - row["value"]) * sign)
+        known = ends[row["model"]]
+        assert nearly(row["low"], max((low for low, _, _ in known), default=None))
+        assert nearly(row["high"], max((high for _, high, _ in known), default=None))
+        assert row["resolved"] is any(beaten for _, _, beaten in known)
+        assert row["may_be_best"] is not row["resolved"]
+        if row["low"] is not None:
+            assert row["resolved"] is (row["low"] > 0)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(
+    "metric", ["average_precision", "roc_auc", metrics.precision_at_recall(0.5), "pr_auc"], ids=str
+)
+def test_limits_of_a_ranking_are_those_of_all_pairs_at_once(metric: Any, paired: bool) -> None:
+    n_models = DF["model"].n_unique()
+    how: dict[str, Any] = {"eta": [0.02, 0.5], "by": "g", "id": "id" if paired else None}
+    found = DF.prc.ranking(metric=metric, confidence=0.9, **how)
+    pairs = DF.prc.compare(
+        model="model",
+        metrics=metric,
+        paired=paired,
+        confidence=level_of_all_pairs(n_models, 0.9),
+        **how,
+    )
+    assert found.height == n_models * 4
+    for group in found.partition_by("g", "eta"):
+        of = pairs.filter(g=group["g"][0], eta=group["eta"][0])
+        assert_behind_as_in_pairs(group, of)
 
 
 def test_reliable_where_the_intervals_of_both_are() -> None:
@@ -279,10 +289,12 @@ def test_reliable_where_the_intervals_of_both_are() -> None:
     known = {(row["eta"], row["model"]): row["reliable"] for row in of.to_dicts()}
     for id in (None, "id"):
         for group in large.prc.ranking(id=id, **how).partition_by("eta"):
-            top, *others = group.to_dicts()
-            for row in others:
-                both = [known[row["eta"], model] for model in (row["model"], top["model"])]
+            top, second, *_ = rows = group.to_dicts()
+            for row in rows:
+                other = second if row is top else top
+                both = [known[row["eta"], model["model"]] for model in (row, other)]
                 assert row["reliable"] is all(both)
+                assert (row["why"] is None) is row["reliable"]
                 seen.add(row["reliable"])
     assert seen == {True, False}
 
@@ -298,7 +310,8 @@ def test_less_is_better_where_it_is_minimized() -> None:
         assert of_loss["model"].to_list() == of_gain["model"].to_list()
         for row, other in zip(of_loss.drop("value").rows(), of_gain.drop("value").rows(), strict=True):
             assert all(map(nearly, row, other))
-        assert (of_loss["behind"] >= 0).all()
+        assert (of_loss["behind"][1:] >= 0).all()
+        assert of_loss["behind"][0] == -of_loss["behind"][1]
         assert_same(DF.prc.ranking(0.3, metric=loss, id=id, **how), of_loss)
 
 
@@ -311,13 +324,13 @@ def test_where_no_error_is_known() -> None:
     one_class = DF.with_columns(label=pl.col("label") & (pl.col("model") != "c"))
     found = one_class.prc.ranking(0.1, confidence=0.9)
     assert found.select(pl.col("model", "rank").last()).row(0) == ("c", None)
-    assert found.select(LEAD).row(2) == (None,) * 6
+    assert found.select(LEAD).row(2) == (None,) * 7
     assert found["resolved"][0] is not None
     assert_same(found.head(2), one_class.filter(pl.col("model") != "c").prc.ranking(0.1, confidence=0.9))
     alone = DF.filter(model="a").prc.ranking(0.1, confidence=0.9)
-    assert alone.select(LEAD).row(0) == (0.0, None, None, None, None, True)
+    assert alone.select(LEAD).row(0) == (None,) * 7
     none = DF.filter("label").prc.ranking(0.1, confidence=0.9)
-    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 7
+    assert none.select("rank", *LEAD).null_count().row(0) == (3,) * 8
 
 
 @pytest.mark.parametrize("n_models", [2, 3, 6])
@@ -398,24 +411,14 @@ def test_points_are_behind_as_in_a_comparison(metric: str, target: dict[str, Any
     ranks = df.prc.ranking([0.1, 0.4], metric=metric, confidence=0.9, **target)
     plain = df.prc.ranking([0.1, 0.4], metric=metric, **target)
     assert_same(ranks.select(plain.columns), plain)
+    level = level_of_all_pairs(5, 0.9)
     pairs = df.prc.compare(
-        model="model", paired=False, eta=[0.1, 0.4], metrics=metric, confidence=0.9, **target
+        model="model", paired=False, eta=[0.1, 0.4], metrics=metric, confidence=level, **target
     )
-    known = {(r["eta"], frozenset((r["model_a"], r["model_b"]))): r for r in pairs.to_dicts()}
+    sign = -1 if metric == "fpr" else 1
     for (eta,), rows in ranks.group_by("eta", maintain_order=True):
-        leader, *others = rows.to_dicts()
-        assert (leader["behind"], leader["low"], leader["high"]) == (0, None, None)
-        assert leader["resolved"] is all(row["resolved"] for row in others)
-        for row in others:
-            pair = known[eta, frozenset((leader["model"], row["model"]))]
-            ends = sorted((pair["low"], pair["high"]), key=abs, reverse=True)
-            assert row["behind"] == pytest.approx(abs(pair["difference"]), abs=1e-15)
-            assert {abs(row["low"]), abs(row["high"])} == {*map(abs, ends)}
-            assert (row["resolved"], row["reliable"]) == (pair["resolved"], pair["reliable"])
-        # Model b is far ahead; whoever is surely beaten in a pair alone may still be best after Holm.
-        surely = [row for row in rows.to_dicts() if not row["may_be_best"]]
-        assert leader["may_be_best"]
-        assert all(row["resolved"] for row in surely if row["reliable"])
+        assert_behind_as_in_pairs(rows, pairs.filter(eta=eta), sign)
+        assert rows["may_be_best"][0]
 
 
 @pytest.mark.slow

@@ -175,7 +175,10 @@ def _add_lead(
     own = ranks.drop("low", "high", "resolved", "reliable", "why", strict=False)
     both_ways = _list_both_ways(differences, keys, sign)
     ranks = join_groups(own, both_ways, {**on, _OTHER: table.by[c.MODEL]}, how="left").sort(_ROW_NUMBER)
-    return ranks.with_columns(may_be_best=~pl.col("resolved"))
+    # Where no error is known, no model is surely behind.
+    is_ranked = pl.col("behind").is_not_null()
+    resolved = pl.when(is_ranked).then(pl.col("resolved").fill_null(value=False))
+    return ranks.with_columns(resolved=resolved, may_be_best=~resolved)
 
 
 def _list_both_ways(differences: pl.LazyFrame, keys: list[str], sign: float) -> pl.LazyFrame:

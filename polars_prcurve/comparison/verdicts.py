@@ -126,14 +126,23 @@ def add_limits(
 def stretch_limits(
     differences: pl.LazyFrame, metrics: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
-    """Set `<name>_low` and `_high` of replicates to those of as many deviations as the level has."""
+    """Set `<name>_low` and `_high` of replicates to those of as many deviations as the level has.
+
+    Percentiles are stretched as normal ones would be, and are no nearer than as many standard errors.
+    """
     factor = level.deviations * (1 / z_value(level.confidence))
-    return level.add_quantile(differences).with_columns(
-        (middle + (pl.col(end) - middle) * factor).alias(end)
-        for name in metrics
-        for middle in [pl.col(f"{name}_difference")]
-        for end in (f"{name}_low", f"{name}_high")
-    )
+    ends = []
+    for name in metrics:
+        middle, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
+        half = level.deviations * pl.col(f"{name}_standard_error")
+        least = pl.min_horizontal(middle + (low - middle) * factor, middle - half)
+        most = pl.max_horizontal(middle + (high - middle) * factor, middle + half)
+        known = low.is_not_null() & high.is_not_null()
+        ends += [
+            pl.when(known).then(end).alias(f"{name}_{side}")
+            for side, end in (("low", least), ("high", most))
+        ]
+    return level.add_quantile(differences).with_columns(ends)
 
 
 def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:

@@ -68,14 +68,14 @@ SLOPE = "slope"
 
 
 def measure_eta_variance(*, clustered: bool) -> pl.Expr:
-    """Return ETA_VARIANCE over the columns of pairs.
+    """Return the variance of the logit of eta, over the columns of pairs; 0 where it was said.
 
     A prevalence that was counted in the table is as uncertain as both class sizes, and its error is not
     correlated with those of recall and fpr: given the class sizes, either rate has the same mean. Of
     clusters, CLUSTER_ETA_VARIANCE is their own.
     """
     counted = pl.col(CLUSTER_ETA_VARIANCE) if clustered else 1 / _N_POS + 1 / _N_NEG
-    return pl.when(c.IS_OWN_ETA).then(counted).otherwise(0.0).fill_null(0.0).alias(c.ETA_VARIANCE)
+    return pl.when(c.IS_OWN_ETA).then(counted).otherwise(0.0).fill_null(0.0)
 
 
 def has_analytic_interval(metric: CurveMetric) -> bool:

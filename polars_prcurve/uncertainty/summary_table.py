@@ -223,7 +223,8 @@ def build_analytic_values(
     rows = rows if parts is None else "in parts"
     if cells is not None:
         pairs = join_cluster_sizes(pairs, cells)
-    pairs = pairs.with_columns(measure_eta_variance(clustered=cells is not None))
+    of_eta = measure_eta_variance(clustered=cells is not None) if parts is None else pl.lit(0.0)
+    pairs = pairs.with_columns(of_eta.alias(c.ETA_VARIANCE))
     needed = dict(named)
     for name, metric in named.items():
         needed |= build_helper_metrics(name, metric, rows=rows)

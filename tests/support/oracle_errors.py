@@ -187,7 +187,11 @@ def slope_by_logit_eta(group: oracle.Group, eta: Fraction) -> Fraction:
     """Return the derivative of average precision by logit(eta): p (1 - p), averaged over positives."""
     before, slope = Fraction(0), Fraction(0)
     for point in oracle.sweep_group(group):
-        p = point["recall"] / (point["recall"] + (1 - eta) / eta * point["fpr"]) if point["recall"] else 0
+        p = (
+            point["recall"] / (point["recall"] + (1 - eta) / eta * point["fpr"])
+            if point["recall"]
+            else 0
+        )
         slope += (point["recall"] - before) * p * (1 - p)
         before = point["recall"]
     return slope
