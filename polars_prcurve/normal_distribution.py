@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 
 import polars as pl
 
@@ -86,4 +87,5 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
         low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
     numbers = np.arange(2, int(knots[-1]) + 1)
     deviations = np.interp(np.log(numbers), np.log(knots), high / math.sqrt(2))
-    return (0.0, 0.0, *deviations.tolist())
+    # Of two means there is one difference.
+    return (0.0, 0.0, NormalDist().inv_cdf((1 + confidence) / 2), *deviations[1:].tolist())

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, intervals, metrics, prc
+from polars_prcurve.normal_distribution import list_range_deviations
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless
@@ -239,11 +240,23 @@ def test_the_ranking_by_a_point_has_paired_intervals(metric: Any) -> None:
     asked: Any = {"model": "model", "id": "row", "score": "value"}
     ranked = long.prc.ranking(0.2, metric=metric, threshold=1.0, confidence=0.9, **asked)
     found = long.prc.compare(eta=0.2, metrics=metric, threshold=1.0, confidence=0.9, **asked)
-    lead = found.filter(model_a=ranked["model"][0]).sort("model_b")
-    assert_same(
-        ranked[1:].sort("model").select("behind", "low", "high", "resolved", "reliable"),
-        lead.select(pl.col("difference").alias("behind"), "low", "high", "resolved", "reliable"),
-    )
+    z = NormalDist().inv_cdf(0.95)
+    factor = list_range_deviations(0.9)[3] / z
+    first, second, third = ranked["model"]
+    for model, other in ((second, first), (third, first)):
+        pair = found.filter(
+            pl.concat_list("model_a", "model_b").list.set_difference([model, other]).list.len() == 0
+        )
+        row, (a, d, low, high) = (
+            ranked.filter(model=model).row(0, named=True),
+            pair.select("model_a", "difference", "low", "high").row(0),
+        )
+        behind, least, most = (d, low, high) if a == other else (-d, -high, -low)
+        assert row["behind"] == pytest.approx(behind, abs=1e-12)
+        # At the level of all pairs, and not less than behind any other model.
+        assert row["high"] >= behind + (most - behind) * factor - 1e-9
+        assert row["low"] >= min(behind - (behind - least) * factor, 0.0) - 1e-9
+        assert row["reliable"] == pair["reliable"][0]
 
 
 @pytest.mark.parametrize("options", [{"cluster": "row"}, {"confidence": DRAWN}])

@@ -106,7 +106,9 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
     carried = [*comparison.grid.carried, "metric"]
     pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
-    pairs = level.add_quantile(pairs.sort(BASE_GROUP, *step, *(side + c.GROUP for side in SIDES)))
+    pairs = pairs.sort(BASE_GROUP, *step, *(side + c.GROUP for side in SIDES))
+    pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
+    pairs = level.add_quantile(pairs, "difference")
     correlation = None
     if paired:
         table = cast("ScoreTable", comparison.table)
@@ -165,9 +167,7 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
     value, low, high = ({s: pl.col(s + name) for s in SIDES} for name in ("value", "low", "high"))
     below = combine_distances([value[A] - low[A], high[B] - value[B]], correlation)
     above = combine_distances([high[A] - value[A], value[B] - low[B]], correlation)
-    pairs = pairs.with_columns(
-        (value[A] - value[B]).alias("difference"), below.alias(_BELOW), above.alias(_ABOVE)
-    )
+    pairs = pairs.with_columns(below.alias(_BELOW), above.alias(_ABOVE))
     difference, z = pl.col("difference"), z_value(level.confidence)
     stretch = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
     towards_0 = pl.when(difference > 0).then(_BELOW).otherwise(_ABOVE)

@@ -34,9 +34,9 @@ from polars_prcurve.uncertainty.unseen_examples import (
     CAUTIOUS,
     bind_extended,
     counts_unseen,
-    expit,
+    from_logit,
     find_ends,
-    logit,
+    to_logit,
     measure_unseen,
 )
 
@@ -199,12 +199,12 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> tuple[pl.Expr, pl.
     uncertainty. One end is certain there, and the other is the least value, or as far away from 0.
     """
     value, least = pl.col(name), pl.col(f"{name}_if_perfect")
-    # Delta method: the derivative of logit(p) is 1 / (p (1 - p)).
+    # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
     half = quantile * pl.col(f"{name}_error") / (value * (1 - value))
     best, worst = value == 1, value == 0
     return (
-        pl.when(best).then(least).when(worst).then(0.0).otherwise(expit(logit(value) - half)),
-        pl.when(best).then(1.0).when(worst).then(1 - least).otherwise(expit(logit(value) + half)),
+        pl.when(best).then(least).when(worst).then(0.0).otherwise(from_logit(to_logit(value) - half)),
+        pl.when(best).then(1.0).when(worst).then(1 - least).otherwise(from_logit(to_logit(value) + half)),
     )
 
 
@@ -405,9 +405,9 @@ def _move_by_eta(value: pl.Expr, ends: Sequence[pl.Expr], confidence: float) -> 
     limits = compute_limits(eta * n, n, confidence, "wilson")
     moved = []
     for sign, end, limit in zip((-1, 1), ends, limits, strict=True):
-        shift = logit(limit) - logit(eta)
-        distance = combine_distances([logit(value) - logit(end), shift])
+        shift = to_logit(limit) - to_logit(eta)
+        distance = combine_distances([to_logit(value) - to_logit(end), shift])
         # From a precision of 1 no distance is known, and both errors add up.
-        far = pl.when(value < 1).then(logit(value) + sign * distance).otherwise(logit(end) + shift)
-        moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(expit(far)).otherwise(end))
+        far = pl.when(value < 1).then(to_logit(value) + sign * distance).otherwise(to_logit(end) + shift)
+        moved.append(pl.when(pl.col(c.ETA_VARIANCE) > 0).then(from_logit(far)).otherwise(end))
     return moved

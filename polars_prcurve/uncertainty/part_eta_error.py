@@ -37,6 +37,7 @@ from polars_prcurve.sweep.group_table import SweepTables
 from polars_prcurve.sweep.part_counts import PART, build_part_counts
 from polars_prcurve.sweep.published_rates import add_row_before
 from polars_prcurve.uncertainty.eta_error import EtaDistances, widen_intervals
+from polars_prcurve.uncertainty.unseen_examples import from_logit, to_logit
 
 _FIELD, _END = f"{c.RESERVED}field", f"{c.RESERVED}end"
 
@@ -68,9 +69,14 @@ def carry_part_eta_errors(
     values = add_eta_limits(values)
     for name, metric in moved.items():
         distances = EtaDistances(*(pl.col(f"{name}_{side}").sqrt() for side in _SIDES))
-        # At a bound no distance is known, and the interval stays that at the prevalence itself.
-        corner = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-        values = widen_intervals(values, name, metric, distances, [corner])
+        # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
+        # eta does.
+        eta, moved_by = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
+        if metric.depends_on_eta:
+            moved_by = [to_logit(pl.col(end)) - eta for end in c.ETA_LIMITS]
+        low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
+        corners = [(from_logit(to_logit(low) + by), from_logit(to_logit(high) + by)) for by in moved_by]
+        values = widen_intervals(values, name, metric, distances, corners)
     return values
 
 

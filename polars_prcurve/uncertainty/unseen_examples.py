@@ -71,7 +71,7 @@ def find_ends(
 
     def reach(kind: str, sign: int) -> pl.Expr:
         middle, error = column(f"{name}{kind}"), column(f"{name}{kind}_error")
-        return expit(logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+        return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)
     return (
@@ -82,18 +82,18 @@ def find_ends(
 
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
     """Return how far unseen examples move the value, in halves of the plain interval."""
-    value, least, most = (logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
+    value, least, most = (to_logit(pl.col(f"{name}{kind}")) for kind in ("", f"_{_LEAST}", f"_{_MOST}"))
     half = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
     return pl.max_horizontal(value - least, most - value) / half
 
 
-def logit(value: pl.Expr) -> pl.Expr:
+def to_logit(value: pl.Expr) -> pl.Expr:
     """Return ln(value / (1 - value))."""
     return (value / (1 - value)).log()
 
 
-def expit(value: pl.Expr) -> pl.Expr:
-    """Return the inverse of `logit`."""
+def from_logit(value: pl.Expr) -> pl.Expr:
+    """Return the inverse of `to_logit`."""
     return 1 / (1 + (-value).exp())
 
 
