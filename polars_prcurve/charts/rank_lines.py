@@ -124,6 +124,9 @@ def _read_ranks(table: pl.DataFrame) -> ChartCurves:
         rivals = pl.col("may_be").sum().over("eta", *[name for name in names if name != "group_0"])
         is_open = pl.col("may_be") & (rivals > 1)
         frame = frame.with_columns(may_be).with_columns(resolved=is_open.not_()).drop("may_be")
+    if {"resolved", "high"} <= set(columns):  # the lead of the first is sure if no other may be best
+        surely_first = (pl.col("rank") == 1) & (pl.col("high") < 0)
+        frame = frame.with_columns(resolved=pl.col("resolved") | surely_first)
     unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
     return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])
 

@@ -557,14 +557,19 @@ class CurveMethods(BoundTable[F], path="prc"):
         - `value`: Float64, null where undefined: areas in a group without positives, or without
           negatives unless `eta` is 1. Metrics that do not depend on `eta` repeat at each prevalence.
           The order of the rows does not change a bit of it.
-        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. With an
-          interval of `eta`, they carry its error, too. The analytic
-          `low` and `high` are null, too, where the value is 0 or 1. Weights are taken as sampling
-          weights. With `cluster`, a class in fewer than two clusters has no interval.
-        - with `confidence`, `reliable`: Boolean, false where intervals of this kind were seen to miss
-          too often, null where there is no interval. With `rates` and `cells` also false where the
-          limits of `coarse` are further apart than half of the interval: then the gaps between points
-          matter more than the sample.
+        - with `confidence`, `standard_error`, `low`, `high`: Float64, null where unknown. At a group's
+          own prevalence they carry the error of its count, and with an interval of `eta` that one.
+          Those of `average_precision` allow for examples that the sample lacks: a false positive above
+          all others, a positive below, and one on top. Weights are taken as sampling weights. With
+          `cluster`, a class in fewer than two clusters has no interval.
+        - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
+          tell, null where there is no interval. Of `average_precision`, what the sample lacks matters
+          less than chance.
+        - with `confidence`, `why`: String, what is missing where `reliable` is false: "few positives",
+          "few negatives", "few false alerts", "few clusters", "tail not seen" (examples that the sample
+          lacks may move the value farther than chance does), "heavy weights", "few points" (with `rates`
+          and `cells`, what lies between two points matters more than half of the interval), or "eta at
+          0 or 1"; null otherwise
         - with `coarse`, `low`, `high`: Float64, null where the value is. No finer score has less than
           `low` or more than `high`, except for rounding in the last digits. An order of the examples
           reaches them, except `low` of `average_precision`: without weights it is up to 0.022 / n_pos

@@ -92,8 +92,8 @@ class ModelMethods(BoundTable[F], path="prc"):
             (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
             models, which is `model` for the columns of `score`.
         worst
-            Whether to return only the best and the worst model, with `paired=False`. Their interval is
-            adjusted for all pairs, since they were picked for their distance.
+            Whether to return only the best and the worst model, with `paired=False`. Their interval
+            holds for all pairs of models at once, since they were picked for their distance.
         adjust
             `"holm"` adjusts for all pairs of a group, prevalence and metric: the chance of reporting any
             difference between models that do not differ is at most `1 - confidence` (Holm 1979).
@@ -114,8 +114,8 @@ class ModelMethods(BoundTable[F], path="prc"):
           of point metrics it is null, since the interval has two unequal sides, except for
           `net_benefit(...)`, `recall` and `fpr` of models of one test set at thresholds that are given
         - `p_value`: Float64, two-sided, for no difference; null where the error is 0 or null. For
-          `average_precision` it is not that of `difference` over `standard_error`: the test has half a
-          false positive more in both models if that brings the difference nearer to 0
+          `average_precision` it is not that of `difference` over `standard_error`: it is where the
+          interval begins to hold 0, which allows for examples that the sample lacks
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
@@ -123,9 +123,12 @@ class ModelMethods(BoundTable[F], path="prc"):
           least 10 in both models, or where a point metric has a standard error, in each class the
           examples that model a alone flags, times those that model b alone flags, at least 25. Where
           thresholds are found here, few enough examples may have one score. Null without an interval
-        - `resolved`: Boolean, whether the sign of the difference is certain: the interval leaves out 0
-          and is reliable, or the difference is more than twice as many errors from 0 as that takes,
-          and each class has 10 examples; null without an interval
+        - `why`: String, what is missing where `reliable` is false, as in `summary`; of point metrics
+          "few examples" or "few discordant examples"; null otherwise
+        - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
+          and the interval leaves out 0. Except for `average_precision`, whose interval allows for what
+          the sample lacks, it must be reliable, or the difference twice as many errors from 0 as that
+          takes. Null without an interval
 
         Examples
         --------
@@ -215,17 +218,17 @@ class ModelMethods(BoundTable[F], path="prc"):
         - `value`: Float64, null where the metric is undefined
         - `rank`: Int64, from 1, null where the value is null; equal values share the best rank that
           they cover
-        - with `confidence`, `behind`: Float64, by how much the leader, the first row, is better
-        - with `confidence`, `low`, `high`: Float64, the interval of `behind`, null for the leader
-        - with `confidence`, `resolved`: Boolean, whether the model is surely behind, as in `compare`;
-          for the leader, whether all others are. Null where no error is known
-        - with `confidence`, `reliable`: Boolean, whether the intervals of the model and of the leader
-          are reliable, as in `summary`, or for a point metric as in `compare`; for the leader, whether
-          those of all models are
-        - with `confidence`, `may_be_best`: Boolean, whether no model is better for sure. At this level
-          that is so of all models that are best, however many are compared (Holm 1979). A difference
-          whose interval is not reliable counts half, and not at all where a class has fewer than 10
-          examples. Null where the value is
+        - with `confidence`, `behind`: Float64, by how much the best other model is better: for the first
+          row, minus its lead over the second
+        - with `confidence`, `low`, `high`: Float64, the interval of how far the model is behind the best
+          other one. All of a group hold at once, however many models there are (Tukey 1953). If `high`
+          of the first row is below 0, it is surely the best
+        - with `confidence`, `resolved`: Boolean, whether some model is surely better: whether `low` is
+          above 0. One of the models that are best is ruled out in at most `1 - confidence` of all tables
+        - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
+        - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
+        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around. All of these are null where
+          the value is, and where there is no other model
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
           limits of all tell; this knows nothing of chance. Null where the value is
