@@ -14,15 +14,34 @@ import polars as pl
 from polars_prcurve import intervals, metrics
 
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
-from .populations import AREAS, CELLS, MODELS, SIZES, UNLIKE, Cell, draw_short
+from .populations import (
+    AREAS,
+    CALIBRATED,
+    CAUCHY,
+    CELLS,
+    GUMBEL,
+    HARD,
+    MODELS,
+    SIZES,
+    UNLIKE,
+    Cell,
+    Model,
+    draw_short,
+    normal,
+)
 
-ETAS = (None, 0.1, 0.01, 0.001)
+ETAS = (0.1, 0.01, 0.001)
 ASKED: list[Any] = ["average_precision", "roc_auc"]
 ASKED += [metrics.precision_at_recall(recall) for recall in (0.5, 0.8)]
 
 
 AREA_SIZES = [*SIZES, (30, 600), (30, 5_000), (300, 600)]
 AREA_CELLS = [Cell(model, *size) for model, size in product((*MODELS, *UNLIKE), AREA_SIZES)]
+
+
+def list_etas(cell: Cell) -> list[float]:
+    """Return the prevalences; that of the cell is a number, since its class sizes are not drawn."""
+    return [cell.n_pos / (cell.n_pos + cell.n_neg), *ETAS]
 
 
 def cover_areas(cell: Cell, found: pl.DataFrame) -> Iterator[Row]:
@@ -43,9 +62,54 @@ def measure_areas(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator
     for sets in split_sets(n_sets, 4 * (2 * cell.n_pos + 1)):
         drawn = draw_short(cell, sets, rng)
         asked = {"metrics": ASKED, "confidence": CONFIDENCE, "counts": ("n_pos", "n_neg")}
-        found = drawn.prc.summary(ETAS, by="set", **asked)
+        found = drawn.prc.summary(list_etas(cell), by="set", **asked)
         parts.append(found.select("metric", "eta", "low", "high", "reliable"))
     return cover_areas(cell, pl.concat(parts))
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Random samples of a population, whose class sizes are drawn, too."""
+
+    model: Model
+    n: int
+    eta: float
+
+
+COHORTS = [
+    Cohort(model, *size)
+    for model, size in product((*MODELS, *UNLIKE), ((500, 0.1), (2_000, 0.05), (400, 0.3)))
+]
+
+
+def draw_cohort(cell: Cohort, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return rows of `set`, `label`, and `score`, minus the true fpr of a threshold there."""
+    label = rng.random((sets, cell.n)) < cell.eta
+    drawn = rng.random((sets, cell.n))
+    if cell.model.levels is None:
+        score = -np.where(label, cell.model.fpr_at(drawn), drawn)
+    else:
+        shares = [np.cumsum(shares) for shares in cell.model.levels]
+        score = -np.where(label, *(np.searchsorted(below, drawn) for below in shares)).astype(float)
+    number = np.repeat(np.arange(sets), cell.n)
+    return pl.DataFrame({"set": number, "label": label.ravel(), "score": score.ravel()})
+
+
+@experiment(COHORTS, 600)
+def measure_cohorts(cell: Cohort, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Intervals of areas at the prevalence that was counted, and as if it had been said."""
+    asked: dict[str, Any] = {"by": "set", "metrics": [ASKED[0], *ASKED[2:]], "confidence": CONFIDENCE}
+    counted, said = [], []
+    for sets in split_sets(n_sets, cell.n):
+        drawn = draw_cohort(cell, sets, rng)
+        counted.append(drawn.prc.summary(**asked))
+        own = drawn.group_by("set").agg(eta=pl.col("label").mean())
+        said.append(drawn.prc.summary(own, **asked))
+    for (metric,), part in pl.concat(counted).group_by("metric", maintain_order=True):
+        truth = AREAS[str(metric)](cell.model, cell.eta)
+        fixed = measure_coverage(pl.concat(said).filter(metric=metric), truth)["coverage"]
+        where = {"model": cell.model.name, "n": cell.n, "eta": cell.eta, "metric": metric}
+        yield where | measure_coverage(part, truth) | {"as_said": fixed}
 
 
 @experiment(
@@ -56,7 +120,7 @@ def measure_bootstrap(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iter
     """Intervals of average precision by the bootstrap of `summary`."""
     drawn = draw_short(cell, n_sets, rng)
     found = drawn.prc.summary(
-        ETAS, metrics="average_precision", by="set", counts=("n_pos", "n_neg"),
+        list_etas(cell), metrics="average_precision", by="set", counts=("n_pos", "n_neg"),
         confidence=intervals(CONFIDENCE, method="bootstrap", resamples=500, seed=1),
     )  # fmt: skip
     return cover_areas(cell, found)
@@ -173,3 +237,100 @@ def measure_ranking(cell: Equals, n_sets: int, rng: np.random.Generator) -> Iter
     shares = pl.concat(parts).group_by("eta").agg(pl.col("ruled_out").mean()).sort("eta")
     for row in shares.iter_rows(named=True):
         yield vars(cell) | row
+
+
+# Equal areas of unlike shape ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """A normal population beside another one of equal average precision at a prevalence."""
+
+    model: Model
+    eta: float
+    n_pos: int
+    n_neg: int
+
+
+UNLIKE_SIZES = ((1e-4, 100, 5_000), (0.001, 150, 3_000), (0.01, 30, 600), (0.1, 200, 5_000))
+UNLIKES = [
+    Unlike(model, *size) for model, size in product((*MODELS[2:3], *MODELS[4:6], *UNLIKE), UNLIKE_SIZES)
+]
+
+
+def find_equal(model: Model, eta: float) -> Model:
+    """Return the normal population whose average precision at a prevalence is that of another one."""
+    wanted, low, high = AREAS["average_precision"](model, eta), 0.0, 9.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        is_less = AREAS["average_precision"](normal(middle), eta, 40_000) < wanted
+        low, high = (middle, high) if is_less else (low, middle)
+    return normal(low)
+
+
+@experiment(UNLIKES, 1_000)
+def measure_unlike_models(cell: Unlike, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Shares of pairs of test sets in which `compare` tells equal models of unlike shape apart."""
+    models = {"this": cell.model, "normal": find_equal(cell.model, cell.eta)}
+    parts = []
+    for sets in split_sets(n_sets, 4 * cell.n_pos + 2):
+        drawn = pl.concat(
+            draw_short(Cell(model, cell.n_pos, cell.n_neg), sets, rng).with_columns(
+                pl.col("score").cast(pl.Float64), model=pl.lit(name)
+            )
+            for name, model in models.items()
+        )
+        of = drawn.prc(by="set", model="model", counts=("n_pos", "n_neg"))
+        parts.append(of.compare(eta=cell.eta, metrics="average_precision", paired=False))
+    found = pl.concat(parts)
+    where = vars(cell) | {"model": cell.model.name}
+    yield where | measure_rejections(found) | measure_coverage(found, 0.0)
+
+
+@dataclass(frozen=True)
+class ManyPairs:
+    """Samples of one population, all pairs of which are compared."""
+
+    model: Model
+    eta: float
+    n_pos: int
+    n_neg: int
+    n_samples: int = 12
+
+
+MANY_PAIRS = [
+    ManyPairs(HARD, 0.005, 30, 1_000),
+    ManyPairs(HARD, 0.002, 60, 2_000),
+    ManyPairs(GUMBEL, 0.05, 60, 2_000),
+    ManyPairs(CAUCHY, 0.05, 60, 2_000),
+    ManyPairs(CALIBRATED, 0.1, 100, 4_000),
+    ManyPairs(MODELS[2], 0.01, 60, 2_000),
+    ManyPairs(MODELS[5], 0.01, 60, 2_000),
+]
+
+
+@experiment(MANY_PAIRS, 600)
+def measure_many_pairs(cell: ManyPairs, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Shares of test sets in which any of all pairs of equal samples is told apart."""
+    counts = ["by_holm", "by_worst", "by_ranking"]
+    parts = []
+    for sets in split_sets(n_sets, cell.n_samples * (2 * cell.n_pos + 1) * 4):
+        drawn = draw_short(Cell(cell.model, cell.n_pos, cell.n_neg), sets * cell.n_samples, rng)
+        drawn = drawn.with_columns(
+            model=pl.col("set") % cell.n_samples, set=pl.col("set") // cell.n_samples
+        )
+        of = drawn.prc(by="set", model="model", counts=("n_pos", "n_neg"))
+        asked: dict[str, Any] = {"eta": cell.eta, "metrics": "average_precision", "paired": False}
+        found = [
+            of.compare(**asked, adjust="holm").group_by("set").agg(
+                (pl.col("p_adjusted") < 1 - CONFIDENCE).any().alias("by_holm")
+            ),
+            of.compare(**asked, worst=True).select("set", pl.col("resolved").alias("by_worst")),
+            of.ranking(eta=cell.eta, confidence=CONFIDENCE).group_by("set").agg(
+                pl.col("resolved").any().alias("by_ranking")
+            ),
+        ]  # fmt: skip
+        joined = found[0].join(found[1], on="set").join(found[2], on="set")
+        parts.append(joined.select(pl.col(counts).fill_null(value=False)))
+    shares = pl.concat(parts).mean().row(0, named=True)
+    yield vars(cell) | {"model": cell.model.name} | shares
