@@ -137,6 +137,20 @@ def show_cluster_areas(found: pl.DataFrame) -> pl.DataFrame:
     return rows.select(show_count("patients"), pl.format("{}", "rows"), "mixed", "plain", "with")
 
 
+def show_patient_effects(found: pl.DataFrame) -> pl.DataFrame:
+    often = col("marked") >= 0.05
+    rows = found.group_by("effects", maintain_order=True).agg(
+        show_ends(col("coverage").min(), col("coverage").max()).alias("held"),
+        show_ends(col("marked").min(), col("marked").max()).alias("marked_share"),
+        pl.when(often.any()).then(
+            show_ends(
+                col("coverage_of_marked").filter(often).min(), col("coverage_of_marked").filter(often).max()
+            )
+        ).otherwise(pl.lit("")).first().alias("marked_held"),
+    )  # fmt: skip
+    return rows
+
+
 def show_cluster_pairs(found: pl.DataFrame) -> pl.DataFrame:
     is_ap = col("metric") == "average_precision"
     one = [
@@ -173,6 +187,7 @@ IN_CLUSTERS: list[Held] = [
     Sentence(CLUSTERS, "with d' = 2 and {} test sets a cell (standard error {}). Four thresholds", CLUSTER_BANDS(col("n_sets").min()), CLUSTER_BANDS(standard_error())),
     Sentence(CLUSTERS, "The worst cell of many, {} %, is", CLUSTER_BANDS(least(WORST, IS_MANY))),
     Grid(CLUSTERS, "cluster_areas", "| patients | images of each | a patient has | without `cluster=`, % | with it, % |", show_cluster_areas),
+    Grid(CLUSTERS, "patient_effects", "| effects | held the truth, % | marked, % | the marked ones held, % |", show_patient_effects),
     Sentence(CLUSTERS, "a share of 0.2 positive, and {} test sets a cell", CLUSTER_AREAS(col("n_sets").min())),
     Sentence(CLUSTERS, "With 20 patients of one class each, of whom 4 are ill, {:.0f} % of the test sets have no interval.", CLUSTER_AREAS(most("no_interval", col("cell") == 0, ~AT_RECALL))),
     Sentence(

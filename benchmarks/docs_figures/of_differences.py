@@ -21,6 +21,7 @@ from .held import (
 
 PAGE = "is-it-better"
 COMPARE, RANKING, DIFFERENCES = Stored("compare"), Stored("ranking"), Stored("differences")
+UNLIKE, MANY_PAIRS = Stored("unlike_models"), Stored("many_pairs")
 PAIRED, SOUGHT, FIELD_PAIRS = Stored("paired_points"), Stored("sought_points"), Stored("field_pairs")
 IS_SUM = col("metric").is_in(["net_benefit(0.1)", "recall", "fpr"])
 OFTEN_MARKED = (col("marked") >= 0.05,)
@@ -89,8 +90,16 @@ FIGURES: list[Held] = [
         COMPARE(col("n_sets").max()), COMPARE(col("n_sets").min()),
     ),
     Sentence(
-        PAGE, "Equally good models came as far in at most {:.2f} % of test sets, even where no interval is reliable.",
+        PAGE, "Of equally good models at most {:.2f} % were `resolved` where no interval is reliable.",
         COMPARE(most("resolved", col("marked") < 0.05)),
+    ),
+    Sentence(
+        PAGE, "of 0.0001 to 0.1, and {} pairs of test sets of their own: at most {} % were told apart.",
+        UNLIKE(col("n_sets").min()), UNLIKE(most("rejected")),
+    ),
+    Sentence(
+        PAGE, "of seven populations, {} times each: in at most {} % any of the 66 pairs was told apart with `adjust=\"holm\"`, in {} % with `worst=True`, and in {} % a ranking ruled out one.",
+        MANY_PAIRS(col("n_sets").min()), *(MANY_PAIRS(most(name)) for name in ("by_holm", "by_worst", "by_ranking")),
     ),
     Grid(
         PAGE, "differences",

@@ -76,7 +76,7 @@ SAMPLED: list[Held] = [
         AREAS(least("coverage_of_marked", IS_AP, col("marked") >= 0.5)), AREAS(most("coverage_of_marked", IS_AP, col("marked") >= 0.5)),
     ),
     Sentence(
-        MOVED, "in simulation its intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
+        MOVED, "in simulation their intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
         OWN(least("as_fixed", IS_PRECISION)), OWN(most("as_fixed", IS_PRECISION)),
     ),
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from .held import (
 
 PAGE, LARGE = "uncertainty", "how-large"
 AREAS, BOOTSTRAP, BANDS = Stored("areas"), Stored("bootstrap"), Stored("bands")
+COHORTS = Stored("cohorts")
 MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
 VALUES, AT_FPR, ALLOWED = Stored("sought_values"), Stored("recall_at_fpr"), col("allowed")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
@@ -159,6 +160,11 @@ FIGURES: list[Held] = [
         AREAS(count(MARKED)),
         AREAS(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
         AREAS(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
+    ),
+    Sentence(
+        PAGE, "of twelve populations, {} of each of three sizes: the intervals of average precision hold the truth in {} to {} %, and at the same prevalence as a number in as few as {} %. Those of precision at a recall hold it in {} to {} %, and in as few as {} %.",
+        COHORTS(col("n_sets").min()),
+        *(COHORTS(figure) for kind in (IS_AP, AT_RECALL) for figure in (least("coverage", kind), most("coverage", kind), least("as_said", kind))),
     ),
     Sentence(
         PAGE, "Average precision is marked in {:.0f} % of the test sets with 50 positives or more.",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
 
 from polars_prcurve import metrics
 
@@ -196,6 +199,66 @@ def measure_cluster_areas(cell: Clustered, n_sets: int, rng: np.random.Generator
         without = measure_coverage(plain.filter(metric=name, eta=eta), truth)["coverage"]
         of = measure_coverage(clustered.filter(metric=name, eta=eta), truth)
         yield cell.row | {"metric": name, "eta": eta, "without_cluster": without} | of
+
+
+EFFECTS: dict[str, Any] = {
+    "normal": stats.norm(), "Gumbel": stats.gumbel_r(), "exponential": stats.expon(), "t3": stats.t(3),
+    "lognormal": stats.lognorm(1),
+}  # fmt: skip
+"""What is special about a patient, before it is scaled to a variance of 1."""
+
+
+@dataclass(frozen=True)
+class SkewedPatients:
+    """Patients of very different numbers of rows, 8 on average and up to 30, with a fifth positive."""
+
+    effects: str
+    patients: int
+
+    def draw_scores(
+        self, patient: NDArray[np.int64], n: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return labels, and scores whose variance is to 40 % that of effects of n patients."""
+        effect = EFFECTS[self.effects]
+        of_patient = effect.rvs(size=n, random_state=rng) / effect.std()
+        label = rng.random(len(patient)) < 0.2
+        noise = 0.4**0.5 * of_patient[patient] + 0.6**0.5 * rng.normal(size=len(patient))
+        return label, noise + 2.2 * label
+
+    def draw_sets(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        n = self.patients * sets
+        patient = np.repeat(np.arange(n), np.minimum(rng.geometric(1 / 8, n), 30))
+        label, score = self.draw_scores(patient, n, rng)
+        return pl.DataFrame(
+            {"set": patient // self.patients, "patient": patient, "label": label, "score": score}
+        )
+
+
+@cache
+def find_true_areas(effects: str, etas: tuple[float, ...], n: int = 4_000_000) -> dict[float, float]:
+    """Return average precision at prevalences, among many patients of one row."""
+    of = SkewedPatients(effects, n)
+    label, score = of.draw_scores(np.arange(n), n, np.random.default_rng(1))
+    positive, negative = (np.sort(score[label == y])[::-1] for y in (True, False))
+    recall = (np.arange(len(positive)) + 1) / len(positive)
+    fpr = np.searchsorted(-negative, -positive) / len(negative)
+    return {eta: float(np.mean(recall / (recall + fpr * (1 - eta) / eta))) for eta in etas}
+
+
+PATIENTS = [SkewedPatients(*of) for of in product(EFFECTS, (60, 300, 800))]
+
+
+@experiment(PATIENTS, lambda cell: 500 if cell.patients < 800 else 250)
+def measure_patient_effects(
+    cell: SkewedPatients, n_sets: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    """Intervals of average precision where a few patients are unlike the others."""
+    etas, parts = (0.01, 0.1, 0.3), []
+    for sets in split_sets(n_sets, 8 * cell.patients):
+        drawn = cell.draw_sets(sets, rng).prc(by="set", cluster="patient")
+        parts.append(drawn.summary(eta=list(etas), metrics="average_precision", confidence=CONFIDENCE))
+    for eta, truth in find_true_areas(cell.effects, etas).items():
+        yield vars(cell) | {"eta": eta} | measure_coverage(pl.concat(parts).filter(eta=eta), truth)
 
 
 PAIRED_SIZES = ((50, 5), (50, 20), (100, 10), (300, 5))

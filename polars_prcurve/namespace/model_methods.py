@@ -227,8 +227,8 @@ class ModelMethods(BoundTable[F], path="prc"):
           above 0. One of the models that are best is ruled out in at most `1 - confidence` of all tables
         - with `confidence`, `reliable`: Boolean, as in `compare`, of the model and the best other one
         - with `confidence`, `why`: String, what is missing where `reliable` is false, as in `compare`
-        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around. All of these are null where
-          the value is, and where there is no other model
+        - with `confidence`, `may_be_best`: Boolean, `resolved` turned around. All of these are null
+          where the value is, and where there is no other model
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether the model may be the best one, as far as the
           limits of all tell; this knows nothing of chance. Null where the value is

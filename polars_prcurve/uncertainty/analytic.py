@@ -34,10 +34,10 @@ from polars_prcurve.uncertainty.unseen_examples import (
     CAUTIOUS,
     bind_extended,
     counts_unseen,
-    from_logit,
     find_ends,
-    to_logit,
+    from_logit,
     measure_unseen,
+    to_logit,
 )
 
 _Z_95 = z_value(0.95)
@@ -204,7 +204,11 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> tuple[pl.Expr, pl.
     best, worst = value == 1, value == 0
     return (
         pl.when(best).then(least).when(worst).then(0.0).otherwise(from_logit(to_logit(value) - half)),
-        pl.when(best).then(1.0).when(worst).then(1 - least).otherwise(from_logit(to_logit(value) + half)),
+        pl.when(best)
+        .then(1.0)
+        .when(worst)
+        .then(1 - least)
+        .otherwise(from_logit(to_logit(value) + half)),
     )
 
 
