@@ -81,7 +81,9 @@ def expected_rows(table: Table, models: list[str], eta: list[float], confidence:
                     if name == "roc_auc" or e in (0, 1):
                         limits = interval_of(difference, error, z)
                     else:
-                        limits = interval_of_extended(both, e, n, difference, error, z, weighted)
+                        limits = interval_of_extended(
+                            both, e, n, difference=difference, plain=error, z=z, weighted=weighted
+                        )
                     found.append([*row, difference, *limits])
     return found
 
@@ -118,7 +120,7 @@ def interval_of(difference: float, error: float | None, z: float) -> tuple[Any, 
 
 
 def interval_of_extended(
-    both: Any, eta: Fraction, n: Any, difference: float, plain: float | None, z: float, weighted: bool
+    both: Any, eta: Fraction, n: Any, *, difference: float, plain: float | None, z: float, weighted: bool
 ) -> tuple[Any, ...]:
     """Error, ends and p-value of average precision, which allow for what the sample lacks."""
     if plain is None:

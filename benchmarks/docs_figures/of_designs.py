@@ -139,7 +139,7 @@ def show_cluster_areas(found: pl.DataFrame) -> pl.DataFrame:
 
 def show_patient_effects(found: pl.DataFrame) -> pl.DataFrame:
     often = col("marked") >= 0.05
-    rows = found.group_by("effects", maintain_order=True).agg(
+    return found.group_by("effects", maintain_order=True).agg(
         show_ends(col("coverage").min(), col("coverage").max()).alias("held"),
         show_ends(col("marked").min(), col("marked").max()).alias("marked_share"),
         pl.when(often.any()).then(
@@ -148,7 +148,6 @@ def show_patient_effects(found: pl.DataFrame) -> pl.DataFrame:
             )
         ).otherwise(pl.lit("")).first().alias("marked_held"),
     )  # fmt: skip
-    return rows
 
 
 def show_cluster_pairs(found: pl.DataFrame) -> pl.DataFrame:

@@ -276,10 +276,7 @@ def _subtract_replicates(models: _Models, values: pl.LazyFrame) -> pl.LazyFrame:
     differences = add_bootstrap_errors(bootstrap, models.sweep, values, differences)
     flags: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
-        doubts = [
-            list_bootstrap_doubts(name, metric, lambda column, side=side: pl.col(side + column))
-            for side in SIDES
-        ]
+        doubts = [list_bootstrap_doubts(name, metric, side) for side in SIDES]
         either = {reason: holds | doubts[1][reason] for reason, holds in doubts[0].items()}
         flags[f"{name}_reliable"], flags[f"{name}_why"] = tell_doubts(either, pl.lit(True))
     return differences.with_columns(**flags)
@@ -329,14 +326,14 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
 
     They are null where the difference is, and 0 where they are nothing but rounding.
     """
-    changed = {}
+    changed: dict[str, pl.Expr] = {}
     for name, metric in models.named.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
         if counts_unseen(metric) and models.of.examples != "apart":
             variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
             covariance = (variances - error * error) / 2
         if counts_unseen(metric):
-            error = pl.max_horizontal(error, f"{name}_{CAUTIOUS}_standard_error")
+            error = pl.max_horizontal(error, pl.col(f"{name}_{CAUTIOUS}_standard_error"))
         # Equal models have an error of 0. Rounding would leave a tiny one, and with it a p-value.
         largest = pl.max_horizontal(A + name, B + name)
         exact = pl.when(error > _ROUNDING * largest).then(error).otherwise(error * 0)

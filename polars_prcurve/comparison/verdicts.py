@@ -158,7 +158,7 @@ def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[p
         return difference - half, difference + half
     below, above = {}, {}
     for side in SIDES:
-        low, high = find_ends(name, deviations, lambda column, side=side: pl.col(side + column))
+        low, high = find_ends(name, deviations, side)
         below[side], above[side] = pl.col(side + name) - low, high - pl.col(side + name)
     shared = deviations * deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
     of_eta = deviations * pl.col(f"{name}_{ETA_ERROR}")

@@ -12,7 +12,7 @@ Sources: DeLong et al. 1988; Zou and Donner 2008; Woodruff 1952.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -175,7 +175,8 @@ def analytic_interval(
         )
     value, error = pl.col(name), pl.col(f"{name}_error")
     if metric.recipe.influence is None:
-        return IntervalExprs(error, error, error, *tell_doubts({}, pl.lit(False)))
+        unknown = tell_doubts({}, pl.lit(False))
+        return IntervalExprs(error, error, error, *unknown)
     z = z_value(confidence)
     quantile = student_quantile(z, pl.col(f"{name}_freedom")) if rows in _CLUSTERED else z
     known, inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
@@ -187,7 +188,8 @@ def analytic_interval(
         varies, ends = pl.lit(True), _find_logit_ends(name, quantile)
     return IntervalExprs(
         pl.when(known & (inside | ~varies)).then(error),
-        *(pl.when(known & varies).then(end) for end in ends),
+        pl.when(known & varies).then(ends[0]),
+        pl.when(known & varies).then(ends[1]),
         *tell_doubts(list_doubts(name, metric, quantile, rows=rows), known),
     )
 
@@ -219,7 +221,7 @@ Doubts: TypeAlias = Mapping[str, pl.Expr]
 def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return whether there is no doubt, and the first one, both null where no interval is known."""
     why = pl.lit(None, dtype=pl.String)
-    for reason, holds in reversed(doubts.items()):
+    for reason, holds in reversed([*doubts.items()]):
         why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
     return pl.when(known).then(why.is_null()), pl.when(known).then(why)
 
@@ -268,10 +270,8 @@ def _shows_weights(size: pl.Expr, least: pl.Expr) -> pl.Expr:
     return size * least >= 6000 * (1 - least / size)
 
 
-def list_bootstrap_doubts(
-    name: str, metric: CurveMetric, column: Callable[[str], pl.Expr] = pl.col
-) -> Doubts:
-    """Return why the bootstrap interval of a metric may not be calibrated.
+def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
+    """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated.
 
     It needs 100 examples of each class, and if 1 is the best value, 12 positives times `1 - value`. For
     a metric that depends on prevalence, the negatives stand for at least 500 positives: a sample without
@@ -281,7 +281,7 @@ def list_bootstrap_doubts(
     """
     few_pos = _N_POS < 100
     if metric.range[1] == 1:
-        few_pos |= _N_POS * (1 - column(name)) < 12
+        few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
     doubts = {"few positives": few_pos, "few negatives": _N_NEG < 100}
     if metric.recipe.at_fpr is not None:
         doubts["few false alerts"] = metric.recipe.at_fpr * _N_NEG < 10

@@ -21,8 +21,6 @@ Source: Clopper and Pearson 1934, for a rate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
 from polars_prcurve import column_names as c
@@ -31,7 +29,6 @@ from polars_prcurve.metrics.curve_metric import CurveMetric
 CAUTIOUS, HOPEFUL = "cautious", "hopeful"
 """The helpers of a metric with one false positive more, and of the positives below one more."""
 _LEAST, _MOST = "least", "most"
-Column = Callable[[str], pl.Expr]
 
 
 def counts_unseen(metric: CurveMetric) -> bool:
@@ -60,17 +57,16 @@ EXTENDED = ("", "_error", "_least", "_most", "_least_error", "_most_error")
 """What follows the name of a metric in the columns that `find_ends` reads."""
 
 
-def find_ends(
-    name: str, deviations: float | pl.Expr, column: Column = pl.col
-) -> tuple[pl.Expr, pl.Expr]:
+def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of the interval that reaches `deviations` standard errors to either side.
 
-    All of it is on the logit scale, from the columns of EXTENDED. A value of 1 has no plain end.
+    All of it is on the logit scale, from the columns of EXTENDED; those of a `side` of a pair begin with
+    it. A value of 1 has no plain end.
     """
-    value = column(name)
+    value = pl.col(side + name)
 
     def reach(kind: str, sign: int) -> pl.Expr:
-        middle, error = column(f"{name}{kind}"), column(f"{name}{kind}_error")
+        middle, error = pl.col(f"{side}{name}{kind}"), pl.col(f"{side}{name}{kind}_error")
         return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
 
     low, high = reach(f"_{_LEAST}", -1), reach(f"_{_MOST}", 1)

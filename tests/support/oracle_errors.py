@@ -333,25 +333,26 @@ def interval(
     """
     n = class_sizes(group, weighted=weighted)
     value = estimate(name, group, eta)
-    if value is None or 0 in n:
+    if value is None or 0 in n or not (name in DDOF or name.startswith("precision_at_recall")):
         return Interval()
     if name.startswith("precision_at_recall"):
         recall = float(name.partition("(")[2][:-1])
         found = precision_at_recall(group, recall, float(value), eta, confidence, weighted=weighted)
         return move_by_eta(found, float(value), eta, n, confidence) if counted else found
-    if name not in DDOF:
-        return Interval()
     rows = list_rows(group)
     error = standard_error(name, rows, influences(name, group, eta), n, weighted=weighted)
     if error is None:
         return Interval()
-    if name == "average_precision":
-        if eta in (0, 1):
-            return Interval(error)
-        extended = extend(group, eta, weighted=weighted, counted=counted)
-        assert extended is not None
-        ends = extended.ends(z_value(confidence))
-        return Interval(None if value == 1 else extended.plain[1], *ends)
+    if name == "roc_auc":
+        return roc_auc(value, error, n, confidence)
+    extended = None if eta in (0, 1) else extend(group, eta, weighted=weighted, counted=counted)
+    if extended is None:
+        return Interval(error)
+    return Interval(None if value == 1 else extended.plain[1], *extended.ends(z_value(confidence)))
+
+
+def roc_auc(value: Fraction, error: float, n: tuple[Fraction, Fraction], confidence: float) -> Interval:
+    """Return the interval on the logit scale; of a bound, the least area that has none on one side."""
     if value in (0, 1):
         least = (1 - confidence) ** (1 / float(min(n)))
         return Interval(None, least, 1.0) if value == 1 else Interval(None, 0.0, 1 - least)
