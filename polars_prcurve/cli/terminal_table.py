@@ -149,7 +149,7 @@ def format_table(
     rule = "-" * min(max(map(measure_width, [head, *body])), width)
     lines += [*([""] if lines else []), f"\x1b[1m{head}\x1b[0m" if bold else head, rule]
     lines += _insert_sections(body, sections, width)
-    lines += [line for text in _explain(chosen) for line in ["", *textwrap.wrap(text, width)]]
+    lines += [line for text in _explain(chosen, table) for line in ["", *textwrap.wrap(text, width)]]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
 
@@ -319,7 +319,7 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     covers = {name, *ends}
     if "low" in ends and "reliable" in table.columns:
         both = _mark_doubts(both, table, numbers[0])
-        covers.add("reliable")
+        covers |= {"reliable", "why"}
     is_limit = name == "value" and layout.level is None  # of coarse scores, which have no level
     kind = "limits" if is_limit else show_level(layout.level)
     return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
@@ -395,7 +395,11 @@ def _join_cells(columns: Sequence[TextColumn], row: int | None, width: int) -> s
     return cut_text(_GAP.join(cells).rstrip(), width)
 
 
-def _explain(columns: Sequence[TextColumn]) -> list[str]:
+def _explain(columns: Sequence[TextColumn], table: pl.DataFrame) -> list[str]:
     """Return what the mark of an interval that is not reliable means, if there is one."""
     marked = [c for c in columns if "reliable" in c.covers and any(_DOUBT in cell for cell in c.cells)]
-    return [f"{_DOUBT} Intervals like this one were seen to miss the truth too often."] if marked else []
+    if not marked:
+        return []
+    reasons = table["why"].drop_nulls().unique(maintain_order=True) if "why" in table.columns else []
+    why = f": {', '.join(reasons)}" if len(reasons) else ""
+    return [f"{_DOUBT} Too little data for an interval that one can rely on{why}."]

@@ -108,7 +108,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
     pairs = pairs.sort(BASE_GROUP, *step, *(side + c.GROUP for side in SIDES))
     pairs = pairs.with_columns((pl.col(A + "value") - pl.col(B + "value")).alias("difference"))
-    pairs = level.add_quantile(pairs, "difference")
+    pairs = level.add_quantile(pairs, ["difference"])
     correlation = None
     if paired:
         table = cast("ScoreTable", comparison.table)

@@ -70,16 +70,16 @@ class Level(NamedTuple):
         """How many standard errors an interval reaches to either side, of rows with `add_quantile`."""
         return pl.lit(z_value(self.confidence)) if self.adjust is None else pl.col(_QUANTILE)
 
-    def add_quantile(self, differences: pl.LazyFrame, difference: str) -> pl.LazyFrame:
+    def add_quantile(self, differences: pl.LazyFrame, known: Sequence[str]) -> pl.LazyFrame:
         """Add what `deviations` reads: of m pairs, at the level 1 - (1 - confidence) / m, or of models.
 
-        K models have m = K (K - 1) / 2 pairs whose `difference` is known.
+        K models have m = K (K - 1) / 2 pairs whose difference is known; `known` are columns of it.
         """
         n_pairs = pl.len().over(self.family)
         if self.adjust == "models":
             listed = list_range_deviations(self.confidence)
             at = pl.LazyFrame({_AT: range(len(listed)), _QUANTILE: listed})
-            n_pairs = pl.col(difference).count().over(self.family)
+            n_pairs = pl.max_horizontal(pl.col(known).count().over(self.family), 0)
             n_models = (0.5 + (0.25 + 2.0 * n_pairs).sqrt()).round().cast(pl.Int64)
             differences = differences.with_columns(n_models.clip(0, len(listed) - 1).alias(_AT))
             return differences.join(at, on=_AT, how="left", maintain_order="left").drop(_AT)
@@ -99,7 +99,7 @@ def add_limits(
     The interval leaves out 0 just where the p-value is small. Where rows are `clustered`, quantiles are
     Student's, of `<name>_freedom`.
     """
-    differences = level.add_quantile(differences, f"{next(iter(metrics))}_difference")
+    differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     for name, metric in metrics.items():
         freedom = pl.col(f"{name}_freedom") if clustered else None
         known = pl.col(f"{name}_standard_error").is_not_null()
@@ -142,7 +142,7 @@ def stretch_limits(
             pl.when(known).then(end).alias(f"{name}_{side}")
             for side, end in (("low", least), ("high", most))
         ]
-    differences = level.add_quantile(differences, f"{next(iter(metrics))}_difference")
+    differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     return differences.with_columns(ends)
 
 
