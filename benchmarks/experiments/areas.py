@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from polars_prcurve import intervals, metrics
 
@@ -284,6 +285,46 @@ def measure_unlike_models(cell: Unlike, n_sets: int, rng: np.random.Generator) -
         parts.append(of.compare(eta=cell.eta, metrics="average_precision", paired=False))
     found = pl.concat(parts)
     where = vars(cell) | {"model": cell.model.name}
+    yield where | measure_rejections(found) | measure_coverage(found, 0.0)
+
+
+UNLIKE_SHARED = [cell for cell in UNLIKES if cell.eta >= 0.001]
+
+
+def draw_shared(
+    cells: tuple[Model, Model], size: tuple[int, int], shared: float, sets: int, rng: np.random.Generator
+) -> pl.DataFrame:
+    """Return scores `a` and `b` of the same examples, whose ranks in a class correlate by `shared`."""
+    n = sum(size)
+    label = np.arange(n) < size[0]
+    noises = rng.normal(size=(3, sets, n))
+    ranks = stats.norm.cdf(noises[:2] * (1 - shared) ** 0.5 + noises[2] * shared**0.5)
+    scores = []
+    for model, rank in zip(cells, ranks, strict=True):
+        if model.levels is None:
+            scores.append(-np.where(label, model.fpr_at(rank), rank).ravel())
+        else:
+            below = [np.cumsum(shares) for shares in model.levels]
+            places = np.where(label, *(np.searchsorted(of, rank) for of in below))
+            scores.append(-places.ravel().astype(float))
+    number = np.repeat(np.arange(sets), n)
+    return pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": scores[0], "b": scores[1]})
+
+
+@experiment([(cell, shared) for cell in UNLIKE_SHARED for shared in (0.5, 0.9)], 500)
+def measure_unlike_pairs(
+    cell: tuple[Unlike, float], n_sets: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    """Shares of test sets in which `compare` tells equal models of unlike shape apart, in pairs."""
+    of, shared = cell
+    models, size = (of.model, find_equal(of.model, of.eta)), (of.n_pos, of.n_neg)
+    found = pl.concat(
+        draw_shared(models, size, shared, sets, rng).prc.compare(
+            of.eta, score=["a", "b"], metrics="average_precision", by="set"
+        )
+        for sets in split_sets(n_sets, sum(size))
+    )
+    where = vars(of) | {"model": of.model.name, "shared": shared}
     yield where | measure_rejections(found) | measure_coverage(found, 0.0)
 
 

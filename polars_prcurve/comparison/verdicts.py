@@ -37,7 +37,7 @@ from polars_prcurve.normal_distribution import (
     normal_from_student,
     student_quantile,
 )
-from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, find_ends
+from polars_prcurve.uncertainty.unseen_examples import CAUTIOUS, counts_unseen, find_ends, find_gap
 
 Adjust: TypeAlias = Literal["holm", "models"] | None
 """For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
@@ -163,15 +163,16 @@ def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[p
     shared = deviations * deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
     of_eta = deviations * pl.col(f"{name}_{ETA_ERROR}")
 
-    def reach(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-        of_both = (a**2 + b**2 - shared).clip(lower_bound=0.0)
+    def reach(better: str, worse: str) -> pl.Expr:
+        of_both = (below[better] ** 2 + above[worse] ** 2 - shared).clip(lower_bound=0.0).sqrt()
+        nearer = pl.min_horizontal(of_both, find_gap(name, error, deviations, better, worse))
         # Equal models have no error, whatever was not seen.
-        return pl.when(error > 0).then((of_both + of_eta**2).sqrt()).otherwise(0.0)
+        return pl.when(error > 0).then((nearer**2 + of_eta**2).sqrt()).otherwise(0.0)
 
     cautious = pl.col(f"{name}_{CAUTIOUS}_difference")
     return (
-        pl.min_horizontal(difference - reach(below[A], above[B]), difference - half, cautious - half),
-        pl.max_horizontal(difference + reach(above[A], below[B]), difference + half, cautious + half),
+        pl.min_horizontal(difference - reach(A, B), difference - half, cautious - half),
+        pl.max_horizontal(difference + reach(B, A), difference + half, cautious + half),
     )
 
 

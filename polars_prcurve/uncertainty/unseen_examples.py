@@ -45,16 +45,23 @@ def bind_extended(name: str) -> dict[str, pl.Expr]:
     least = (1 - share) * pl.col(f"{name}_{CAUTIOUS}") + share * eta
     most = share + (1 - share) * pl.col(f"{name}_{HOPEFUL}")
     error, of_least = pl.col(f"{name}_error"), pl.col(f"{name}_{CAUTIOUS}_error")
+    jumps = share * (least - eta), share * (1 - most)
     return {
         f"{name}_{_LEAST}": least,
         f"{name}_{_MOST}": most,
-        f"{name}_{_LEAST}_error": _add_errors((1 - share) * of_least, share * (least - eta)),
-        f"{name}_{_MOST}_error": _add_errors((1 - share) * error, share * (1 - most)),
+        f"{name}_{_LEAST}_jump": jumps[0],
+        f"{name}_{_MOST}_jump": jumps[1],
+        f"{name}_{_LEAST}_error": _add_errors((1 - share) * of_least, jumps[0]),
+        f"{name}_{_MOST}_error": _add_errors((1 - share) * error, jumps[1]),
     }
 
 
-EXTENDED = ("", "_error", "_least", "_most", "_least_error", "_most_error")
-"""What follows the name of a metric in the columns that `find_ends` reads."""
+EXTENDED = (
+    "",
+    *(f"_{end}{kind}" for end in (_LEAST, _MOST) for kind in ("", "_jump", "_error")),
+    "_error",
+)
+"""What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
 def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
@@ -74,6 +81,21 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
         pl.when(value < 1).then(pl.min_horizontal(low, reach("", -1))).otherwise(low),
         pl.when(value < 1).then(pl.max_horizontal(high, reach("", 1))).otherwise(1.0),
     )
+
+
+def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
+    """Return how far a difference may lie below what was seen, by unseen examples and by chance.
+
+    The side that is `better` has its lower curve, and that which is `worse` its upper one. `error` is
+    that of the difference.
+    """
+    moved, jumps = [], []
+    for side, end in ((better, _LEAST), (worse, _MOST)):
+        value, there = pl.col(side + name), pl.col(f"{side}{name}_{end}")
+        moved.append(value - there if end == _LEAST else there - value)
+        jumps.append(pl.col(f"{side}{name}_{end}_jump"))
+    spread = (error * error + jumps[0] * jumps[0] + jumps[1] * jumps[1]).sqrt()
+    return pl.max_horizontal(moved[0], 0.0) + pl.max_horizontal(moved[1], 0.0) + deviations * spread
 
 
 def measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
