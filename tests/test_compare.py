@@ -144,6 +144,15 @@ def interval_of_extended(
             math.sqrt(max(0.0, x * x + y * y - deviations**2 * shared)) if error > 0 else 0.0
             for x, y in ((a - low_a, high_b - b), (high_a - a, b - low_b))
         )
+        # Or unseen examples move both values, and chance the difference of extended curves.
+        for better, worse in ((0, 1), (1, 0)):
+            of, other = ends[better], ends[worse]
+            assert of is not None
+            assert other is not None
+            gap = max(0.0, of.plain[0] - of.least[0]) + max(0.0, other.most[0] - other.plain[0])
+            gap += deviations * math.hypot(error, of.jumps[0], other.jumps[1])
+            if error > 0:
+                down, up = (min(down, gap), up) if better == 0 else (down, min(up, gap))
         return (
             min(difference - down, difference - half, moved - half),
             max(difference + up, difference + half, moved + half),
@@ -820,6 +829,34 @@ def test_scores_are_names() -> None:
 
 
 # Small prevalences, and several pairs --------------------------------------------------------
+
+
+def test_what_models_share_cancels_out() -> None:
+    """Of models that err alike, the limits are those of extended curves, not of both intervals."""
+    rng = np.random.default_rng(2)
+    label = np.arange(150) < 50
+    common = 1.5 * label + rng.normal(size=150)
+    scores = {name: common + 0.2 * rng.normal(size=150) for name in "ab"}
+    df = pl.DataFrame({"label": label, **scores})
+    row = df.prc.compare(0.3, score=["a", "b"], metrics="average_precision").row(0, named=True)
+    one = Fraction(1)
+    groups = [
+        oracle.Group(
+            {}, [(s, one * bool(y), one * (not y)) for s, y in zip(scores[m], label, strict=True)]
+        )
+        for m in "ab"
+    ]
+    eta, z = Fraction(0.3), oracle_errors.z_value(0.95)
+    error = error_of_difference("average_precision", groups, eta, (50, 100), weighted=False)
+    expected = interval_of_extended(
+        groups, eta, (50, 100), difference=row["difference"], plain=error, z=z, weighted=False
+    )
+    assert [row[name] for name in ERRORS[:3]] == pytest.approx(expected[:3], rel=1e-8)
+    assert row["p_value"] == pytest.approx(expected[3], abs=1e-6)
+    ends = [oracle_errors.extend(group, eta, weighted=False) for group in groups]
+    (low, _), (_, high) = (of.ends(z) for of in ends if of is not None)
+    a, b = (of.plain[0] for of in ends if of is not None)
+    assert a - b - row["low"] < 0.8 * math.hypot(a - low, high - b)
 
 
 def test_one_model_owes_its_value_to_a_positive_that_others_may_lack() -> None:

@@ -97,6 +97,7 @@ FIGURES: list[Held] = [
         PAGE, "of 0.0001 to 0.1, and {} pairs of test sets of their own: at most {} % were told apart.",
         UNLIKE(col("n_sets").min()), UNLIKE(most("rejected")),
     ),
+    Sentence(PAGE, "of ranks in common (`unlike_pairs`), at most {} % were.", Stored("unlike_pairs")(most("rejected"))),
     Sentence(
         PAGE, "of seven populations, {} times each: in at most {} % any of the 66 pairs was told apart with `adjust=\"holm\"`, in {} % with `worst=True`, and in {} % a ranking ruled out one.",
         MANY_PAIRS(col("n_sets").min()), *(MANY_PAIRS(most(name)) for name in ("by_holm", "by_worst", "by_ranking")),

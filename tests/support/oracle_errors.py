@@ -136,6 +136,8 @@ class Extended(NamedTuple):
     plain: tuple[float, float]
     least: tuple[float, float]
     most: tuple[float, float]
+    jumps: tuple[float, float] = (math.nan, math.nan)
+    """How far the unseen positive alone moves either extended curve."""
 
     def ends(self, z: float) -> tuple[float, float]:
         """Return both ends of the interval that reaches z errors to either side."""
@@ -180,6 +182,7 @@ def extend(
         (float(estimate(name, group, eta)), errors[0]),
         (least, math.hypot((1 - share) * errors[1], share * (least - float(eta)))),
         (most, math.hypot((1 - share) * errors[0], share * (1 - most))),
+        (share * (least - float(eta)), share * (1 - most)),
     )
 
 
