@@ -332,7 +332,7 @@ class _LineChart:
             is_of_one = "target" in per_curve.columns and len(kinds) == 1
             lines.append(shade + (of.get(kinds.pop(), "") if is_of_one else ""))
         if "reliable" in rows.columns and not rows["reliable"].fill_null(True).all():
-            lines.append("Dotted: too few examples for the interval to hold")
+            lines.append("Dotted: not reliable, since too few examples decide")
         if self._rests_on_counts:
             lines += describe_doubt(self._find_doubt())
         etas = sorted({eta for eta in self.own_etas if eta is not None})
