@@ -118,8 +118,7 @@ def add_limits(
             differences = _find_deviations(differences, name, metric, freedom)
             z = pl.col(_AT)
         else:
-            z = (pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs()
-            z = z if freedom is None else normal_from_student(z, freedom)
+            z = _count_deviations(name, freedom)
         p_value = pl.when(varies).then(normal_cdf(-z) * 2)
         differences = differences.with_columns(p_value.alias(f"{name}_p_value"))
         if level.adjust == "holm":
@@ -181,6 +180,12 @@ def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[p
     )
 
 
+def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
+    """Return how many standard errors a difference is from 0, as a normal deviate."""
+    z = (pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs()
+    return z if freedom is None else normal_from_student(z, freedom)
+
+
 def _find_deviations(
     differences: pl.LazyFrame, name: str, metric: CurveMetric, freedom: pl.Expr | None
 ) -> pl.LazyFrame:
@@ -195,11 +200,12 @@ def _find_deviations(
         return frame.with_columns(pl.when(difference > 0).then(low).otherwise(-high).alias(to))
 
     frame = differences
-    for end, start in ((_NEAR, 0.0), (_FAR, _FARTHEST)):
-        frame = frame.with_columns(pl.lit(start).alias(end), pl.lit(start).alias(_AT))
+    by_chance = _count_deviations(name, freedom).clip(upper_bound=_FARTHEST)  # it is certain no farther
+    for end, start in ((_NEAR, pl.lit(0.0)), (_FAR, by_chance)):
+        frame = frame.with_columns(start.alias(end), start.alias(_AT))
         frame = measure(frame, f"{end}_rest")
     near, far, here = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
-    bound = pl.when(near <= 0).then(0.0).when(far >= 0).then(_FARTHEST)
+    bound = pl.when(near <= 0).then(0.0).when(far >= 0).then(_FAR)
     frame = frame.with_columns(bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_CERTAIN))
     for _ in range(_N_STEPS):
         step = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (near / (near - far))
