@@ -400,6 +400,8 @@ def _explain(columns: Sequence[TextColumn], table: pl.DataFrame) -> list[str]:
     marked = [c for c in columns if "reliable" in c.covers and any(_DOUBT in cell for cell in c.cells)]
     if not marked:
         return []
-    reasons = table["why"].drop_nulls().unique(maintain_order=True) if "why" in table.columns else []
-    why = f": {', '.join(reasons)}" if len(reasons) else ""
+    reasons: list[str] = []
+    if "why" in table.columns:
+        reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
+    why = f": {', '.join(reasons)}" if reasons else ""
     return [f"{_DOUBT} Too little data for an interval that one can rely on{why}."]

@@ -25,7 +25,7 @@ Examples: TypeAlias = Literal["wide", "by id", "apart"]
 
 def list_compare_columns(adjust: Adjust) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
-    return tuple(name for name in COMPARE_COLUMNS if adjust == "holm" or name != "p_adjusted")
+    return tuple(name for name in COMPARE_COLUMNS if adjust or name != "p_adjusted")
 
 
 class Comparison(NamedTuple):

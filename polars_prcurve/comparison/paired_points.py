@@ -192,7 +192,7 @@ def replace_weighted_sums(
     pairs = pairs.with_columns(
         pl.when(_IS_SUM).then(column).otherwise(name).alias(name) for name, column in of_sums.items()
     )
-    if level.adjust != "holm":
+    if level.adjust is None:
         return pairs
     return pairs.with_columns(adjust_p_values(pl.col("p_value"), level.family).alias("p_adjusted"))
 

@@ -121,7 +121,7 @@ def add_limits(
             z = _count_deviations(name, freedom)
         p_value = pl.when(varies).then(normal_cdf(-z) * 2)
         differences = differences.with_columns(p_value.alias(f"{name}_p_value"))
-        if level.adjust == "holm":
+        if level.adjust is not None:
             adjusted = adjust_p_values(pl.col(f"{name}_p_value"), level.family)
             differences = differences.with_columns(adjusted.alias(f"{name}_p_adjusted"))
     return differences
