@@ -132,6 +132,8 @@ def stretch_limits(
 ) -> pl.LazyFrame:
     """Set `<name>_low` and `_high` of replicates to those of as many deviations as the level has.
 
+    Add `<name>_p_adjusted`, which is not known.
+
     Percentiles are stretched as normal ones would be, and are no nearer than as many standard errors.
     """
     factor = level.deviations * (1 / z_value(level.confidence))
@@ -146,6 +148,7 @@ def stretch_limits(
             pl.when(known).then(end).alias(f"{name}_{side}")
             for side, end in (("low", least), ("high", most))
         ]
+        ends.append(pl.lit(None, dtype=pl.Float64).alias(f"{name}_p_adjusted"))
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics])
     return differences.with_columns(ends)
 
