@@ -173,8 +173,9 @@ def _find_limits(name: str, metric: CurveMetric, deviations: pl.Expr) -> tuple[p
     def reach(better: str, worse: str) -> pl.Expr:
         of_both = (below[better] ** 2 + above[worse] ** 2 - shared).clip(lower_bound=0.0).sqrt()
         nearer = pl.min_horizontal(of_both, find_gap(name, error, deviations, better, worse))
-        # Equal models have no error, whatever was not seen.
-        return pl.when(error > 0).then((nearer**2 + of_eta**2).sqrt()).otherwise(0.0)
+        # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
+        by_sample = pl.when(error > pl.col(f"{name}_{ETA_ERROR}") * (1 + 1e-9)).then(nearer)
+        return (by_sample.otherwise(0.0) ** 2 + of_eta**2).sqrt()
 
     cautious = pl.col(f"{name}_{CAUTIOUS}_difference")
     return (
