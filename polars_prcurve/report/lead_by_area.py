@@ -98,7 +98,7 @@ def _describe_certainty(
     if request.confidence is None or first.get("resolved") is None:
         return ""
     level = format_level(request.confidence).replace(" ", "\u00a0")
-    if first["resolved"]:
+    if all(row["resolved"] for row in others):
         return f" With {level} confidence this is the right order."
     near = [row for row in others if row["resolved"] is False]
     return f" By this test {say_open_leads(near or others[:1])}."
