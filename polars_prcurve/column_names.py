@@ -108,6 +108,14 @@ N_NEG_UNREACHED = "_prc_n_neg_unreached"
 POS_FREEDOM = "_prc_pos_freedom"  # degrees of freedom of the variance of recall among clusters
 NEG_FREEDOM = "_prc_neg_freedom"
 RATE_CORRELATION = "_prc_rate_correlation"  # correlation of recall and fpr among clusters
+# Of rows with weights or in clusters: as how many independent examples they count; see `alert_sizes`
+FLAGGED_SIZE = "_prc_flagged_size"  # the alerts
+SILENT_SIZE = "_prc_silent_size"  # the rows that are not flagged
+MOST_FLAGGED = "_prc_most_flagged"  # the greatest FLAGGED_SIZE of this row and those of higher score
+MOST_SILENT = "_prc_most_silent"  # the greatest SILENT_SIZE of this row and those of lower score
+POS_SIZE = "_prc_pos_size"  # all positives
+NEG_SIZE = "_prc_neg_size"
+TABLE_SIZE = "_prc_table_size"  # all rows of the group
 FPR_OR_ZERO = "_prc_fpr_or_zero"  # fpr, but 0 in a group without negatives
 FPR_RECALL_RATIO = "_prc_fpr_recall_ratio"  # fpr / recall
 ENVELOPE = "_prc_envelope"  # least fpr / recall of this row and the rows of lower score

@@ -83,11 +83,15 @@ RULES = (
     # Which threshold.
     Rule(("guarantee=", "threshold="), "guarantee= chooses a threshold, and threshold= is chosen "
          "already: confidence= says how sure its metrics are"),
-    Rule(("guarantee=", "cluster="), "guarantee= needs independent examples, and rows of one cluster "
-         "are not independent; leave out cluster=, and make each cluster an example, such as by the "
-         "highest score of a patient"),
-    Rule(("guarantee=", "weights"), "guarantee= needs whole counts, not weights; pass counts=, or "
-         "eta=field(...) for a field of parts"),
+    Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, and not both; "
+         "leave out weight= if its rows were not sampled, or make each cluster an example, such as by "
+         "the highest score of a patient", ("operating_points",)),
+    Rule(("guarantee=", "weights"), "an expression promises counts, not weights; ask a frame for it, "
+         "with .prc.operating_points(weight=...)", ("threshold",)),
+    *(Rule(("guarantee=", target, of), f"guarantee= of {target} is for independent examples that count "
+           "alike; leave out guarantee=, and pass confidence= for the interval of the alerts",
+           ("operating_points",))
+      for target in ("alerts=", "predicted_positive_rate=") for of in ("cluster=", "weights")),
     *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
            "cells= hold only some thresholds; leave guarantee= out"),
     Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee=, too",
@@ -100,8 +104,8 @@ RULES = (
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
     # How sure.
-    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it", unless=("confidence=",),
-         passes_over=True),
+    Rule(("cluster=",), "cluster= is for intervals and promises; pass confidence= or guarantee= with it",
+         unless=("confidence=", "guarantee="), passes_over=True),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "cluster= has no interval of point metrics with "

@@ -296,6 +296,7 @@ class ScoredRows:
         rates = {ROW_NUMBER: number, "recall": cells.recall, "fpr": cells.fpr}
         if target.promise is not None:
             rates["at"] = _fill_eta(eta, *cells.class_totals())
+            rates[c.IS_OWN_ETA] = eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             rates[c.SCORE] = pl.field("score").cast(pl.Float64)
         extremes = target.search.extremes(rows)
         values = {name: extreme.value for name, extreme in extremes.items()}

@@ -8,6 +8,10 @@ A broken promise returns a threshold at or below the highest one that misses the
 So the test there has passed, which happens with a probability of at most alpha, whatever the curve. The
 test of precision is that of the false positives among the alerts, given their sum. Recall and fpr are
 monotone, so any row that passes will do, and there is no run.
+
+At the own prevalence of a cohort, the share of false positives among the alerts is one less precision,
+whatever the numbers of positives and negatives are. With weights or clusters, the alerts count as fewer
+examples, and so do the false ones among them; see `alert_sizes`.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ from polars_prcurve.curves.guarantees_in_field import (
 )
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
+    ClassSizes,
     Extreme,
     Needed,
     Promise,
@@ -77,6 +82,8 @@ class Guarantee:
     """The number of targets that are promised together, and share the probability of error."""
     in_field: bool = False
     """Whether the table is a field of several parts; then rows have its limits."""
+    has_sizes: bool = False
+    """Whether examples have weights or come in clusters; then rows have ALERT_SIZES."""
 
     @property
     def alpha(self) -> float:
@@ -93,7 +100,9 @@ class Guarantee:
         promised = []
         for number, target in enumerate(targets):
             search, promise = PROMISES[target.criterion](target, self, number)
-            promise = promise._replace(starts=self.starts, in_field=self.in_field)
+            promise = promise._replace(
+                starts=self.starts, changes_once_in_block=not (self.in_field or self.has_sizes)
+            )
             promised.append(replace(target, search=search, promise=promise))
         return promised
 
@@ -140,6 +149,9 @@ class _Run(NamedTuple):
     has_started: RowTest
     passes: RowTest
     count_needed: Needed | None = None
+    """The examples that are needed of the class that is not sought, at a prevalence that is a number."""
+    count_own_needed: Needed | None = None
+    """Those that are needed of the class that is sought, at the own prevalence."""
 
 
 def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Search, Promise]:
@@ -158,7 +170,7 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> tuple[Sea
         search = _search_run(run, goes_up=goes_up)
     else:
         search = _search_from_score(start, run)
-    promise = _build_promise(target, guarantee, end, run.count_needed)
+    promise = _build_promise(target, guarantee, end, run.count_needed, run.count_own_needed)
     return search, promise._replace(run_start="start")
 
 
@@ -194,35 +206,82 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
         f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
+    own_odds = _find_own_odds(target)
+
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
-        return {odds: ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)}
+        found = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        if own_odds is not None:
+            is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)
+            found = pl.when(is_own).then(own_odds).otherwise(found)
+        return {odds: found}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
-        test = {passed: (tp > 0) & is_tail_at_most(at_eta, fp, tp + fp, rows.column(odds))}
+        wrong, alerts, _ = _count_alerts(rows, target, guarantee)
+        test = {passed: (tp > 0) & is_tail_at_most(at_eta, wrong, alerts, rows.column(odds))}
         if guarantee.start is not None:
             return test
-        return test | {most: count_alerts_at_start(tp + fn, fp + tn, rows.column(odds), at_eta)}
+        sought, others = tp + fn, fp + tn
+        if guarantee.has_sizes:
+            share = rows.column(c.TABLE_SIZE) / (sought + others)
+            sought, others = sought * share, others * share
+        return test | {most: count_alerts_at_start(sought, others, rows.column(odds), at_eta)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
         return {passing: count_passing(rows.column(most), rows.column(odds), at_eta)}
 
     def add_start(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, _, _ = _read_cells(rows, target)
-        fewer = is_tail_at_most(at_eta, rows.column(passing), tp + fp, rows.column(odds))
+        _, _, alerts = _count_alerts(rows, target, guarantee)
+        fewer = is_tail_at_most(at_eta, rows.column(passing), alerts, rows.column(odds))
         has_fewest = (rows.column(odds) < math.inf) & fewer
-        return {started: (tp + fp >= rows.column(most)) | has_fewest}
-
-    def count_needed(n: pl.Expr, eta: pl.Expr) -> pl.Expr:
-        # n (alpha**(-1/n) - 1) / ratio, for n examples of the class that is sought. With sinh, because
-        # the difference from 1 would cancel where n is large.
-        half: pl.Expr = -log_alpha(at_eta) / n / 2
-        needed: pl.Expr = n * 2 * half.sinh() * half.exp() / ratio(eta)
-        return needed.ceil().fill_nan(math.inf)
+        return {started: (alerts >= rows.column(most)) | has_fewest}
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
-    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), count_needed)
+    needed = _count_needed(target, ratio, at_eta)
+    return _Run(
+        steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), *needed
+    )
+
+
+def _find_own_odds(target: Target) -> float | None:
+    """Return the false alerts per true one at which a target is just met at the own prevalence.
+
+    They do not depend on it, except for a lift, which stays at the number that was counted.
+    """
+    value = target.value
+    assert isinstance(value, float)
+    if target.criterion == "lift":
+        return None
+    right, wrong = (1 - value, value) if target.criterion == "fdr" else (value, 1 - value)
+    return math.inf if right == 0 else wrong / right
+
+
+def _count_needed(
+    target: Target, ratio: Callable[[pl.Expr], pl.Expr], alpha: Alpha
+) -> tuple[Needed, Needed | None]:
+    """Return the examples that perfect scores need: of the other class, and at the own prevalence."""
+    own_odds, is_own = _find_own_odds(target), pl.col(c.IS_OWN_ETA)
+
+    def read_sought(of: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
+        return (of.n_neg, of.neg_size) if target.takes_first else (of.n_pos, of.pos_size)
+
+    def count_others(of: ClassSizes, eta: pl.Expr) -> pl.Expr:
+        # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
+        # With sinh, because the difference from 1 would cancel where m is large.
+        n, size = read_sought(of)
+        half: pl.Expr = -log_alpha(alpha) / size / 2
+        needed: pl.Expr = (n * 2 * half.sinh() * half.exp() / ratio(eta)).fill_nan(math.inf)
+        return needed if own_odds is None else pl.when(~is_own).then(needed)
+
+    def count_sought(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        # So many alerts without a false one are as improbable as alpha; others change nothing.
+        n, size = read_sought(of)
+        per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
+        least: pl.Expr = (pl.lit(-per_alert) * log_alpha(alpha)).ceil()
+        return pl.when(is_own).then(least * (n / size).fill_nan(1.0))
+
+    return count_others, None if own_odds is None else count_sought
 
 
 def _search_run(run: _Run, *, goes_up: bool) -> Search:
@@ -263,6 +322,22 @@ def _search_from_score(start: pl.Expr, run: _Run) -> Search:
         return pl.when(found("head") % 2 == 1).then(row)
 
     return Search(find_ends, read_row, run.steps)
+
+
+def _count_alerts(
+    rows: Rows, target: Target, guarantee: Guarantee
+) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged.
+
+    With weights or clusters, they are as many as alerts that count alike and are independent.
+    """
+    tp, fp, _, _ = _read_cells(rows, target)
+    alerts = tp + fp
+    if not guarantee.has_sizes:
+        return fp, alerts, alerts
+    names = (c.SILENT_SIZE, c.MOST_SILENT) if target.criterion == "npv" else (c.FLAGGED_SIZE, c.MOST_FLAGGED)
+    size, most = map(rows.column, names)
+    return fp * (size / alerts), size, most
 
 
 def _read_cells(rows: Rows, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
@@ -355,13 +430,23 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
     def passes(rows: Rows) -> pl.Expr:
         tp, fp, fn, tn = _read_cells(rows, target)
         wrong, right = (fn, tp) if of_recall else (fp, tn)
-        return is_tail_at_most(guarantee.alpha, wrong, right + wrong, pl.lit(odds)) & (right + wrong > 0)
+        n, has_any = right + wrong, right + wrong > 0
+        if guarantee.has_sizes:
+            size = rows.column(c.POS_SIZE if of_recall else c.NEG_SIZE)
+            wrong, n = wrong * (size / n), size
+        return is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
     needed = math.inf if right_share == 1 else 0.0
     if 0 < right_share < 1:
         needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
-    return passes, lambda _n, _eta: pl.lit(needed)
+
+
+    def count_needed(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        rows_each = of.n_pos / of.pos_size if of_recall else of.n_neg / of.neg_size
+        return needed * rows_each.fill_nan(1.0)
+
+    return passes, count_needed
 
 
 def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
@@ -388,14 +473,19 @@ def _build_alerts_test(rate: float, guarantee: Guarantee) -> RowTest:
 
 
 def _build_promise(
-    target: Target, guarantee: Guarantee, end: Callable[[Rows], Extreme], needed: Needed | None
+    target: Target,
+    guarantee: Guarantee,
+    end: Callable[[Rows], Extreme],
+    needed: Needed | None,
+    own_needed: Needed | None = None,
 ) -> Promise:
     """Return the promise of a target; its stretch goes up unless the first row that passes is taken."""
     promise = Promise(guarantee.level, guarantee.alpha, end, not target.takes_first)
-    # The examples that prove it are positives for recall and npv, and negatives for all other targets.
+    # The examples that prove it are positives for recall and npv, and negatives for all other targets;
+    # at the own prevalence it is the other way round.
     if target.takes_first:
-        return promise._replace(n_pos_needed=needed)
-    return promise._replace(n_neg_needed=needed)
+        return promise._replace(n_pos_needed=needed, n_neg_needed=own_needed)
+    return promise._replace(n_pos_needed=own_needed, n_neg_needed=needed)
 
 
 PROMISES: dict[str, Callable[[Target, Guarantee, int], tuple[Search, Promise]]] = {

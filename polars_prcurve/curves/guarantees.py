@@ -28,6 +28,7 @@ from polars_prcurve.curves.guarantee_searches import ALPHA, PROMISES, Guarantee
 from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     TARGET_NUMBER,
+    ClassSizes,
     Extreme,
     Needed,
     Promise,
@@ -43,6 +44,7 @@ from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence
+from polars_prcurve.sweep.alert_sizes import has_alert_sizes
 from polars_prcurve.sweep.group_table import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
@@ -77,7 +79,9 @@ def promise_and_join(
             numbers = read_threshold_list("start", [start], table.score_dtype)
             value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
         n_shared, in_field = len(targets) if together else 1, table.parts is not None
-        promising = Guarantee(level, value, starts, grid.uncertain, n_shared, in_field)
+        promising = Guarantee(
+            level, value, starts, grid.uncertain, n_shared, in_field, has_alert_sizes(table)
+        )
         targets = promising.promise(targets)
     return [_join_targets(targets)] if together else list(targets)
 
@@ -159,17 +163,19 @@ def add_guarantee_columns(
     `ends` are the scores at the other ends of the stretches of the targets.
     """
     threshold, eta = pl.col("threshold"), pl.col("eta")
-    n_pos, n_neg = (count.cast(pl.Float64) for count in class_counts(table))
+    counts = [count.cast(pl.Float64) for count in class_counts(table)]
+    sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if has_alert_sizes(table) else counts
+    of = ClassSizes(*counts, *sizes)
+    # Sums of weights are no whole numbers.
+    is_whole = isinstance(table, ScoreTable) and table.count_dtype.is_integer()
     columns: list[list[pl.Expr | None]] = []
     for target, end in zip(targets, ends, strict=True):
         promise = target.promise
         assert promise is not None
         other = pl.when(threshold.is_not_null()).then(end)
-        # The proof takes positives from the number of negatives, or negatives from that of positives.
-        needed = (
-            pl.lit(None, dtype=pl.Float64) if count is None else count(given, eta)
-            for count, given in ((promise.n_pos_needed, n_neg), (promise.n_neg_needed, n_pos))
-        )
+        asked = (promise.n_pos_needed, promise.n_neg_needed)
+        needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
+        needed = [n.ceil() for n in needed] if is_whole else needed
         stretch = (threshold, other) if promise.holds_above else (other, threshold)
         columns.append([pl.lit(promise.level), *stretch, *needed])
     return points.with_columns(
@@ -208,7 +214,7 @@ def _join_targets(targets: Sequence[Target]) -> Target:
 def _count_most(counts: Sequence[Needed | None]) -> Needed | None:
     """Return the greatest number of examples that any promise needs."""
     given = [count for count in counts if count is not None]
-    return (lambda n, eta: pl.max_horizontal(count(n, eta) for count in given)) if given else None
+    return (lambda of, eta: pl.max_horizontal(count(of, eta) for count in given)) if given else None
 
 
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:

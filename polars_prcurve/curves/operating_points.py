@@ -51,10 +51,17 @@ from polars_prcurve.curves.targets import (
     has_rates,
     read_events,
 )
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_field
+from polars_prcurve.inputs.score_table import (
+    InputTable,
+    RateTable,
+    ScoreTable,
+    is_clustered,
+    is_field,
+)
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
+from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes, has_alert_sizes
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_design import Design, choose_design
@@ -92,6 +99,7 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
 _FEW, _COARSE = 10, 0.5
+_CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
 
@@ -185,7 +193,9 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table, grid)
-    effective, clusters = bands is not None, bands is not None and bands.clustered
+    sized = targets[0].promise is not None and has_alert_sizes(table)
+    effective = bands is not None or sized
+    clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
     sweep = build_sweep(table, effective=effective, clusters=clusters)
     search = _build_search(grid, sweep, targets, bands, design)
@@ -240,9 +250,15 @@ def _build_search(
     score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
-    rows = rows.select(*columns, **sizes)
+    promise = targets[0].promise
+    sized = promise is not None and has_alert_sizes(table)
+    rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
-    if (promise := targets[0].promise) is not None:
+    if sized:
+        rows = add_greatest_sizes(rows)
+        of_groups = rows.group_by(c.GROUP).agg(pl.col(_CLASS_SIZES).first())
+        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+    if promise is not None:
         if is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
         elif has_rates(targets) and not grid.uncertain:
@@ -278,7 +294,8 @@ def _find_points(search: RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
         ends = rows.select(pl.col(ROW_NUMBER).alias(number), score)
         numbered = chosen.with_columns(end_row(read_extreme(0)).alias(number))
         chosen = numbered.join(ends, on=number, how="left")
-    points = chosen.join(rows.drop(c.GROUP, c.WEIGHT_UNIT), on=ROW_NUMBER, how="left").with_columns(
+    rows = rows.drop(c.GROUP, c.WEIGHT_UNIT).drop(_CLASS_SIZES, strict=False)  # pairs have these
+    points = chosen.join(rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=_pick_literals((target.criterion for target in targets), pl.String()),
         target=_pick_literals((target.value for target in targets), pl.Float64()),
     )

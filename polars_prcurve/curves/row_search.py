@@ -119,7 +119,8 @@ class RowSearch:
         """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
         of_pairs = self.pairs.collect_schema().names()
         promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
-        pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", c.POS_FACTOR, c.NEG_FACTOR, *promised)
+        factors = (c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
+        pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", *factors, *promised)
         eta_rows = rows.join(pairs, on=on)
         if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
             return add_upper_limits(eta_rows, None, self.table)

@@ -39,13 +39,24 @@ from polars_prcurve.sweep.sort_key import rising_code
 
 TargetValues: TypeAlias = float | Sequence[float] | None
 RowTest: TypeAlias = Callable[[Rows], pl.Expr]
-Needed: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
-"""The number of examples of a class without which nothing is proven, from the other class and eta."""
 ROW_NUMBER = f"{c.RESERVED}row"
 """The number of a row; within a curve it rises with recall."""
 TARGET_NUMBER = f"{c.RESERVED}turn"
 END = "end"
 """The name of the extreme that is the score at the other end of a stretch."""
+
+
+class ClassSizes(NamedTuple):
+    """The examples of a group, and as how many independent ones each class counts."""
+
+    n_pos: pl.Expr
+    n_neg: pl.Expr
+    pos_size: pl.Expr
+    neg_size: pl.Expr
+
+
+Needed: TypeAlias = Callable[[ClassSizes, pl.Expr], pl.Expr]
+"""The number of examples of a class without which nothing is proven, from both classes and eta."""
 
 
 class Extreme(NamedTuple):
@@ -88,7 +99,8 @@ class Promise(NamedTuple):
     run_start: str | None = None
     """The name of the extreme that is the number of the row at the other end; None if the stretch goes
     on to the end of the curve."""
-    in_field: bool = False
+    changes_once_in_block: bool = True
+    """Whether, among rows of equal recall, a test goes one way with fpr."""
     n_pos_needed: Needed | None = None
     n_neg_needed: Needed | None = None
 
@@ -124,11 +136,11 @@ class Target:
     @property
     def changes_once_in_block(self) -> bool:
         """Whether, among rows of equal recall, what the search reads goes one way with fpr."""
-        # So do the tests of all metrics that can be a target, and those of promises, except in a field
-        # of several parts, whose limits add up in quadrature.
+        # So do the tests of all metrics that can be a target, and those of promises, except where limits
+        # of parts add up in quadrature, or alerts count as fewer than they are.
         if self.maximized is not None:
             return self.maximized.falls_with_fpr
-        return self.promise is None or not self.promise.in_field
+        return self.promise is None or self.promise.changes_once_in_block
 
     def list_extremes(self, rows: Rows) -> dict[str, Extreme]:
         """Return the extremes that tell the row of the target, and END if it keeps a promise."""

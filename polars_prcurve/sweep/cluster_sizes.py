@@ -28,6 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.sweep.alert_sizes import list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
 _FORCE = 3
@@ -128,7 +129,10 @@ def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION."""
+    """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION.
+
+    Promises read ALERT_SIZES.
+    """
     columns: dict[str, pl.Expr] = {}
     for side, (size, unreached, freedom) in _SIZE_NAMES.items():
         total, n_clusters = _float(side, _TOTAL), _count_clusters(side)
@@ -143,8 +147,34 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
             unreached: of_clusters.then(most / half),
             freedom: of_clusters.then(n_clusters - 1),
         }
-    frame = frame.with_columns(**columns)
+    frame = frame.with_columns(*_list_alert_sizes(), **columns)
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
+
+
+def _list_alert_sizes() -> list[pl.Expr]:
+    """Return ALERT_SIZES, for which both classes of a cluster are one."""
+    (n_pos, n_neg), (all_pos, all_neg), (pos, neg) = (
+        [pl.col(_name(side, kind)) for side in _SIDES] for kind in (_TOTAL, _ALL, _COUNT)
+    )
+    every = all_pos + all_neg + 2 * pl.col(_ALL_PRODUCTS)
+    flagged = _add_sides(_SQUARES) + 2 * pl.col(_PRODUCTS)
+    # With x of the X rows of a cluster flagged: (X - x)**2 = X**2 - 2 x X + x**2.
+    silent = every - 2 * (_add_sides(_SIZES) + _add_sides(_CROSSED)) + flagged
+    return list_alert_sizes(
+        {
+            c.FLAGGED_SIZE: (pos + neg, flagged),
+            c.SILENT_SIZE: (n_pos + n_neg - pos - neg, silent),
+            c.POS_SIZE: (n_pos, all_pos),
+            c.NEG_SIZE: (n_neg, all_neg),
+            c.TABLE_SIZE: (n_pos + n_neg, every),
+        }
+    )
+
+
+def _add_sides(kind: str) -> pl.Expr:
+    """Return the sum of both classes."""
+    pos, neg = (pl.col(_name(side, kind)) for side in _SIDES)
+    return pos + neg
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:

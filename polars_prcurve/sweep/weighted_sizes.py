@@ -33,6 +33,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.sweep.alert_sizes import list_alert_sizes
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
@@ -82,7 +83,8 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Set the effective sizes of rows with counts to those at their thresholds.
 
-    Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged.
+    Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged, and
+    ALERT_SIZES.
     """
     above = {
         c.N_POS_SQUARES: pl.col(c.CUM_POS_SQUARES) - pl.col(c.POS_SQUARES_BEFORE_GROUP),
@@ -102,8 +104,24 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     frame = frame.with_columns(
         *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
         *(mean.alias(name) for name, mean in means.items()),
+        *_list_alert_sizes(table, [*above.values()], below),
     )
     return frame.with_columns(_measure_sizes(table)).drop(*means)
+
+
+def _list_alert_sizes(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
+    """Return ALERT_SIZES, from the squared weights of both classes above a threshold and below it."""
+    every = _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES))
+    sums = {
+        c.FLAGGED_SIZE: (("tp", "fp"), _scale_squares(table, *above)),
+        c.SILENT_SIZE: (("fn", "tn"), _scale_squares(table, *below)),
+        c.POS_SIZE: (("tp", "fn"), every[:1]),
+        c.NEG_SIZE: (("fp", "tn"), every[1:]),
+        c.TABLE_SIZE: (("tp", "fn", "fp", "tn"), every),
+    }
+    return list_alert_sizes(
+        {name: (_add_counts(*counts), pl.sum_horizontal(of)) for name, (counts, of) in sums.items()}
+    )
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
