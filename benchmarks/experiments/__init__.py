@@ -4,5 +4,15 @@
 module some experiments of one subject.
 """
 
-from . import areas, bands, designs, estimated_prevalence, fields, labels, points, promises  # noqa: F401
+from . import (  # noqa: F401
+    areas,
+    bands,
+    designs,
+    estimated_prevalence,
+    fields,
+    labels,
+    points,
+    promises,
+    uneven_promises,
+)
 from .experiment import EXPERIMENTS as EXPERIMENTS
