@@ -418,7 +418,12 @@ def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> tuple[S
         return Extreme(rows.column(c.SCORE), not target.takes_first)
 
     choose = choose_first if target.takes_first else choose_last
-    return choose(test), _build_promise(target, guarantee, end, needed)
+    search = choose(test)
+    if guarantee.has_sizes:
+        # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
+        run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
+        search = _search_run(run, goes_up=target.takes_first)
+    return search, _build_promise(target, guarantee, end, needed)
 
 
 def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tuple[RowTest, Needed]:
@@ -432,7 +437,7 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
         wrong, right = (fn, tp) if of_recall else (fp, tn)
         n, has_any = right + wrong, right + wrong > 0
         if guarantee.has_sizes:
-            size = rows.column(c.POS_SIZE if of_recall else c.NEG_SIZE)
+            size = rows.column(c.RECALL_SIZE if of_recall else c.FPR_SIZE)
             wrong, n = wrong * (size / n), size
         return is_tail_at_most(guarantee.alpha, wrong, n, pl.lit(odds)) & has_any
 

@@ -1,28 +1,70 @@
 """As how many independent examples alerts count, where rows have weights or come in clusters.
 
 Let W(g) be the weight that the alerts of a cluster g have together; a row without a cluster is one of
-its own. Then the alerts count as
+its own. An alert then weighs sum of W(g)**2 / sum of W(g) on average, and all alerts count as their sum
+over this mean weight. Without weights and clusters that is the number of alerts.
 
-    (sum of W(g))**2 / (sum of W(g)**2)
+The alerts of a cluster count as if they were all of one class, so that no correlation is estimated. But
+false alerts may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients have
+20 images each. Then a few of them decide, and a test set may lack them. So the mean weight of an alert is
+at least that of a false one, with one more false alert added that was not seen.
 
-independent ones: all of them if they weigh alike and no two share a cluster. The alerts of a cluster
-count as if they were all of one class, which is the worst that they can be, so that no correlation has
-to be estimated. So it is for the rows that are not flagged, for either class, and for the whole table.
+- Of weights, it weighs as the next negative at this score or below.
+- Of clusters, it brings as many rows as the clusters of alerts so far, times how many times larger the
+  clusters of negatives are than those of positives; but no more than they have negatives.
 
-Source: Kish 1965.
+So it is for the rows that are not flagged, of which positives are the false ones, and for both rates.
+
+Source: Kish 1965 (the size; the false alerts are ours).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 
-ALERT_SIZES = (c.FLAGGED_SIZE, c.SILENT_SIZE, c.POS_SIZE, c.NEG_SIZE, c.TABLE_SIZE)
-"""The sizes of a row, from its sums; those of the classes and of the table are equal in a group."""
+ALERT_SIZES = (
+    *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.RECALL_SIZE, c.FPR_SIZE),
+    *(c.POS_SIZE, c.NEG_SIZE, c.TABLE_SIZE),
+)
+"""The sizes of a row, from its sums; the last three are equal on all rows of a group."""
+
+
+class Sums(NamedTuple):
+    """The weight of some rows, and the sum of the squared weights of their clusters."""
+
+    weight: pl.Expr
+    squares: pl.Expr
+
+    @property
+    def mean(self) -> pl.Expr:
+        """The weight of a row, or of its cluster, on average; null without rows."""
+        return pl.when(self.weight > 0).then(self.squares / self.weight)
+
+    def count(self, least: pl.Expr | None = None) -> pl.Expr:
+        """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
+        mean = self.mean if least is None else pl.max_horizontal(self.mean, least)
+        return (self.weight / mean).fill_null(0.0)
+
+    def add_unseen(self, weight: pl.Expr) -> pl.Expr:
+        """Return the mean weight with one more row, or cluster, of this weight."""
+        return (self.squares + weight * weight) / (self.weight + weight)
+
+
+class SideSums(NamedTuple):
+    """The sums of both classes together on either side of a threshold, and of what is false there."""
+
+    flagged: Sums
+    silent: Sums
+    false_alerts: Sums
+    missed: Sums
+    pos: Sums
+    neg: Sums
+    every: Sums
 
 
 def has_alert_sizes(table: InputTable) -> bool:
@@ -30,16 +72,16 @@ def has_alert_sizes(table: InputTable) -> bool:
     return isinstance(table, ScoreTable) and (table.has_squares or is_clustered(table))
 
 
-def list_alert_sizes(sums: Mapping[str, tuple[pl.Expr, pl.Expr]]) -> list[pl.Expr]:
-    """Return ALERT_SIZES from the weight of each, and the sum of the squared weights of its clusters."""
-    return [measure_size(*sums[name]).alias(name) for name in ALERT_SIZES]
-
-
-def measure_size(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
-    """Return the number of independent examples; 0 without any."""
-    weight = weight.cast(pl.Float64)
-    # In this order, because a quotient of 1 is exact where each example is one.
-    return pl.when(weight > 0).then(weight / (squares.cast(pl.Float64) / weight)).otherwise(0.0)
+def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr) -> list[pl.Expr]:
+    """Return ALERT_SIZES, from the weights of a false alert and of a missed row that were not seen."""
+    false = sums.false_alerts.add_unseen(unseen_alert)
+    missed = sums.missed.add_unseen(unseen_miss)
+    sizes = (
+        *(sums.flagged.count(false), sums.silent.count(missed)),
+        *(sums.pos.count(missed), sums.neg.count(false)),
+        *(sums.pos.count(), sums.neg.count(), sums.every.count()),
+    )
+    return [size.alias(name) for name, size in zip(ALERT_SIZES, sizes, strict=True)]
 
 
 def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:

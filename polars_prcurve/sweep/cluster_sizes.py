@@ -28,7 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.sweep.alert_sizes import list_alert_sizes
+from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
 _FORCE = 3
@@ -153,28 +153,39 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _list_alert_sizes() -> list[pl.Expr]:
     """Return ALERT_SIZES, for which both classes of a cluster are one."""
-    (n_pos, n_neg), (all_pos, all_neg), (pos, neg) = (
-        [pl.col(_name(side, kind)) for side in _SIDES] for kind in (_TOTAL, _ALL, _COUNT)
-    )
-    every = all_pos + all_neg + 2 * pl.col(_ALL_PRODUCTS)
-    flagged = _add_sides(_SQUARES) + 2 * pl.col(_PRODUCTS)
+    sides = list(_SIDES)
+    flagged = [Sums(_float(side, _COUNT), _float(side, _SQUARES)) for side in sides]
+    every = [Sums(_float(side, _TOTAL), _float(side, _ALL)) for side in sides]
     # With x of the X rows of a cluster flagged: (X - x)**2 = X**2 - 2 x X + x**2.
-    silent = every - 2 * (_add_sides(_SIZES) + _add_sides(_CROSSED)) + flagged
-    return list_alert_sizes(
-        {
-            c.FLAGGED_SIZE: (pos + neg, flagged),
-            c.SILENT_SIZE: (n_pos + n_neg - pos - neg, silent),
-            c.POS_SIZE: (n_pos, all_pos),
-            c.NEG_SIZE: (n_neg, all_neg),
-            c.TABLE_SIZE: (n_pos + n_neg, every),
-        }
+    silent = [
+        Sums(n.weight - x.weight, n.squares - 2 * _float(side, _SIZES) + x.squares)
+        for side, x, n in zip(sides, flagged, every, strict=True)
+    ]
+    products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    crossed = sum((_float(side, _CROSSED) for side in sides), pl.lit(0.0))
+    sums = SideSums(
+        _join_classes(*flagged, products),
+        _join_classes(*silent, all_products - crossed + products),
+        flagged[1],
+        silent[0],
+        *every,
+        _join_classes(*every, all_products),
     )
+    # How many rows of either class the cluster of a row has on average, by the class of the row.
+    of_pos, of_neg = ((n.squares + all_products) / n.weight for n in every)
+    unseen_alert, unseen_miss = (
+        pl.min_horizontal(side.mean * pl.max_horizontal(1.0, own / other), most)
+        for side, own, other, most in (
+            (sums.flagged, of_neg, of_pos, sums.neg.mean),
+            (sums.silent, of_pos, of_neg, sums.pos.mean),
+        )
+    )
+    return list_alert_sizes(sums, unseen_alert, unseen_miss)
 
 
-def _add_sides(kind: str) -> pl.Expr:
-    """Return the sum of both classes."""
-    pos, neg = (pl.col(_name(side, kind)) for side in _SIDES)
-    return pos + neg
+def _join_classes(pos: Sums, neg: Sums, products: pl.Expr) -> Sums:
+    """Return the sums of both classes of clusters, with the sum of the products of both counts."""
+    return Sums(pos.weight + neg.weight, pos.squares + neg.squares + 2 * products)
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -33,7 +33,7 @@ from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
-from polars_prcurve.sweep.alert_sizes import list_alert_sizes
+from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 
 _SIDES = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
@@ -111,17 +111,31 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _list_alert_sizes(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
     """Return ALERT_SIZES, from the squared weights of both classes above a threshold and below it."""
-    every = _scale_squares(table, pl.col(c.N_POS_SQUARES), pl.col(c.N_NEG_SQUARES))
-    sums = {
-        c.FLAGGED_SIZE: (("tp", "fp"), _scale_squares(table, *above)),
-        c.SILENT_SIZE: (("fn", "tn"), _scale_squares(table, *below)),
-        c.POS_SIZE: (("tp", "fn"), every[:1]),
-        c.NEG_SIZE: (("fp", "tn"), every[1:]),
-        c.TABLE_SIZE: (("tp", "fn", "fp", "tn"), every),
-    }
-    return list_alert_sizes(
-        {name: (_add_counts(*counts), pl.sum_horizontal(of)) for name, (counts, of) in sums.items()}
+    names = (c.N_POS_SQUARES, c.N_NEG_SQUARES)
+    tp, fp = map(Sums, map(_add_counts, _SIDES["above"]), _scale_squares(table, *above))
+    fn, tn = map(Sums, map(_add_counts, _SIDES["below"]), _scale_squares(table, *below))
+    pos, neg = map(Sums, (tp.weight + fn.weight, fp.weight + tn.weight),
+                   _scale_squares(table, *map(pl.col, names)))
+    sums = SideSums(_join(tp, fp), _join(fn, tn), fp, fn, pos, neg, _join(pos, neg))
+    own_squares = _scale_squares(
+        table,
+        pl.col(c.CUM_POS_SQUARES) - pl.col(c.CUM_POS_SQUARES_ABOVE),
+        pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE),
     )
+    own = [
+        _near_one(table, pl.col(total) - pl.col(above)) * ratio
+        for total, above, ratio in zip((c.CUM_POS, c.CUM_NEG), (c.CUM_POS_ABOVE, c.CUM_NEG_ABOVE), _ratios(table), strict=True)
+    ]
+    next_pos, next_neg = (Sums(*of).mean for of in zip(own, own_squares, strict=True))
+    # What is not seen among the alerts is looked for at this score and below; what is missed, above.
+    unseen_alert = next_neg.backward_fill().forward_fill().over(c.GROUP)
+    unseen_miss = next_pos.forward_fill().backward_fill().over(c.GROUP)
+    return list_alert_sizes(sums, unseen_alert, unseen_miss)
+
+
+def _join(pos: Sums, neg: Sums) -> Sums:
+    """Return the sums of both classes."""
+    return Sums(pos.weight + neg.weight, pos.squares + neg.squares)
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
