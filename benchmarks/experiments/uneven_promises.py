@@ -31,8 +31,8 @@ from .promises import Promise, flat_precision, measure_promise
 
 # Clusters -------------------------------------------------------------------------------------
 
-SHARED = 0.4
-"""The share of the variance of scores that is of patients."""
+SHARED, SHIFT = 0.4, 2.6
+"""The share of the variance of scores that is of patients, and how much higher positives score."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def find_log_rates(effects: str, n: int = 20_000) -> Floats:
 
 
 def patients_like(effects: str) -> TwoNoises:
-    """Return the population of patients whose positives score 2.6 higher."""
-    return TwoNoises(effects, PatientNoise(effects, 2.6), PatientNoise(effects))
+    """Return the population of patients whose positives score higher."""
+    return TwoNoises(effects, PatientNoise(effects, SHIFT), PatientNoise(effects))
 
 
 @dataclass(frozen=True)
@@ -75,25 +75,22 @@ class ClusteredPromise(Promise):
     @property
     def row(self) -> Row:
         row = super().row
-        return {"effects": row.pop("model"), "patients": self.patients} | {
-            name: row[name] for name in ("eta", "target")
-        }
+        of = {"scores": f"{self.model.name} effects", "patients": self.patients}
+        return of | {name: row[name] for name in ("eta", "target")}
 
-    def find_thresholds(self, sets: int, rng: np.random.Generator) -> dict[str, pl.Series]:
+    def draw_rows(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        """Return rows, whose score is minus the true fpr of a threshold there."""
         n, effect = self.patients * sets, EFFECTS[self.model.name]
         patient = np.repeat(np.arange(n), np.minimum(rng.geometric(1 / 8, n), 30))
         of_patient = effect.rvs(size=n, random_state=rng) / effect.std()
         label = rng.random(len(patient)) < 0.2
         noise = SHARED**0.5 * of_patient[patient] + (1 - SHARED) ** 0.5 * rng.normal(size=len(patient))
-        negative: Any = patients_like(self.model.name).negative
-        rows = pl.DataFrame(
-            {
-                "set": patient // self.patients,
-                "patient": patient,
-                "label": label,
-                "score": -negative.sf(noise + 2.6 * label),
-            }
-        )
+        score = -PatientNoise(self.model.name).sf(noise + SHIFT * label)
+        columns = {"set": patient // self.patients, "patient": patient, "label": label, "score": score}
+        return pl.DataFrame(columns)
+
+    def find_thresholds(self, sets: int, rng: np.random.Generator) -> dict[str, pl.Series]:
+        rows = self.draw_rows(sets, rng)
 
         def ask(**more: Any) -> pl.Series:
             return rows.prc.operating_points(self.eta, **self.targets, by="set", **more)["threshold"]
@@ -103,6 +100,30 @@ class ClusteredPromise(Promise):
             "independent": ask(guarantee=CONFIDENCE),
             "kept": ask(guarantee=CONFIDENCE, cluster="patient"),
         }
+
+
+@dataclass(frozen=True)
+class HealthyPromise(ClusteredPromise):
+    """Ill patients of one row, and healthy ones of many, which share four fifths of their variance."""
+
+    rows: int = 10
+
+    @property
+    def row(self) -> Row:
+        row = super().row
+        return row | {"scores": f"{self.model.name}; ill 1 row, healthy {self.rows}"}
+
+    def draw_rows(self, sets: int, rng: np.random.Generator) -> pl.DataFrame:
+        healthy = self.patients - self.n_pos
+        ill = draw_placed(self, sets, rng).filter(n_pos=1).select("set", "score", label=True)
+        n = healthy * sets
+        patient = np.repeat(np.arange(n), self.rows)
+        noise = 0.8**0.5 * rng.normal(size=n)[patient] + 0.2**0.5 * rng.normal(size=len(patient))
+        others = pl.DataFrame(
+            {"set": patient // healthy, "score": special.ndtr(-noise) * -1.0, "patient": patient}
+        )
+        ill = ill.with_columns(patient=n + pl.int_range(pl.len()))
+        return pl.concat([ill, others.with_columns(label=False)], how="diagonal").sort("set")
 
 
 PLACES = ((300, 0.1, 0.5), (300, 0.3, 0.8), (800, 0.1, 0.5))
@@ -116,7 +137,14 @@ IN_CLUSTERS = [
     *(
         ClusteredPromise(patients_like(effects), 480, 1920, 0.1, target, None, 300)
         for effects, target in product(
-            ("normal", "exponential", "t3"), ({"npv": 0.98}, {"recall": 0.8}, {"fpr": 0.02}, {"lift": 6.0})
+            ("normal", "exponential", "t3"),
+            ({"npv": 0.98}, {"recall": 0.8}, {"fpr": 0.02}, {"lift": 6.0}),
+        )
+    ),
+    *(
+        HealthyPromise(model, 200, 1, 0.1, {"precision": 0.5}, None, patients, rows)
+        for model, (patients, rows) in product(
+            (flat_precision(0.1, 0.5), normal(2.5)), ((700, 10), (500, 30), (2_200, 3))
         )
     ),
 ]
@@ -267,9 +295,7 @@ COHORTS = [
 
 
 @experiment(COHORTS, 1_000)
-def measure_cohort_promises(
-    cell: CohortPromise, n_sets: int, rng: np.random.Generator
-) -> Iterator[Row]:
+def measure_cohort_promises(cell: CohortPromise, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Promises at the own prevalence of a cohort, which is counted in each test set."""
     found = measure_promise(cell, n_sets, rng)
     yield cell.row | {"best_recall": cell.best_recall if "precision" in cell.targets else None} | found

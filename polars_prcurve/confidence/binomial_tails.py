@@ -5,8 +5,9 @@ an expression takes the normal approximation of Peizer and Pratt (1968) in the f
 With one success or none, and with one failure, it is exact. Otherwise it decides as the exact tail does,
 except within 0.5 % of an alpha of 0.05 or more, 2 % of 0.01 and 9 % of 0.001.
 
-Where examples count as fewer than they are, k and n are no whole numbers. The tail is then the regularized
-incomplete beta function that it is for whole ones; the approximation is within 5 % of it below 2 successes.
+Where examples count as fewer than they are, k and n are no whole numbers. The tail is then the
+regularized incomplete beta function that it is for whole ones. Below 2 successes the approximation is
+within 5 % of it, around an alpha of 0.05.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def log_alpha(alpha: Alpha) -> Any:
 def is_tail_at_most(alpha: Alpha, k: pl.Expr, n: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Whether at most `k` successes in `n` trials have a probability of at most `alpha`.
 
-    With less than one failure it does not, as if there was none. `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do.
+    `odds` are those of a success, share / (1 - share): 0 never passes, and infinite odds always do. With
+    less than one failure nothing passes, as with none.
     """
     at_most_one = n * odds.log1p() - (k * n * odds).log1p() >= -log_alpha(alpha)
     log_rest = (-alpha.value).log1p() if isinstance(alpha, AlphaColumns) else math.log1p(-alpha)

@@ -206,15 +206,8 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
         f"{c.RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
-    own_odds = _find_own_odds(target)
-
     def add_odds(rows: Rows) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = _read_cells(rows, target)
-        found = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
-        if own_odds is not None:
-            is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)
-            found = pl.when(is_own).then(own_odds).otherwise(found)
-        return {odds: found}
+        return {odds: _find_odds(rows, target, ratio)}
 
     def add_test(rows: Rows) -> dict[str, pl.Expr]:
         tp, fp, fn, tn = _read_cells(rows, target)
@@ -222,10 +215,8 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
         test = {passed: (tp > 0) & is_tail_at_most(at_eta, wrong, alerts, rows.column(odds))}
         if guarantee.start is not None:
             return test
-        sought, others = tp + fn, fp + tn
-        if guarantee.has_sizes:
-            share = rows.column(c.TABLE_SIZE) / (sought + others)
-            sought, others = sought * share, others * share
+        share = rows.column(c.TABLE_SIZE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
+        sought, others = (tp + fn) * share, (fp + tn) * share
         return test | {most: count_alerts_at_start(sought, others, rows.column(odds), at_eta)}
 
     def add_passing(rows: Rows) -> dict[str, pl.Expr]:
@@ -239,9 +230,17 @@ def _build_run(target: Target, guarantee: Guarantee, number: int) -> _Run:
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
     needed = _count_needed(target, ratio, at_eta)
-    return _Run(
-        steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), *needed
-    )
+    return _Run(steps, lambda rows: rows.column(started), lambda rows: rows.column(passed), *needed)
+
+
+def _find_odds(rows: Rows, target: Target, ratio: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+    """Return the false alerts per true one at which a target is just met in this table."""
+    tp, fp, fn, tn = _read_cells(rows, target)
+    odds: pl.Expr = ((fp + tn) * ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+    if (own_odds := _find_own_odds(target)) is None:
+        return odds
+    is_own = rows.column(c.IS_OWN_ETA) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
+    return pl.when(is_own).then(own_odds).otherwise(odds)
 
 
 def _find_own_odds(target: Target) -> float | None:
@@ -324,9 +323,7 @@ def _search_from_score(start: pl.Expr, run: _Run) -> Search:
     return Search(find_ends, read_row, run.steps)
 
 
-def _count_alerts(
-    rows: Rows, target: Target, guarantee: Guarantee
-) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Return the false alerts, all alerts, and the most alerts so far; for npv those not flagged.
 
     With weights or clusters, they are as many as alerts that count alike and are independent.
@@ -335,7 +332,9 @@ def _count_alerts(
     alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, alerts, alerts
-    names = (c.SILENT_SIZE, c.MOST_SILENT) if target.criterion == "npv" else (c.FLAGGED_SIZE, c.MOST_FLAGGED)
+    names = (
+        (c.SILENT_SIZE, c.MOST_SILENT) if target.criterion == "npv" else (c.FLAGGED_SIZE, c.MOST_FLAGGED)
+    )
     size, most = map(rows.column, names)
     return fp * (size / alerts), size, most
 
@@ -445,7 +444,6 @@ def _build_rate_test(target: Target, value: float, guarantee: Guarantee) -> tupl
     needed = math.inf if right_share == 1 else 0.0
     if 0 < right_share < 1:
         needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
-
 
     def count_needed(of: ClassSizes, _eta: pl.Expr) -> pl.Expr:
         rows_each = of.n_pos / of.pos_size if of_recall else of.n_neg / of.neg_size

@@ -1,13 +1,13 @@
-"""As how many independent examples alerts count, where rows have weights or come in clusters.
+"""The number of independent examples that alerts count as, where rows have weights or come in clusters.
 
 Let W(g) be the weight that the alerts of a cluster g have together; a row without a cluster is one of
-its own. An alert then weighs sum of W(g)**2 / sum of W(g) on average, and all alerts count as their sum
-over this mean weight. Without weights and clusters that is the number of alerts.
+its own. An alert then weighs (sum of W(g)**2) / (sum of W(g)) on average, and all alerts count as their
+sum over this mean weight. Without weights and clusters that is the number of alerts.
 
 The alerts of a cluster count as if they were all of one class, so that no correlation is estimated. But
-false alerts may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients have
-20 images each. Then a few of them decide, and a test set may lack them. So the mean weight of an alert is
-at least that of a false one, with one more false alert added that was not seen.
+false alerts may be heavier than true ones: if one negative in 20 was sampled, or if healthy patients
+have 20 images each. Then a few of them decide, and a test set may lack them. So an alert weighs at least
+what a false one does on average, with one more false alert added that was not seen.
 
 - Of weights, it weighs as the next negative at this score or below.
 - Of clusters, it brings as many rows as the clusters of alerts so far, times how many times larger the
@@ -39,6 +39,10 @@ class Sums(NamedTuple):
 
     weight: pl.Expr
     squares: pl.Expr
+
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
+        """Return the sums of rows that share no cluster."""
+        return Sums(self.weight + other.weight, self.squares + other.squares)
 
     @property
     def mean(self) -> pl.Expr:

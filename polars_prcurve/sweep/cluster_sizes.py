@@ -185,7 +185,7 @@ def _list_alert_sizes() -> list[pl.Expr]:
 
 def _join_classes(pos: Sums, neg: Sums, products: pl.Expr) -> Sums:
     """Return the sums of both classes of clusters, with the sum of the products of both counts."""
-    return Sums(pos.weight + neg.weight, pos.squares + neg.squares + 2 * products)
+    return pos + neg + Sums(pl.lit(0.0), 2 * products)
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -111,31 +111,25 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _list_alert_sizes(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
     """Return ALERT_SIZES, from the squared weights of both classes above a threshold and below it."""
-    names = (c.N_POS_SQUARES, c.N_NEG_SQUARES)
     tp, fp = map(Sums, map(_add_counts, _SIDES["above"]), _scale_squares(table, *above))
     fn, tn = map(Sums, map(_add_counts, _SIDES["below"]), _scale_squares(table, *below))
-    pos, neg = map(Sums, (tp.weight + fn.weight, fp.weight + tn.weight),
-                   _scale_squares(table, *map(pl.col, names)))
-    sums = SideSums(_join(tp, fp), _join(fn, tn), fp, fn, pos, neg, _join(pos, neg))
-    own_squares = _scale_squares(
-        table,
-        pl.col(c.CUM_POS_SQUARES) - pl.col(c.CUM_POS_SQUARES_ABOVE),
-        pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE),
-    )
-    own = [
-        _near_one(table, pl.col(total) - pl.col(above)) * ratio
-        for total, above, ratio in zip((c.CUM_POS, c.CUM_NEG), (c.CUM_POS_ABOVE, c.CUM_NEG_ABOVE), _ratios(table), strict=True)
-    ]
-    next_pos, next_neg = (Sums(*of).mean for of in zip(own, own_squares, strict=True))
-    # What is not seen among the alerts is looked for at this score and below; what is missed, above.
+    sums = SideSums(tp + fp, fn + tn, fp, fn, tp + fn, fp + tn, tp + fp + fn + tn)
+    next_pos, next_neg = _weigh_own_rows(table)
+    # A false alert that was not seen is at this score or below; a positive that was missed is above.
     unseen_alert = next_neg.backward_fill().forward_fill().over(c.GROUP)
     unseen_miss = next_pos.forward_fill().backward_fill().over(c.GROUP)
     return list_alert_sizes(sums, unseen_alert, unseen_miss)
 
 
-def _join(pos: Sums, neg: Sums) -> Sums:
-    """Return the sums of both classes."""
-    return Sums(pos.weight + neg.weight, pos.squares + neg.squares)
+def _weigh_own_rows(table: ScoreTable) -> list[pl.Expr]:
+    """Return the mean weight of the rows of each class at this very score; null without any."""
+    squares = (
+        pl.col(c.CUM_POS_SQUARES) - pl.col(c.CUM_POS_SQUARES_ABOVE),
+        pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE),
+    )
+    counts = pl.col(c.CUM_POS) - pl.col(c.CUM_POS_ABOVE), pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
+    of_classes = zip(counts, _ratios(table), _scale_squares(table, *squares), strict=True)
+    return [Sums(_near_one(table, n) * ratio, square).mean for n, ratio, square in of_classes]
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
