@@ -20,6 +20,7 @@ Source: Kish 1965 (the size; the false alerts are ours).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -34,13 +35,14 @@ ALERT_SIZES = (
 """The sizes of a row, from its sums; the last three are equal on all rows of a group."""
 
 
-class Sums(NamedTuple):
+@dataclass(frozen=True)
+class Sums:
     """The weight of some rows, and the sum of the squared weights of their clusters."""
 
     weight: pl.Expr
     squares: pl.Expr
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
+    def __add__(self, other: Sums) -> Sums:
         """Return the sums of rows that share no cluster."""
         return Sums(self.weight + other.weight, self.squares + other.squares)
 
@@ -49,7 +51,7 @@ class Sums(NamedTuple):
         """The weight of a row, or of its cluster, on average; null without rows."""
         return pl.when(self.weight > 0).then(self.squares / self.weight)
 
-    def count(self, least: pl.Expr | None = None) -> pl.Expr:
+    def measure_size(self, least: pl.Expr | None = None) -> pl.Expr:
         """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
         mean = self.mean if least is None else pl.max_horizontal(self.mean, least)
         return (self.weight / mean).fill_null(0.0)
@@ -81,9 +83,9 @@ def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr
     false = sums.false_alerts.add_unseen(unseen_alert)
     missed = sums.missed.add_unseen(unseen_miss)
     sizes = (
-        *(sums.flagged.count(false), sums.silent.count(missed)),
-        *(sums.pos.count(missed), sums.neg.count(false)),
-        *(sums.pos.count(), sums.neg.count(), sums.every.count()),
+        *(sums.flagged.measure_size(false), sums.silent.measure_size(missed)),
+        *(sums.pos.measure_size(missed), sums.neg.measure_size(false)),
+        *(sums.pos.measure_size(), sums.neg.measure_size(), sums.every.measure_size()),
     )
     return [size.alias(name) for name, size in zip(ALERT_SIZES, sizes, strict=True)]
 

@@ -153,31 +153,26 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def _list_alert_sizes() -> list[pl.Expr]:
     """Return ALERT_SIZES, for which both classes of a cluster are one."""
-    sides = list(_SIDES)
-    flagged = [Sums(_float(side, _COUNT), _float(side, _SQUARES)) for side in sides]
-    every = [Sums(_float(side, _TOTAL), _float(side, _ALL)) for side in sides]
+    tp, fp = (Sums(_float(side, _COUNT), _float(side, _SQUARES)) for side in _SIDES)
+    pos, neg = (Sums(_float(side, _TOTAL), _float(side, _ALL)) for side in _SIDES)
     # With x of the X rows of a cluster flagged: (X - x)**2 = X**2 - 2 x X + x**2.
-    silent = [
-        Sums(n.weight - x.weight, n.squares - 2 * _float(side, _SIZES) + x.squares)
-        for side, x, n in zip(sides, flagged, every, strict=True)
-    ]
+    fn, tn = (
+        Sums(every.weight - flagged.weight, every.squares - 2 * _float(side, _SIZES) + flagged.squares)
+        for side, flagged, every in zip(_SIDES, (tp, fp), (pos, neg), strict=True)
+    )
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
-    crossed = sum((_float(side, _CROSSED) for side in sides), pl.lit(0.0))
+    silent_products = all_products - _float(c.POS, _CROSSED) - _float(c.NEG, _CROSSED) + products
     sums = SideSums(
-        _join_classes(*flagged, products),
-        _join_classes(*silent, all_products - crossed + products),
-        flagged[1],
-        silent[0],
-        *every,
-        _join_classes(*every, all_products),
+        *(_join_classes(tp, fp, products), _join_classes(fn, tn, silent_products)),
+        *(fp, fn, pos, neg, _join_classes(pos, neg, all_products)),
     )
     # How many rows of either class the cluster of a row has on average, by the class of the row.
-    of_pos, of_neg = ((n.squares + all_products) / n.weight for n in every)
+    of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
     unseen_alert, unseen_miss = (
         pl.min_horizontal(side.mean * pl.max_horizontal(1.0, own / other), most)
         for side, own, other, most in (
-            (sums.flagged, of_neg, of_pos, sums.neg.mean),
-            (sums.silent, of_pos, of_neg, sums.pos.mean),
+            (sums.flagged, of_neg, of_pos, neg.mean),
+            (sums.silent, of_pos, of_neg, pos.mean),
         )
     )
     return list_alert_sizes(sums, unseen_alert, unseen_miss)
