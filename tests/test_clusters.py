@@ -480,14 +480,14 @@ def test_where_nothing_is_known_of_clusters() -> None:
 
 def test_what_goes_with_clusters() -> None:
     df = patients()
-    with pytest.raises(PrcError, match="cluster= is for intervals and promises; pass"):
+    with pytest.raises(PrcError, match="cluster= is for intervals, and for guarantee="):
         df.prc.summary(0.1, cluster="patient")
-    with pytest.raises(PrcError, match="cluster= is for intervals and promises; pass"):
+    with pytest.raises(PrcError, match="cluster= is for intervals, and for guarantee="):
         prc(df).ranking(0.1, model="g", cluster="patient")
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"confidence": None}, "cluster= is for intervals and promises; pass"),
+        ({"confidence": None}, "cluster= is for intervals, and for guarantee="),
         ({"weight": "w"}, "cluster= has no interval of point metrics with weights; leave out weight="),
         (
             {"confidence": intervals(0.9, simultaneous=True)},
@@ -512,10 +512,8 @@ def test_what_goes_with_clusters() -> None:
             with pytest.raises(PrcError, match=sentence):
                 df.prc.operating_points(recall=0.5, **given_all)
     of_points: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9}
-    with pytest.raises(PrcError, match="guarantee= needs independent examples"):
-        df.prc.operating_points(precision=0.5, guarantee=0.9, **of_points)
-    with pytest.raises(PrcError, match="guarantee= needs independent examples"):  # not: pass confidence=
-        df.prc.operating_points(0.1, precision=0.5, guarantee=0.9, cluster="patient")
+    with pytest.raises(PrcError, match="guarantee= takes clusters or weights, and not both"):
+        df.prc.operating_points(precision=0.5, guarantee=0.9, weight="w", **of_points)
     of_points["confidence"] = intervals(0.9, method="bootstrap")
     with pytest.raises(PrcError, match="known for independent rows; leave out cluster="):
         df.prc.operating_points(maximize="f1", **of_points)

@@ -432,10 +432,6 @@ WITH_WEIGHT = SWEEP.with_columns(w=1, tpr=0.5, fpr=0.5)
         ({"precision": 0.5, "guarantee": 95}, "a level such as 0.95; got 95"),
         ({"precision": 0.5, "guarantee": 0.5}, "a level such as 0.95; got 0.5"),
         (
-            {"precision": 0.5, "guarantee": 0.95, "weight": "w"},
-            r"guarantee= needs whole counts, not weights; pass counts=, or eta=field\(...\) for a field",
-        ),
-        (
             {"recall": 0.5, "guarantee": 0.95, "rates": ("tpr", "fpr"), "eta": 0.1},
             "every distinct score",
         ),
@@ -458,6 +454,11 @@ def test_refused(options: dict[str, Any], hint: str) -> None:
     if not options.keys() & {"rates", "counts", "threshold"}:
         with pytest.raises(PrcError, match=hint):
             pl.col("score").prc.threshold("label", **options)
+
+
+def test_an_expression_promises_no_weights() -> None:
+    with pytest.raises(PrcError, match=r"ask a frame for it, with .prc.operating_points\(weight=...\)"):
+        pl.col("score").prc.threshold("label", precision=0.5, guarantee=0.95, weight="w")
 
 
 def test_budgets_need_a_data_frame() -> None:

@@ -104,7 +104,8 @@ RULES = (
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
     # How sure.
-    Rule(("cluster=",), "cluster= is for intervals and promises; pass confidence= or guarantee= with it",
+    Rule(("cluster=",), "cluster= is for intervals, and for guarantee= of operating points; pass "
+         "confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),

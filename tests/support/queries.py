@@ -390,6 +390,14 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         DF,
         lambda p: p.operating_points([0.1, 0.4], by="g", together=True, **PROMISES),
     ),
+    "operating_points, promised in clusters": (
+        DF,
+        lambda p: p.operating_points([None, 0.1], by="g", cluster="row", confidence=0.9, **PROMISES),
+    ),
+    "operating_points, promised with weights": (
+        DF,
+        lambda p: p.operating_points([None, 0.1], by="g", weight="w", **PROMISES),
+    ),
     "operating_points, promised at an uncertain eta": (
         DF,
         lambda p: p.operating_points(
