@@ -64,7 +64,10 @@ SAID: dict[str, dict[str, Any]] = {
     "eta_train=": {"eta_train": 0.4},
 }
 """How a call says each fact."""
-SAID |= {"alerts=": {"alerts": 5, "per": 100}, "predicted_positive_rate=": {"predicted_positive_rate": 0.1}}
+SAID |= {
+    "alerts=": {"alerts": 5, "per": 100},
+    "predicted_positive_rate=": {"predicted_positive_rate": 0.1},
+}
 SAID |= {"score={...}": {"score": {"cat": "score", "dog": "rate"}}, "precision=": {"precision": 0.5}}
 PATH = {"report": {"path": "never-written.html"}}
 

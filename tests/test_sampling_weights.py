@@ -219,7 +219,7 @@ def test_what_counts_of_weights_refuse() -> None:
         counts.prc.summary(0.1, counts=SUMS, confidence=intervals(0.95, method="bootstrap", seed=1))
     with pytest.raises(PrcError, match="takes two columns"):
         counts.prc.curve(0.1, counts=SUMS[:3])
-    with pytest.raises(PrcError, match="guarantee= of alerts= is for independent examples that count alike"):
+    with pytest.raises(PrcError, match="guarantee= of alerts= is for independent examples"):
         counts.prc.operating_points(0.1, counts=SUMS, alerts=5, per=100, guarantee=0.95)
     with pytest.raises(PrcError, match="simultaneous"):
         counts.prc.curve(0.1, counts=SUMS, confidence=intervals(0.95, simultaneous=True))

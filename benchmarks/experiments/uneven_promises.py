@@ -22,6 +22,7 @@ from .populations import (
     ROUNDED,
     UNLIKE,
     Floats,
+    Line,
     Model,
     TwoNoises,
     draw_placed,
@@ -209,6 +210,7 @@ class WeightedPromise(Promise):
 WEIGHTED: list[tuple[Model, int, int, float, dict[str, float], int, float | None, str]] = [
     (HARD, 300, 10_000, 0.01, {"precision": 0.5}, 20, 0.02, "rows"),
     (HARD, 300, 10_000, 0.1, {"precision": 0.7}, 20, 0.001, "rows"),
+    (normal(3), 300, 10_000, 0.01, {"precision": 0.5}, 20, 0.02, "rows"),
     (HARD, 300, 10_000, 0.1, {"precision": 0.7}, 5, 0.001, "rows"),
     (CALIBRATED, 500, 5_000, 0.1, {"precision": 0.5}, 10, 0.1, "rows"),
     (CALIBRATED, 500, 5_000, 0.3, {"precision": 0.6}, 4, 0.03, "rows"),
@@ -233,7 +235,12 @@ WEIGHTED: list[tuple[Model, int, int, float, dict[str, float], int, float | None
 ]
 
 
-@experiment([WeightedPromise(*cell[:5], None, *cell[5:]) for cell in WEIGHTED], 500)
+def count_sets(cell: Promise) -> int:
+    """Return more test sets for the hardest curve."""
+    return 2_000 if isinstance(cell.model, Line) else 500
+
+
+@experiment([WeightedPromise(*cell[:5], None, *cell[5:]) for cell in WEIGHTED], count_sets)
 def measure_weighted_promises(
     cell: WeightedPromise, n_sets: int, rng: np.random.Generator
 ) -> Iterator[Row]:
@@ -281,20 +288,26 @@ def draw_level(shares: Floats, n: int, rng: np.random.Generator) -> Floats:
     return np.searchsorted(np.cumsum(shares), rng.random(n)).clip(0, len(shares) - 1) * 1.0
 
 
+def draw_cohorts(model: Model, n: int, eta: float, targets: dict[str, float]) -> CohortPromise:
+    """Return cohorts of n rows, with the numbers of both classes that are expected."""
+    n_pos = round(n * eta)
+    return CohortPromise(model, n_pos, n - n_pos, eta, targets, None, n)
+
+
 COHORT_PLACES = ((1_000, 0.05, 0.3), (4_000, 0.25, 0.7))
 COHORTS = [
     *(
-        CohortPromise(model, 1, 1, eta, {"precision": target}, None, n)
+        draw_cohorts(model, n, eta, {"precision": target})
         for model, (n, eta, target) in product(UNLIKE, COHORT_PLACES)
     ),
-    CohortPromise(flat_precision(0.1, 0.5), 1, 1, 0.1, {"precision": 0.5}, None, 1_000),
-    CohortPromise(flat_precision(0.1, 0.5), 1, 1, 0.1, {"fdr": 0.5}, None, 4_000),
-    CohortPromise(normal(2), 1, 1, 0.2, {"npv": 0.95}, None, 1_000),
-    CohortPromise(HARD, 1, 1, 0.1, {"npv": 0.97}, None, 4_000),
+    draw_cohorts(flat_precision(0.1, 0.5), 1_000, 0.1, {"precision": 0.5}),
+    draw_cohorts(flat_precision(0.1, 0.5), 4_000, 0.1, {"fdr": 0.5}),
+    draw_cohorts(normal(2), 1_000, 0.2, {"npv": 0.95}),
+    draw_cohorts(HARD, 4_000, 0.1, {"npv": 0.97}),
 ]
 
 
-@experiment(COHORTS, 1_000)
+@experiment(COHORTS, lambda cell: 2 * count_sets(cell))
 def measure_cohort_promises(cell: CohortPromise, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Promises at the own prevalence of a cohort, which is counted in each test set."""
     found = measure_promise(cell, n_sets, rng)

@@ -175,7 +175,7 @@ def add_guarantee_columns(
         other = pl.when(threshold.is_not_null()).then(end)
         asked = (promise.n_pos_needed, promise.n_neg_needed)
         needed = [pl.lit(None, dtype=pl.Float64) if n is None else n(of, eta) for n in asked]
-        needed = [n.ceil() for n in needed] if is_whole else needed
+        needed = [n.ceil() if is_whole else n.round_sig_figs(12) for n in needed]
         stretch = (threshold, other) if promise.holds_above else (other, threshold)
         columns.append([pl.lit(promise.level), *stretch, *needed])
     return points.with_columns(

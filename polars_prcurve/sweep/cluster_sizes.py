@@ -28,6 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -154,7 +155,9 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
 def _list_alert_sizes() -> list[pl.Expr]:
     """Return ALERT_SIZES, for which both classes of a cluster are one."""
     tp, fp = (Sums(_float(side, _COUNT), _float(side, _SQUARES)) for side in _SIDES)
-    pos, neg = (Sums(_float(side, _TOTAL), _float(side, _ALL)) for side in _SIDES)
+    pos, neg = (
+        Sums(repeat_in_rows(_float(side, _TOTAL), tp.weight), _float(side, _ALL)) for side in _SIDES
+    )
     # With x of the X rows of a cluster flagged: (X - x)**2 = X**2 - 2 x X + x**2.
     fn, tn = (
         Sums(every.weight - flagged.weight, every.squares - 2 * _float(side, _SIZES) + flagged.squares)

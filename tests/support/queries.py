@@ -392,7 +392,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "operating_points, promised in clusters": (
         DF,
-        lambda p: p.operating_points([None, 0.1], by="g", cluster="row", confidence=0.9, **PROMISES),
+        lambda p: p.operating_points([None, 0.1], by="g", cluster="h", confidence=0.9, **PROMISES),
     ),
     "operating_points, promised with weights": (
         DF,
