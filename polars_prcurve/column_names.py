@@ -111,8 +111,8 @@ RATE_CORRELATION = "_prc_rate_correlation"  # correlation of recall and fpr amon
 # Of rows with weights or in clusters: as how many independent examples they count; see `alert_sizes`
 FLAGGED_SIZE = "_prc_flagged_size"  # the alerts
 SILENT_SIZE = "_prc_silent_size"  # the rows that are not flagged
-MOST_FLAGGED = "_prc_most_flagged"  # the greatest FLAGGED_SIZE of this row and those of higher score
-MOST_SILENT = "_prc_most_silent"  # the greatest SILENT_SIZE of this row and those of lower score
+FLAGGED_AT_ETA = "_prc_flagged_at_eta"  # the same, or fewer, at a prevalence that is a number
+SILENT_AT_ETA = "_prc_silent_at_eta"
 RECALL_SIZE = "_prc_recall_size"  # the positives, for recall at this threshold
 FPR_SIZE = "_prc_fpr_size"  # the negatives, for fpr at this threshold
 POS_SIZE = "_prc_pos_size"  # all positives

@@ -480,14 +480,14 @@ def test_where_nothing_is_known_of_clusters() -> None:
 
 def test_what_goes_with_clusters() -> None:
     df = patients()
-    with pytest.raises(PrcError, match="cluster= is for intervals, and for guarantee="):
+    with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         df.prc.summary(0.1, cluster="patient")
-    with pytest.raises(PrcError, match="cluster= is for intervals, and for guarantee="):
+    with pytest.raises(PrcError, match="cluster= is for intervals; pass confidence="):
         prc(df).ranking(0.1, model="g", cluster="patient")
     with pytest.raises(PrcError, match="counts= stands in place of labels"):
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95)
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"confidence": None}, "cluster= is for intervals, and for guarantee="),
+        ({"confidence": None}, "cluster= is for intervals; pass confidence="),
         ({"weight": "w"}, "cluster= has no interval of point metrics with weights; leave out weight="),
         (
             {"confidence": intervals(0.9, simultaneous=True)},

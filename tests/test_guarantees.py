@@ -457,7 +457,7 @@ def test_refused(options: dict[str, Any], hint: str) -> None:
 
 
 def test_an_expression_promises_no_weights() -> None:
-    with pytest.raises(PrcError, match=r"ask a frame for it, with .prc.operating_points\(weight=...\)"):
+    with pytest.raises(PrcError, match=r"ask a frame for it with .prc.operating_points\(weight=...\)"):
         pl.col("score").prc.threshold("label", precision=0.5, guarantee=0.95, weight="w")
 
 

@@ -86,8 +86,6 @@ RULES = (
     Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, and not both; "
          "leave out weight= if its rows were not sampled, or make each cluster an example, such as by "
          "the highest score of a patient", ("operating_points",)),
-    Rule(("guarantee=", "weights"), "an expression promises counts, not weights; ask a frame for it, "
-         "with .prc.operating_points(weight=...)", ("threshold",)),
     *(Rule(("guarantee=", target, of), f"guarantee= of {target} is for independent examples that count "
            "alike; leave out guarantee=, and pass confidence= for the interval of the alerts",
            ("operating_points",))

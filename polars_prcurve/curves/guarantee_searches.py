@@ -57,6 +57,7 @@ from polars_prcurve.float_bits import is_at_most
 from polars_prcurve.inputs.score_table import InputTable
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.normal_distribution import add_normal_quantile
+from polars_prcurve.sweep.alert_sizes import GREATEST_SIZES
 
 _RECALL_HIGH, _FPR_HIGH = f"{c.RESERVED}recall_high", f"{c.RESERVED}fpr_high"
 """One-sided upper limits of both rates at a row, by Clopper and Pearson."""
@@ -332,10 +333,15 @@ def _count_alerts(rows: Rows, target: Target, guarantee: Guarantee) -> tuple[pl.
     alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, alerts, alerts
-    names = (
-        (c.SILENT_SIZE, c.MOST_SILENT) if target.criterion == "npv" else (c.FLAGGED_SIZE, c.MOST_FLAGGED)
+    own, at_eta = c.FLAGGED_SIZE, c.FLAGGED_AT_ETA
+    if target.criterion == "npv":
+        own, at_eta = c.SILENT_SIZE, c.SILENT_AT_ETA
+    # A lift at the own prevalence is tested at the number that was counted.
+    is_own = rows.column(c.IS_OWN_ETA) & pl.lit(target.criterion != "lift")
+    size, most = (
+        pl.when(is_own).then(rows.column(of_own)).otherwise(rows.column(of_eta))
+        for of_own, of_eta in ((own, at_eta), (GREATEST_SIZES[own], GREATEST_SIZES[at_eta]))
     )
-    size, most = map(rows.column, names)
     return fp * (size / alerts), size, most
 
 

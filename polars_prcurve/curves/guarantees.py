@@ -86,10 +86,17 @@ def promise_and_join(
     return [_join_targets(targets)] if together else list(targets)
 
 
-def promise_targets_of_expression(targets: Sequence[Target], guarantee: Any, start: Any) -> list[Target]:
+def promise_targets_of_expression(
+    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
+) -> list[Target]:
     """Return the targets of an expression as promised by `guarantee=`; scores are Float64 there."""
     if (level := _read_level(guarantee, targets)) is None:
         return list(targets)
+    if weighted:
+        raise PrcError(
+            "guarantee= takes no weights in an expression; ask a frame for it with "
+            ".prc.operating_points(weight=...)"
+        )
     if has_rates(targets):
         raise PrcError(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "

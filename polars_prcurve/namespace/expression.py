@@ -308,7 +308,8 @@ class ExprPrc(PublicMethods, path="prc"):
             )
         own = {**given, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(rows, own, None, None))
-        promised = promise_targets_of_expression(targets, guarantee, start)
+        weighted = rows.get("weight") is not None
+        promised = promise_targets_of_expression(targets, guarantee, start, weighted=weighted)
         prevalence = read_one_prevalence(eta)
         return read_scored_rows(self._expr, label, eta, **rows).find_threshold(promised[0], prevalence)
 

@@ -15,6 +15,10 @@ what a false one does on average, with one more false alert added that was not s
 
 So it is for the rows that are not flagged, of which positives are the false ones, and for both rates.
 
+At a prevalence that is a number, precision is made of recall and fpr, whose totals are estimates, too.
+Then an alert weighs at least as much as makes either rate err as it does, with one more row on the other
+side of the threshold that was not seen. At the own prevalence totals do not matter.
+
 Source: Kish 1965 (the size; the false alerts are ours).
 """
 
@@ -29,10 +33,13 @@ from polars_prcurve import column_names as c
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 
 ALERT_SIZES = (
-    *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.RECALL_SIZE, c.FPR_SIZE),
+    *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.FLAGGED_AT_ETA, c.SILENT_AT_ETA),
+    *(c.RECALL_SIZE, c.FPR_SIZE),
     *(c.POS_SIZE, c.NEG_SIZE, c.TABLE_SIZE),
 )
 """The sizes of a row, from its sums; the last three are equal on all rows of a group."""
+GREATEST_SIZES = {name: f"{name}_so_far" for name in ALERT_SIZES[:4]}
+"""The greatest of a size along a run, which goes down for alerts, and up for rows that are not flagged."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,9 @@ class Sums:
         """The weight of a row, or of its cluster, on average; null without rows."""
         return pl.when(self.weight > 0).then(self.squares / self.weight)
 
-    def measure_size(self, least: pl.Expr | None = None) -> pl.Expr:
+    def measure_size(self, *least: pl.Expr) -> pl.Expr:
         """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
-        mean = self.mean if least is None else pl.max_horizontal(self.mean, least)
-        return (self.weight / mean).fill_null(0.0)
+        return (self.weight / pl.max_horizontal(self.mean, *least)).fill_null(0.0)
 
     def add_unseen(self, weight: pl.Expr) -> pl.Expr:
         """Return the mean weight with one more row, or cluster, of this weight."""
@@ -62,14 +68,16 @@ class Sums:
 
 
 class SideSums(NamedTuple):
-    """The sums of both classes together on either side of a threshold, and of what is false there."""
+    """The sums of each class, and of both together, on either side of a threshold and in all."""
 
-    flagged: Sums
-    silent: Sums
-    false_alerts: Sums
-    missed: Sums
+    tp: Sums
+    fp: Sums
+    fn: Sums
+    tn: Sums
     pos: Sums
     neg: Sums
+    flagged: Sums
+    silent: Sums
     every: Sums
 
 
@@ -80,14 +88,32 @@ def has_alert_sizes(table: InputTable) -> bool:
 
 def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr) -> list[pl.Expr]:
     """Return ALERT_SIZES, from the weights of a false alert and of a missed row that were not seen."""
-    false = sums.false_alerts.add_unseen(unseen_alert)
-    missed = sums.missed.add_unseen(unseen_miss)
+    tp, fp, fn, tn, pos, neg, flagged, silent, every = sums
+    false, missed = fp.add_unseen(unseen_alert), fn.add_unseen(unseen_miss)
+    zero = pl.lit(0.0)
+    at_eta = (
+        (_weigh_rate(tp, tp.mean, fn, unseen_miss), _weigh_rate(fp, false, tn, zero)),
+        (_weigh_rate(tn, tn.mean, fp, unseen_alert), _weigh_rate(fn, missed, tp, zero)),
+    )
     sizes = (
-        *(sums.flagged.measure_size(false), sums.silent.measure_size(missed)),
-        *(sums.pos.measure_size(missed), sums.neg.measure_size(false)),
-        *(sums.pos.measure_size(), sums.neg.measure_size(), sums.every.measure_size()),
+        *(flagged.measure_size(false), silent.measure_size(missed)),
+        *(flagged.measure_size(false, *at_eta[0]), silent.measure_size(missed, *at_eta[1])),
+        *(pos.measure_size(missed), neg.measure_size(false)),
+        *(pos.measure_size(), neg.measure_size(), every.measure_size()),
     )
     return [size.alias(name) for name, size in zip(ALERT_SIZES, sizes, strict=True)]
+
+
+def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
+    """Return the weight of rows that count alike and whose rate of their class errs as much as it does.
+
+    The rows of one side weigh `mean` on average. The rest of the class has one more row, of the weight
+    `unseen`. Of the rate r of W the relative variance is that of the rows on this side, times (1 - r)**2,
+    and that of the rest, (sum of squares) / W**2.
+    """
+    total = side.weight + rest.weight
+    rate = side.weight / total
+    return (1 - rate) ** 2 * mean + rate * ((rest.squares + unseen * unseen) / total)
 
 
 def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -95,7 +121,8 @@ def add_greatest_sizes(rows: pl.LazyFrame) -> pl.LazyFrame:
 
     A size falls where a heavy row or a large cluster joins the alerts. A run that has started goes on.
     """
+    upwards = (c.SILENT_SIZE, c.SILENT_AT_ETA)
     return rows.with_columns(
-        pl.col(c.FLAGGED_SIZE).cum_max().over(c.GROUP).alias(c.MOST_FLAGGED),
-        pl.col(c.SILENT_SIZE).cum_max(reverse=True).over(c.GROUP).alias(c.MOST_SILENT),
+        pl.col(size).cum_max(reverse=size in upwards).over(c.GROUP).alias(greatest)
+        for size, greatest in GREATEST_SIZES.items()
     )

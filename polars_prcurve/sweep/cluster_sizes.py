@@ -166,8 +166,9 @@ def _list_alert_sizes() -> list[pl.Expr]:
     products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
     silent_products = all_products - _float(c.POS, _CROSSED) - _float(c.NEG, _CROSSED) + products
     sums = SideSums(
+        *(tp, fp, fn, tn, pos, neg),
         *(_join_classes(tp, fp, products), _join_classes(fn, tn, silent_products)),
-        *(fp, fn, pos, neg, _join_classes(pos, neg, all_products)),
+        _join_classes(pos, neg, all_products),
     )
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))

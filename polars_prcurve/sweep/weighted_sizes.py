@@ -113,23 +113,24 @@ def _list_alert_sizes(table: ScoreTable, above: list[pl.Expr], below: list[pl.Ex
     """Return ALERT_SIZES, from the squared weights of both classes above a threshold and below it."""
     tp, fp = map(Sums, map(_add_counts, _SIDES["above"]), _scale_squares(table, *above))
     fn, tn = map(Sums, map(_add_counts, _SIDES["below"]), _scale_squares(table, *below))
-    sums = SideSums(tp + fp, fn + tn, fp, fn, tp + fn, fp + tn, tp + fp + fn + tn)
-    next_pos, next_neg = _weigh_own_rows(table)
-    # A false alert that was not seen is at this score or below; a positive that was missed is above.
-    unseen_alert = next_neg.backward_fill().forward_fill().over(c.GROUP)
-    unseen_miss = next_pos.forward_fill().backward_fill().over(c.GROUP)
-    return list_alert_sizes(sums, unseen_alert, unseen_miss)
+    sums = SideSums(tp, fp, fn, tn, tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
+    return list_alert_sizes(sums, _weigh_next_negative(table), _weigh_next_miss(sums))
 
 
-def _weigh_own_rows(table: ScoreTable) -> list[pl.Expr]:
-    """Return the mean weight of the rows of each class at this very score; null without any."""
-    squares = (
-        pl.col(c.CUM_POS_SQUARES) - pl.col(c.CUM_POS_SQUARES_ABOVE),
-        pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE),
+def _weigh_next_negative(table: ScoreTable) -> pl.Expr:
+    """Return the mean weight of the negatives at this score, or else at the next one below, or above."""
+    n = pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
+    squares = pl.col(c.CUM_NEG_SQUARES) - pl.col(c.CUM_NEG_SQUARES_ABOVE)
+    own = Sums(_near_one(table, n) * _ratios(table)[1], _scale_squares(table, squares, squares)[1])
+    return own.mean.backward_fill().forward_fill().over(c.GROUP)
+
+
+def _weigh_next_miss(sums: SideSums) -> pl.Expr:
+    """Return what a positive below the threshold weighs, by class or by score."""
+    by_class = sums.tp.mean * (sums.tn.mean / sums.fp.mean)
+    return _choose_weight(
+        pl.coalesce(sums.silent.mean, sums.every.mean), pl.coalesce(by_class, sums.tp.mean, pl.lit(0.0))
     )
-    counts = pl.col(c.CUM_POS) - pl.col(c.CUM_POS_ABOVE), pl.col(c.CUM_NEG) - pl.col(c.CUM_NEG_ABOVE)
-    of_classes = zip(counts, _ratios(table), _scale_squares(table, *squares), strict=True)
-    return [Sums(_near_one(table, n) * ratio, square).mean for n, ratio, square in of_classes]
 
 
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
