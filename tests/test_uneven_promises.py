@@ -129,6 +129,9 @@ def test_all_weights_may_be_multiplied() -> None:
 class Sizes:
     """The rows of one curve by distinct score, from the highest: counts and sizes, by definition."""
 
+    finds_positives = False
+    """Whether positives are what is false: those that are not flagged."""
+
     def __init__(self, rows: pl.DataFrame, *, clustered: bool) -> None:
         self.score = np.unique(rows["score"].to_numpy())[::-1]
         score, self.label = rows["score"].to_numpy(), rows["label"].to_numpy()
@@ -147,24 +150,56 @@ class Sizes:
         weight, squares = self.add(of)
         return squares / weight if weight > 0 else math.nan
 
-    def unseen(self, of: NDArray[np.bool_], at: float, positive: bool) -> float:
-        """Return the weight of a row of a class that was not seen among some rows."""
-        own, other = (self.label == positive), (self.label != positive)
-        if not self.clustered:
-            near = [s for s in self.place[own] if (s >= at if positive else s <= at)]
-            every = list(self.place[own])  # if there is none on this side, on the other one
-            nearest = min(near or [max(every)]) if positive else max(near or [min(every)])
-            return self.mean(own & (self.place == nearest))
-        totals = {k: float(self.w[self.cluster == k].sum()) for k in np.unique(self.cluster)}
-        seen = [np.mean([totals[k] for k in self.cluster[side]]) for side in (own, other)]
-        return float(np.nanmin([self.mean(of) * max(1.0, seen[0] / seen[1]), self.mean(own)]))
+    def unseen(self, i: int, *, positive: bool) -> float:
+        """Return the weight of a negative that was not seen above a threshold, or a positive below."""
+        own, above, at = self.label == positive, self.above[i], self.score[i]
+        side = ~above if positive else above
+        if self.clustered:
+            totals = {k: float(np.sum(self.cluster == k)) for k in np.unique(self.cluster)}
+            seen = [np.mean([totals[k] for k in self.cluster[of]]) for of in (own, ~own)]
+            return float(np.nanmin([self.mean(side) * max(1.0, seen[0] / seen[1]), self.mean(own)]))
+        if not positive:  # the next negative at this score or below, or else the next one above
+            below = [s for s in self.place[own] if s <= at]
+            return self.mean(own & (self.place == (max(below) if below else min(self.place[own]))))
+        by_score = self.mean(side) if side.any() else self.mean(self.every)
+        means = [self.mean(of) for of in (own & above, ~own & ~above, ~own & above)]
+        by_class = means[0] * means[1] / means[2]
+        by_class = means[0] if math.isnan(by_class) else by_class
+        return by_class if by_class > 1.5 * by_score else by_score
 
-    def count(self, of: NDArray[np.bool_], false: NDArray[np.bool_], unseen: float) -> float:
+    def count(self, i: int, side: NDArray[np.bool_], false: NDArray[np.bool_], *others: float) -> float:
         """Return as how many independent rows some count, of which some are false."""
-        weight, (wrong, squares) = self.add(of)[0], self.add(false)
-        if weight == 0:
+        if not side.any():
             return 0.0
-        return weight / max(self.mean(of), (squares + unseen**2) / (wrong + unseen))
+        unseen = self.unseen(i, positive=self.finds_positives)
+        weight, squares = self.add(false)
+        of_false = (squares + unseen**2) / (weight + unseen)
+        return self.add(side)[0] / max(self.mean(side), of_false, *others)
+
+    def weigh_rate(
+        self, side: NDArray[np.bool_], rest: NDArray[np.bool_], mean: float, unseen: float
+    ) -> float:
+        """Return the weight of rows that count alike, and whose rate of their class errs as it does."""
+        weight, (other, squares) = self.add(side)[0], self.add(rest)
+        total = weight + other
+        rate = weight / total
+        return (1 - rate) ** 2 * mean + rate * (squares + unseen**2) / total if weight else 0.0
+
+    def count_alerts(self, i: int, *, good: bool, own: bool) -> float:
+        """Return as how many examples the alerts count, or for npv those that are not flagged."""
+        side = self.above[i] if good else ~self.above[i]
+        right, self.finds_positives = self.label == good, not good
+        if own:
+            return self.count(i, side, side & ~right)
+        unseen = [self.unseen(i, positive=positive) for positive in (not good, good)]
+        weight, squares = self.add(side & ~right)
+        false = (squares + unseen[0] ** 2) / (weight + unseen[0])
+        mean = self.mean(side & right) if (side & right).any() else 0.0
+        others = (
+            self.weigh_rate(side & right, ~side & right, mean, unseen[1]),
+            self.weigh_rate(side & ~right, ~side & ~right, false, 0.0) if weight else 0.0,
+        )
+        return self.count(i, side, side & ~right, *others)
 
 
 def passes(k: float, n: float, share: float, alpha: float) -> bool:
@@ -196,7 +231,7 @@ def find_run(sizes: Sizes, criterion: str, value: float, eta: float | None, alph
     for i in order:
         of = flagged[i]
         wrong = sizes.add(of & ~label)[0]
-        n = sizes.count(of, of & ~label, sizes.unseen(of, sizes.score[i], positive=not good))
+        n = sizes.count_alerts(i, good=good, own=eta is None)
         started = started or n >= m or passes(k, n, share, alpha)
         if not started:
             continue
@@ -216,7 +251,8 @@ def find_rate(sizes: Sizes, criterion: str, value: float, alpha: float) -> Any:
     order = range(len(sizes.score))
     for i in reversed(order) if positive else order:
         of = ~sizes.above[i] if positive else sizes.above[i]
-        n = sizes.count(own, own & of, sizes.unseen(of, sizes.score[i], positive=positive))
+        sizes.finds_positives = positive
+        n = sizes.count(i, own, own & of)
         if not passes(sizes.add(own & of)[0] * n / sizes.add(own)[0], n, share, alpha):
             break
         found = sizes.score[i]

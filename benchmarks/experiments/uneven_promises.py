@@ -171,11 +171,13 @@ class WeightedPromise(Promise):
     """The fpr below which one row in k is sampled; None if that does not depend on the score."""
     of: str = "rows"
     """Which are sampled: rows, or negatives alone."""
+    own: bool = False
+    """Whether `eta` is the own prevalence, which is estimated from the weights."""
 
     @property
     def row(self) -> Row:
         sampled = f"1 in {self.k} {self.of}" + ("" if self.cut is None else f" below {self.cut:g}")
-        return super().row | {"sampled": sampled}
+        return super().row | {"sampled": sampled, "own": self.own}
 
     @property
     def top(self) -> None:
@@ -201,7 +203,8 @@ class WeightedPromise(Promise):
         counts = ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")
 
         def ask(**more: Any) -> pl.Series:
-            found = drawn.prc.operating_points(self.eta, **self.targets, by="set", counts=counts, **more)
+            eta = None if self.own else self.eta
+            found = drawn.prc.operating_points(eta, **self.targets, by="set", counts=counts, **more)
             return found["threshold"]
 
         return {"point": ask(), "kept": ask(guarantee=CONFIDENCE)}
@@ -212,6 +215,8 @@ WEIGHTED: list[tuple[Model, int, int, float, dict[str, float], int, float | None
     (HARD, 300, 10_000, 0.1, {"precision": 0.7}, 20, 0.001, "rows"),
     (normal(3), 300, 10_000, 0.01, {"precision": 0.5}, 20, 0.02, "rows"),
     (HARD, 300, 10_000, 0.1, {"precision": 0.7}, 5, 0.001, "rows"),
+    (normal(3), 100, 10_000, 0.01, {"precision": 0.5}, 50, 0.02, "rows"),
+    (normal(2.5), 200, 20_000, 0.01, {"precision": 0.4}, 20, 0.01, "rows"),
     (CALIBRATED, 500, 5_000, 0.1, {"precision": 0.5}, 10, 0.1, "rows"),
     (CALIBRATED, 500, 5_000, 0.3, {"precision": 0.6}, 4, 0.03, "rows"),
     (GUMBEL, 300, 10_000, 0.1, {"precision": 0.5}, 20, 0.02, "rows"),
@@ -240,7 +245,19 @@ def count_sets(cell: Promise) -> int:
     return 2_000 if isinstance(cell.model, Line) else 500
 
 
-@experiment([WeightedPromise(*cell[:5], None, *cell[5:]) for cell in WEIGHTED], count_sets)
+OF_OWN = [
+    WeightedPromise(normal(3), 300, 9_700, 0.03, {"precision": 0.6}, None, 20, 0.02, own=True),
+    WeightedPromise(normal(3), 300, 9_700, 0.03, {"precision": 0.6}, None, 10, None, "negatives", True),
+    WeightedPromise(HARD, 500, 4_500, 0.1, {"precision": 0.6}, None, 5, 0.01, own=True),
+    WeightedPromise(CALIBRATED, 1_000, 4_000, 0.2, {"precision": 0.5}, None, 4, 0.05, own=True),
+    WeightedPromise(ROUNDED, 500, 9_500, 0.05, {"precision": 0.5}, None, 10, 0.01, own=True),
+    WeightedPromise(
+        flat_precision(0.1, 0.5), 500, 4_500, 0.1, {"precision": 0.5}, None, 5, 0.01, own=True
+    ),
+]
+
+
+@experiment([*(WeightedPromise(*of[:5], None, *of[5:]) for of in WEIGHTED), *OF_OWN], count_sets)
 def measure_weighted_promises(
     cell: WeightedPromise, n_sets: int, rng: np.random.Generator
 ) -> Iterator[Row]:

@@ -39,7 +39,7 @@ ALERT_SIZES = (
 )
 """The sizes of a row, from its sums; the last three are equal on all rows of a group."""
 GREATEST_SIZES = {name: f"{name}_so_far" for name in ALERT_SIZES[:4]}
-"""The greatest of a size along a run, which goes down for alerts, and up for rows that are not flagged."""
+"""The greatest size along a run, which goes down for alerts, and up for rows that are not flagged."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr
 def _weigh_rate(side: Sums, mean: pl.Expr, rest: Sums, unseen: pl.Expr) -> pl.Expr:
     """Return the weight of rows that count alike and whose rate of their class errs as much as it does.
 
-    The rows of one side weigh `mean` on average. The rest of the class has one more row, of the weight
-    `unseen`. Of the rate r of W the relative variance is that of the rows on this side, times (1 - r)**2,
-    and that of the rest, (sum of squares) / W**2.
+    The rows on one side weigh `mean` on average. The rest of the class has one more row, of the weight
+    `unseen`. The relative variance of the rate r is that of the weight on this side, times (1 - r)**2,
+    and that of the rest, (sum of squares) / W**2, with the total weight W.
     """
     total = side.weight + rest.weight
     rate = side.weight / total
