@@ -102,8 +102,7 @@ RULES = (
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
     # How sure.
-    Rule(("cluster=",), "cluster= is for intervals, and for guarantee= of operating points; pass "
-         "confidence= with it",
+    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it, or guarantee=",
          unless=("confidence=", "guarantee="), passes_over=True),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),
