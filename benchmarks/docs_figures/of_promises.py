@@ -26,6 +26,11 @@ from .held import (
 
 PAGE = "keeping-promises"
 GUARANTEE, TARGETS, UNCERTAIN = Stored("guarantee"), Stored("targets"), Stored("uncertain_targets")
+CLUSTERED, WEIGHTED, COHORTS = (
+    Stored("clustered_promises"),
+    Stored("weighted_promises"),
+    Stored("cohort_promises"),
+)
 TOGETHER, FIELD_PROMISES, FIELD_TARGETS = (
     Stored("together"),
     Stored("field_promises"),
@@ -105,6 +110,20 @@ KEPT: list[Held] = [
         lambda found: show_outcome(found, "broken_by_point", "broken"),
     ),
     Sentence(PAGE, "so the share of broken ones is at most {} %.", TOGETHER(most("broken"))),
+    Sentence(
+        PAGE, "`clustered_promises` draws {} sets of patients", CLUSTERED(col("n_sets").min()),
+    ),
+    Sentence(
+        PAGE, "The promise is broken in at most {} % of them; with rows taken as independent it is in up to {} %. A threshold is found in {:.0f} to {:.0f} % with normal effects of patients, and in {:.0f} to {:.0f} % with lognormal ones.",
+        CLUSTERED(most("broken")), CLUSTERED(most("broken_by_independent")),
+        CLUSTERED(least("found", col("scores") == "normal effects")), CLUSTERED(most("found", col("scores") == "normal effects")),
+        CLUSTERED(least("found", col("scores") == "lognormal effects")), CLUSTERED(most("found", col("scores") == "lognormal effects")),
+    ),
+    Sentence(PAGE, "and is broken in at most {} %, on the line just below the target", WEIGHTED(most("broken"))),
+    Sentence(
+        PAGE, "`cohort_promises` is broken in at most {} % of its {} populations, and the point choice in {:.0f} % on average.",
+        COHORTS(most("broken")), COHORTS(count(col("found") >= 0)), COHORTS(mean("broken_by_point")),
+    ),
 ]  # fmt: skip
 
 # Fields ---------------------------------------------------------------------------------------
