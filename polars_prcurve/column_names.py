@@ -73,7 +73,8 @@ PAIR = "_prc_pair"  # number of the pair
 HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the group, null otherwise
 ETA_ROW = "_prc_eta_row"  # number of a row of the grid, which orders equal prevalences
 IS_OWN_ETA = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
-ETA_VARIANCE = "_prc_eta_variance"  # of logit(eta) where eta was counted in the table, otherwise 0
+ETA_VARIANCE = "_prc_eta_variance"  # of the logit of a prevalence that was counted in the table
+ETA_ERROR = "_prc_eta_error"  # standard error of that logit; 0 of a prevalence that was said
 POS_FACTOR = "_prc_pos_factor"  # positives times this and negatives times NEG_FACTOR have prevalence eta
 NEG_FACTOR = "_prc_neg_factor"
 ETA_LIMITS = "_prc_eta_low", "_prc_eta_high"  # the interval of eta, just inside 0 and 1

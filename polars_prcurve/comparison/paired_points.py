@@ -170,6 +170,8 @@ def replace_weighted_sums(
         a, b, n = a + 0.5, b + 0.5, n + 1
         of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
         variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
+    if A + c.ETA_ERROR in pairs.collect_schema():
+        variances.append((_find_slope(metrics, sums, number) * pl.col(A + c.ETA_ERROR)) ** 2)
     variance = sum(variances, pl.lit(0.0))
     pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)
@@ -201,12 +203,38 @@ def _add_weights(
     pairs: pl.LazyFrame, metrics: Sequence[PointMetric], sums: Sequence[bool], number: str
 ) -> pl.LazyFrame:
     """Add the weight of recall and that of fpr in each metric that is a weighted sum; else null."""
-    eta, zero, one = pl.col("eta"), pl.lit(0.0), pl.lit(1.0)
-    for name, rates in (("pos", (one, zero)), ("neg", (zero, one))):
-        weights = (
-            metric.from_columns(*rates, eta) - metric.from_columns(zero, zero, eta) if is_sum else None
-            for metric, is_sum in zip(metrics, sums, strict=True)
-        )
-        weight = pick_by_number(number, weights, pl.lit(None, dtype=pl.Float64))
-        pairs = pairs.with_columns(weight.alias(_WEIGHTS[name]))
-    return pairs
+    nothing, unknown = dict.fromkeys(_WEIGHTS), pl.lit(None, dtype=pl.Float64)
+    weights = [
+        _find_weights(metric, pl.col("eta")) if is_sum else nothing
+        for metric, is_sum in zip(metrics, sums, strict=True)
+    ]
+    return pairs.with_columns(
+        pick_by_number(number, (of[name] for of in weights), unknown).alias(column)
+        for name, column in _WEIGHTS.items()
+    )
+
+
+def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
+    """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
+    zero, one = pl.lit(0.0), pl.lit(1.0)
+    of_class = {"pos": (one, zero), "neg": (zero, one)}
+    none = metric.from_columns(zero, zero, eta)
+    return {name: metric.from_columns(*rates, eta) - none for name, rates in of_class.items()}
+
+
+def _find_slope(metrics: Sequence[PointMetric], sums: Sequence[bool], number: str) -> pl.Expr:
+    """Return how fast the difference of a weighted sum grows with the logit of the prevalence."""
+    eta, slopes = pl.col("eta"), []
+    for metric, is_sum in zip(metrics, sums, strict=True):
+        slope: pl.Expr | None = None
+        if is_sum:  # then the difference is linear in the prevalence, too
+            at_0, at_1 = (
+                sum(
+                    (pl.col(A + name) - pl.col(B + name)) / pl.col(OF_ALL + name) * weight
+                    for name, weight in _find_weights(metric, pl.lit(end)).items()
+                )
+                for end in (0.0, 1.0)
+            )
+            slope = eta * (1 - eta) * (at_1 - at_0)
+        slopes.append(slope)
+    return pick_by_number(number, slopes, pl.lit(None, dtype=pl.Float64))

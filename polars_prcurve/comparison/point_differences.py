@@ -102,7 +102,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
     level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
     points = _number_points(comparison, metrics, moving=moving)
-    own = ["value", "low", "high", "reliable", *(MOVES.values() if moving else ())]
+    errors = [name for name in points.collect_schema() if name in (*MOVES.values(), c.ETA_ERROR)]
+    own = ["value", "low", "high", "reliable", *errors]
     keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
     carried = [*comparison.grid.carried, "metric"]
     pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
@@ -116,7 +117,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
         on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
         pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
         sums = comparison.has_weights
-        pairs = add_correlation(pairs, metrics, _METRIC, moving=moving, sums=sums)
+        counted = c.ETA_ERROR in errors
+        pairs = add_correlation(pairs, metrics, _METRIC, moving=moving, sums=sums, counted=counted)
         correlation = pl.col(CORRELATION)
     differences = _add_limits(pairs, level, correlation)
     if paired and not moving and not comparison.has_weights:

@@ -6,7 +6,8 @@
 
 The value of a metric is moved by the errors of recall and of fpr, which are independent. So the
 correlation of two values is a sum over both classes: the correlation of being flagged by either model,
-times the share that the class has in the error of either value. With d and e from both values to the
+times the share that the class has in the error of either value. A prevalence that was counted is one for
+both models: its error has a share, too, with a correlation of 1. With d and e from both values to the
 ends of their intervals, the end of the difference is as far from it as the root of
 d**2 + e**2 - 2 R d e, where R is this correlation.
 
@@ -40,17 +41,24 @@ _RATES = {
     name: [f"{c.RESERVED}{name}_{place}" for place in ("rate", "less", "more")] for name in AMOUNTS
 }
 """The rate of a class, half an example added, and the ends of an interval of one error around it."""
-_MOVES = dict(zip(AMOUNTS, MOVES.values(), strict=True))
+_MOVES = dict(zip(AMOUNTS, (MOVES["recall"], MOVES["fpr"]), strict=True))
 """How far the rate of a class moves the value of a model."""
 
 
 def add_correlation(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number: str, *, moving: bool, sums: bool
+    pairs: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    number: str,
+    *,
+    moving: bool,
+    sums: bool,
+    counted: bool,
 ) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples.
 
     `number` is the column with the number of the metric of a row. Of thresholds that are `moving`, the
-    rows have MOVES. Weighted `sums` may be left null.
+    rows have MOVES. Weighted `sums` may be left null. Where a prevalence may be `counted`, rows have
+    ETA_ERROR.
     """
     rates, agreements = {}, {}
     for name in AMOUNTS:
@@ -65,11 +73,11 @@ def add_correlation(
     if not moving:
         others = [metric if sums or not is_weighted_sum(metric) else None for metric in metrics]
         pairs = _add_moves(pairs, others, number)
-    errors = [sum((pl.col(side + move) ** 2 for move in _MOVES.values()), pl.lit(0.0)) for side in SIDES]
-    shares = (
-        pl.col(agreement) * pl.col(A + _MOVES[name]) * pl.col(B + _MOVES[name])
-        for name, agreement in _AGREEMENT.items()
-    )
+        pairs = _add_eta_moves(pairs, others, number) if counted else pairs
+    agreement = {_MOVES[name]: pl.col(column) for name, column in _AGREEMENT.items()}
+    agreement |= {MOVES["eta"]: pl.lit(1.0)} if counted else {}
+    errors = [sum((pl.col(side + move) ** 2 for move in agreement), pl.lit(0.0)) for side in SIDES]
+    shares = (of * pl.col(A + move) * pl.col(B + move) for move, of in agreement.items())
     correlation = sum(shares, pl.lit(0.0)) / (errors[0] * errors[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
     return pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
@@ -102,3 +110,27 @@ def _add_moves(pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], numbe
         no_number = pl.lit(None, dtype=pl.Float64)
         moves[side + _MOVES[name]] = pick_by_number(number, distances, no_number)
     return pairs.with_columns(**ends).with_columns(**moves)
+
+
+def _add_eta_moves(
+    pairs: pl.LazyFrame, metrics: Sequence[PointMetric | None], number: str
+) -> pl.LazyFrame:
+    """Add how far the error of a counted prevalence moves the values at thresholds that were given."""
+    eta, half = pl.col("eta"), pl.col(A + c.ETA_ERROR) / 2
+    odds = eta / (1 - eta)
+    ends = [1 / (1 + (sign * half).exp() / odds) for sign in (1, -1)]
+    moves = {}
+    for side in SIDES:
+        recall, fpr = (pl.col(side + _RATES[of][0]) for of in AMOUNTS)
+        distances: list[pl.Expr | None] = []
+        for metric in metrics:
+            if metric is None:
+                distances.append(None)
+                continue
+            low, high = (
+                to_unbounded(metric.from_columns(recall, fpr, end), scale_bounds(metric)) for end in ends
+            )
+            distances.append(pl.when(pl.col(A + c.ETA_ERROR) > 0).then(high - low).otherwise(0.0))
+        moved = pick_by_number(number, distances, pl.lit(None, dtype=pl.Float64))
+        moves[side + MOVES["eta"]] = moved
+    return pairs.with_columns(**moves)

@@ -25,11 +25,14 @@ place of a**2 + b**2: a metric that rises with recall falls with fpr.
 
 Prevalence may be an estimate with an interval, too. Then the distance to the value at its ends is a
 third one in the root. A metric may rise or fall with prevalence, or turn: the lower of the values at
-both ends counts for the low end of the band, and the higher for the high end.
+both ends counts for the low end of the band, and the higher for the high end. A prevalence that was
+counted in the table is such an estimate, but the intervals of many metrics are simpler then; see
+`cohorts`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
-the value where the target is met if the rate is there; see `curves.moving_band`. No distance is
-less than that of one example, or of the step of the curve there: a target is met between two rows.
+the value where the target is met if the rate is there; see `curves.moving_band`. So does each end of a
+prevalence that was counted. No distance is less than that of one example, or of the step of the curve
+there: a target is met between two rows.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
@@ -45,6 +48,16 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.cohorts import (
+    ETA_CORRELATIONS,
+    MOMENTS,
+    OWN_MOMENTS,
+    add_counted_eta_limits,
+    add_eta_correlations,
+    evaluate_share,
+    find_share,
+    name_share,
+)
 from polars_prcurve.confidence.local_levels import compute_simultaneous_limits
 from polars_prcurve.confidence.rates import (
     BETA_METHODS,
@@ -55,9 +68,10 @@ from polars_prcurve.confidence.rates import (
 )
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.normal_distribution import student_quantile
+from polars_prcurve.query_checks import Check, stop_if_broken
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]
 """How intervals of both rates make a band."""
@@ -67,12 +81,12 @@ LIMIT_COLUMNS = {
 }
 MOVED_RATES = {
     limit: {rate: f"{limit}_moves_{rate}" for rate in LIMIT_COLUMNS}
-    for limits in LIMIT_COLUMNS.values()
+    for limits in (*LIMIT_COLUMNS.values(), c.ETA_LIMITS)
     for limit in limits
 }
-"""The columns of recall and fpr where a target is met if a rate is at the end of its interval."""
-MOVES = {rate: f"{c.RESERVED}moves_by_{rate}" for rate in LIMIT_COLUMNS}
-"""What follows the name of a metric in the columns of how far the interval of a rate moves its value."""
+"""Columns of recall and fpr where a target is met if a rate, or eta, is at an end of its interval."""
+MOVES = {source: f"{c.RESERVED}moves_by_{source}" for source in (*LIMIT_COLUMNS, "eta")}
+"""What follows the name of a metric in the columns of how far an interval moves its value."""
 STEPS = {rate: f"{c.RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
 """The steps of the rates beside a threshold that moves; see `curves.moving_band`."""
 ESTIMATE = f"{c.RESERVED}estimate"
@@ -99,6 +113,8 @@ class BandOptions:
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
+    own_eta: bool = False
+    """Whether rows have IS_OWN_ETA and ETA_VARIANCE, since a prevalence may be that of the table."""
 
     @property
     def moving(self) -> bool:
@@ -107,8 +123,13 @@ class BandOptions:
 
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric; in columns, its name stands before."""
-        moves = MOVES.values() if self.moving and self.shown_with == "differences" else ()
-        return [*(["corrected"] if self.corrected else []), "low", "high", *moves]
+        return [*(["corrected"] if self.corrected else []), "low", "high", *self.list_moves()]
+
+    def list_moves(self) -> list[str]:
+        """Return those of MOVES that rows have: of differences, if thresholds move."""
+        if not (self.moving and self.shown_with == "differences"):
+            return []
+        return [move for source, move in MOVES.items() if source != "eta" or self.own_eta]
 
     def mark_uncertain_eta(self) -> BandOptions:
         """Return the options for prevalences that are estimates."""
@@ -118,6 +139,25 @@ class BandOptions:
                 'eta, or take the intervals of method="analytic", which carry the error of eta'
             )
         return replace(self, uncertain_eta=True)
+
+    def mark_own_eta(self, metrics: Iterable[PointMetric], *, at_most: bool) -> BandOptions:
+        """Return the options for prevalences of which some, or all, were counted in the table.
+
+        If that is known of none of them yet, `at_most` that they may be, rows are checked.
+        """
+        if self.band == "mover":
+            return replace(self, own_eta=True)
+        if not at_most and any(metric.depends_on_eta for metric in metrics):
+            raise PrcError(self.tell_exact_eta())
+        return self
+
+    def tell_exact_eta(self) -> str:
+        """Return why the band has none at a prevalence that was counted."""
+        return (
+            f"{self.describe_band()} works at an exact eta, and the prevalence of this table was "
+            'counted; pass eta= as a number, or take the intervals of method="analytic", which carry '
+            "the error of the count"
+        )
 
     def let_some_move(self) -> BandOptions:
         """Return the options for rows of which IS_MOVING tells whether their threshold moves."""
@@ -136,7 +176,7 @@ class BandOptions:
         else:
             compute = compute_recall_limits if rate == "recall" else compute_limits
             ends = compute(value * size, size, level, self.interval)
-        return zip(LIMIT_COLUMNS[rate], ends, strict=True)
+        return zip(name_limits(rate), ends, strict=True)
 
     @property
     def rate_level(self) -> float:
@@ -154,6 +194,11 @@ class BandOptions:
     def describe_band(self) -> str:
         """Return how a user asks for the band."""
         return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
+
+
+def name_limits(rate: str) -> tuple[str, str]:
+    """Return the columns of both ends of the interval of a rate, or of another share."""
+    return LIMIT_COLUMNS.get(rate, (f"{rate}_low", f"{rate}_high"))
 
 
 def read_bands(
@@ -183,19 +228,31 @@ def add_bands(
     frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
+    columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+    if bands.own_eta:
+        frame, shares = _add_shares(frame, metrics, bands, table)
+        columns |= shares
     if bands.clustered:
         # Sizes are lowered so far that normal quantiles give the widths of Student's distribution.
-        z = z_value(bands.rate_level)
-        freedom = {c.N_POS_EFFECTIVE: c.POS_FREEDOM, c.N_NEG_EFFECTIVE: c.NEG_FREEDOM}
+        z, both = z_value(bands.rate_level), pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM)
+        freedom = {c.N_POS_EFFECTIVE: pl.col(c.POS_FREEDOM), c.N_NEG_EFFECTIVE: pl.col(c.NEG_FREEDOM)}
+        freedom |= {size: both for _, size in columns.values() if size not in freedom}
         quantiles = {
-            size: student_quantile(z, repeat_in_rows(pl.col(name), pl.col(size)))
-            for size, name in freedom.items()
+            size: student_quantile(z, repeat_in_rows(of, pl.col(size))) for size, of in freedom.items()
         }
-        frame = frame.with_columns(pl.col(size) * z**2 / at**2 for size, at in quantiles.items())
-    columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
+        of_eta = pl.col(c.ETA_VARIANCE) * (student_quantile(z, both) / z) ** 2
+        frame = frame.with_columns(
+            *(pl.col(size) * z**2 / at**2 for size, at in quantiles.items()),
+            *([of_eta.alias(c.ETA_VARIANCE)] if bands.own_eta else []),
+        )
     frame = add_rate_limits(frame, columns, bands, table)
     if bands.uncertain_eta:
         frame = add_eta_limits(frame)
+    if bands.own_eta:
+        others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
+        frame = add_counted_eta_limits(frame, bands.confidence, others)
+    elif bands.band != "mover":
+        frame = _require_exact_eta(frame, metrics, bands)
     for number, metric in enumerate(metrics):
         frame = add_band(frame, metric, bands)
         if bands.corrected:
@@ -203,12 +260,39 @@ def add_bands(
     return frame
 
 
+def _add_shares(
+    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions, table: InputTable
+) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]]]:
+    """Add what intervals at a counted prevalence read, and return the columns of shares and sizes."""
+    weighted = isinstance(table, ScoreTable) and table.has_squares
+    moments = MOMENTS if bands.clustered else OWN_MOMENTS if weighted else ()
+    frame = add_eta_correlations(frame, table, moments) if moments else frame
+    columns: dict[str, pl.Expr] = {}
+    shares: dict[str, tuple[str, str]] = {}
+    for metric in metrics:
+        if metric.share_of is not None:
+            share, size = name_share(metric), f"{name_share(metric)}_size"
+            values = find_share(metric, table, moments)
+            columns |= dict(zip((share, size), values, strict=True))
+            shares[share] = (share, size)
+    return frame.with_columns(**columns), shares
+
+
+def _require_exact_eta(
+    frame: pl.LazyFrame, metrics: Sequence[PointMetric], bands: BandOptions
+) -> pl.LazyFrame:
+    """Return the rows, with a check that no prevalence was counted that a metric depends on."""
+    if c.IS_OWN_ETA not in frame.collect_schema() or not any(of.depends_on_eta for of in metrics):
+        return frame
+    return stop_if_broken(frame, [Check(pl.col(c.IS_OWN_ETA).any(), pl.lit(bands.tell_exact_eta()))])
+
+
 def add_rate_limits(
     frame: pl.LazyFrame, columns: Mapping[str, tuple[str, str]], bands: BandOptions, table: InputTable
 ) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS, the ends of the intervals of both rates; undefined is null.
+    """Add the ends of the intervals of rates and shares, as `name_limits` calls them; undefined is null.
 
-    `columns` are those of the value and of the class size of each rate.
+    `columns` are those of the value and of the size of each.
     """
     if not bands.needs_numbers:
         return frame.with_columns(
@@ -253,7 +337,8 @@ def add_band(
 
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
     """
-    etas = c.ETA_LIMITS if bands.uncertain_eta and metric.depends_on_eta else ()
+    has_eta_limits = bands.uncertain_eta or bands.own_eta
+    etas = c.ETA_LIMITS if has_eta_limits and metric.depends_on_eta else ()
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     least, greatest = (
         [evaluate_metric(metric, recalls[t], fprs[f], eta) for eta in etas or ["eta"]]
@@ -262,11 +347,18 @@ def add_band(
     ends = [pl.min_horizontal(least), pl.max_horizontal(greatest)]
     correlation = pl.col(c.RATE_CORRELATION) if bands.clustered else None
     if bands.moving:
-        frame, found = _add_moves(frame, metric, correlation)
+        frame, found = _add_moves(frame, metric, bands, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
     if bands.band == "mover" and bands.moves != "all":
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
+    if bands.own_eta and metric.share_of is not None and bands.moves != "all":
+        shares = (evaluate_share(metric, pl.col(name)) for name in name_limits(name_share(metric)))
+        has_both = pl.col(c.ETA_VARIANCE).is_finite()
+        ends = [
+            pl.when(c.IS_OWN_ETA).then(pl.when(has_both).then(there)).otherwise(here)
+            for there, here in zip(shares, ends, strict=True)
+        ]
     if bands.moves == "all":
         ends = [pl.col(name) for name in _MOVED_ENDS]
     elif bands.moves == "some":
@@ -338,12 +430,27 @@ def _add_scaled_ends(
             [*rates, pl.col(name).sqrt()]
             for rates, name in zip((below, above), eta_squares, strict=True)
         )
-    low, high = (combine_distances(distances, correlation) for distances in (below, above))
+    shared = _correlate_with_eta(frame, metric, etas) if etas else []
+    low, high = (combine_distances(distances, correlation, shared) for distances in (below, above))
     return frame, (estimate - low, estimate + high)
 
 
+def _correlate_with_eta(frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
+    """Return what the errors of recall and of fpr share with that of a counted eta, or nothing.
+
+    It is above 0 where both errors move the metric one way. The frame has the scaled values at `etas`.
+    """
+    if ETA_CORRELATIONS["recall"] not in frame.collect_schema():
+        return []
+    low, high = (pl.col(f"{c.RESERVED}at{eta}") for eta in etas)
+    rises = pl.when(c.IS_OWN_ETA).then((high - low).sign()).otherwise(0.0)
+    better = -1.0 if metric.direction == "minimize" else 1.0
+    signs = {"recall": better, "fpr": -better}
+    return [pl.col(name) * rises * signs[rate] for rate, name in ETA_CORRELATIONS.items()]
+
+
 def _add_moves(
-    frame: pl.LazyFrame, metric: PointMetric, correlation: pl.Expr | None
+    frame: pl.LazyFrame, metric: PointMetric, bands: BandOptions, correlation: pl.Expr | None
 ) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """Return both ends of a band whose threshold moves, and the frame with MOVES of the metric."""
     bounds = scale_bounds(metric)
@@ -358,6 +465,12 @@ def _add_moves(
             moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
         values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
         every |= values[rate]
+    if bands.own_eta:
+        values["eta"] = {
+            f"{c.RESERVED}at{end}": evaluate_metric(metric, **MOVED_RATES[end], eta=end)
+            for end in c.ETA_LIMITS
+        }
+        every |= values["eta"]
     frame = frame.with_columns(**every)
     extremes = pl.min_horizontal(*every), pl.max_horizontal(*every)
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
@@ -368,9 +481,12 @@ def _add_moves(
     estimate = pl.col(ESTIMATE)
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
     below, above = (combine_distances(side, correlation) for side in zip(*distances, strict=True))
+    moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}
+    if bands.own_eta:
+        low, high = (pl.col(name) for name in values["eta"])
+        moves["eta"] = high - low  # both models move one way, or they do not
     frame = frame.with_columns(
-        (pl.max_horizontal(*ends) - pl.min_horizontal(*ends)).alias(f"{metric.name}_{MOVES[rate]}")
-        for rate, ends in values.items()
+        move.alias(f"{metric.name}_{MOVES[source]}") for source, move in moves.items()
     )
     return frame, _choose_ends(metric, (estimate - below, estimate + above), map(pl.col, _CORNERS))
 
@@ -418,17 +534,24 @@ def measure_distances(estimate: pl.Expr, at_ends: Sequence[pl.Expr]) -> tuple[pl
     return below.clip(lower_bound=0.0), above.clip(lower_bound=0.0)
 
 
-def combine_distances(distances: Iterable[pl.Expr], correlation: pl.Expr | None = None) -> pl.Expr:
+def combine_distances(
+    distances: Iterable[pl.Expr],
+    correlation: pl.Expr | None = None,
+    shared: Iterable[pl.Expr] = (),
+) -> pl.Expr:
     """Return the root of the sum of squared distances.
 
-    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
+    The first two may be distances to ends of recall and of fpr whose errors have a `correlation`. What
+    they have in common with the third one is `shared`, as correlations of how they move the metric.
     """
     first, *others = distances
     squares = sum((distance * distance for distance in others), first * first)
     if correlation is not None:
         # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
-        squares = (squares - 2 * correlation * first * others[0]).clip(lower_bound=0.0)
-    return squares.sqrt()
+        squares = squares - 2 * correlation * first * others[0]
+    for own, common in zip((first, *others), shared, strict=False):
+        squares = squares + 2 * common * own * others[-1]
+    return squares.clip(lower_bound=0.0).sqrt()
 
 
 def to_unbounded(value: pl.Expr, bounds: tuple[float, float]) -> pl.Expr:

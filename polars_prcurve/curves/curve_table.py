@@ -88,8 +88,7 @@ def build_curve_table(
         grid = grid.require_exact("smooth=")
     if long:
         grid = replace(grid, copies=len(metrics))
-    if bands is not None and grid.uncertain:
-        bands = bands.mark_uncertain_eta()
+    bands = fit_bands(bands, grid, table, metrics)
     frame = build_eta_sweep(
         grid,
         table,
@@ -102,6 +101,18 @@ def build_curve_table(
     frame = add_metrics(frame, metrics, table, bands, from_counts=not smooth, long=long)
     eta, *others = list_curve_columns(metrics, long=long, bands=bands, in_field=is_field(table))
     return frame.select(*table.by, eta, *grid.carried, *others)
+
+
+def fit_bands(
+    bands: BandOptions | None, grid: EtaTable, table: InputTable, metrics: Sequence[PointMetric]
+) -> BandOptions | None:
+    """Return the options of bands at the prevalences of a grid: estimates, or counted in the table."""
+    if bands is None:
+        return None
+    bands = bands.mark_uncertain_eta() if grid.uncertain else bands
+    if not grid.may_hold_own or is_field(table):
+        return bands
+    return bands.mark_own_eta(metrics, at_most=grid.etas_per_group is None or bool(grid.carried))
 
 
 def add_metrics(

@@ -24,7 +24,7 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import read_list, read_number, take_frame
 from polars_prcurve.confidence.bands import BandOptions
-from polars_prcurve.curves.curve_table import add_metrics
+from polars_prcurve.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.curves.fields import build_field_grid
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.score_table import ScoreTable, is_field
@@ -67,7 +67,9 @@ def build_decision_table(
     requests = _list_requests(etas, risks, eta_train, table)
     numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
     schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
-    grid = EtaTable(pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas))
+    grid = EtaTable(
+        pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas), may_hold_own=None in etas
+    )
     if table.parts is not None:  # a field has one prevalence, its own
         grid = build_field_grid(table)
         number = pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
@@ -81,6 +83,7 @@ def build_decision_table(
     ).sort(c.GROUP, "eta", c.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
+    bands = fit_bands(bands, grid, table, [metric])
     frame = add_metrics(frame, [metric], table, bands, long=False)
     treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
     frame = frame.with_columns(treat_all.alias("treat_all"))

@@ -8,6 +8,9 @@ are above it. So an end of the interval of a rate counts twice: for the rate, an
     target            -> moved targets  four, each of which reads one of these ends in place of the rate
                       -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
 
+A prevalence that was counted has an interval, too. A target that depends on it, such as a precision, is
+met elsewhere at its ends.
+
 A band adds up the distances from a value to its values there; see `confidence.bands`.
 """
 
@@ -26,6 +29,7 @@ from polars_prcurve.confidence.bands import (
     STEPS,
     BandOptions,
 )
+from polars_prcurve.confidence.cohorts import add_counted_eta_limits
 from polars_prcurve.curves.curve_table import pick_by_number
 from polars_prcurve.curves.row_search import RowSearch
 from polars_prcurve.curves.targets import (
@@ -43,6 +47,7 @@ COARSENESS = f"{c.RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
+_ETA_ENDS = [("eta", limit) for limit in c.ETA_LIMITS]
 _END, _BEYOND = f"{c.RESERVED}moved_end", f"{c.RESERVED}rate_beyond"
 
 
@@ -75,48 +80,62 @@ def add_row_limits(rows: pl.LazyFrame, sizes: Mapping[str, str], bands: BandOpti
     return rows.with_columns(coarseness.alias(COARSENESS), *shortened)
 
 
+def add_eta_ends(pairs: pl.LazyFrame, rows: pl.LazyFrame, bands: BandOptions) -> pl.LazyFrame:
+    """Add ETA_LIMITS to the pairs, the interval of a prevalence that was counted."""
+    if bands.clustered:  # the variance of eta is on the rows of a group
+        of_groups = rows.group_by(c.GROUP).agg(pl.col(c.ETA_VARIANCE).first())
+        pairs = pairs.join(of_groups, on=c.GROUP, how="left", maintain_order="left")
+    pairs = add_counted_eta_limits(pairs, bands.confidence, ("eta", "eta"))
+    return pairs.drop(c.ETA_VARIANCE) if bands.clustered else pairs
+
+
 def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    moved = [_move_target(of, *limit) for of in targets.values() for limit in _LIMITS]
-    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *MOVED_RATES)
+    ends = [*_LIMITS, *(_ETA_ENDS if bands.own_eta else [])]
+    moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
+    rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
     beyond = (pl.lit(1.0 if target.takes_first else 0.0) for target in targets.values())
     # A moved target has a number for its end of a rate in that of its target.
-    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(_LIMITS)
+    number, place = pl.col(TARGET_NUMBER), pl.col(TARGET_NUMBER) // len(ends)
     found = search.choose_rows(moved).join(rates, on=ROW_NUMBER, how="left")
-    found = found.with_columns((number % len(_LIMITS)).alias(_END), place).with_columns(
+    found = found.with_columns((number % len(ends)).alias(_END), place).with_columns(
         pick_by_number(TARGET_NUMBER, beyond, pl.lit(None)).alias(_BEYOND)
     )
-    columns = []
-    for end, (rate, limit) in enumerate(_LIMITS):
-        size, reached = (pl.col(name).first() for name in (SIZE_COLUMNS[rate], _BEYOND))
-        at_end = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
+    columns, reached = [], pl.col(_BEYOND).first()
+    for end, (rate, limit) in enumerate(ends):
         for name, column in MOVED_RATES[limit].items():
-            own = name == rate
-            rate_there = pl.col(limit if own else name).filter(pl.col(_END) == end).first()
-            columns.append(rate_there.fill_null(at_end if own else reached).alias(column))
+            is_end = name == rate
+            rate_there = pl.col(limit if is_end else name).filter(pl.col(_END) == end).first()
+            there = reached
+            if is_end:
+                size = pl.col(SIZE_COLUMNS[rate]).first()
+                there = dict(bands.limits_by_name(rate, repeat_in_rows(reached, size), size))[limit]
+            columns.append(rate_there.fill_null(there).alias(column))
     found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, map(pl.lit, targets), pl.lit(None)).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
     return points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
 
 
-def _move_target(target: Target, rate: str, limit: str) -> Target:
-    """Return the target of rows whose `rate` is an end of its interval."""
+def _move_target(target: Target, source: str, limit: str) -> Target:
+    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
     assert target.test is not None  # the target is sought anew in each sample
     test, choose = target.test, choose_first if target.takes_first else choose_last
 
     def test_at_limit(rows: Rows) -> pl.Expr:
         def column(name: str) -> pl.Expr:
-            found: pl.Expr = rows.column(limit if name == rate else name)
+            found: pl.Expr = rows.column(limit if name == source else name)
             return found
 
-        def value(metric: PointMetric) -> pl.Expr:
-            return metric.from_columns(column("recall"), column("fpr"), rows.eta)
+        eta = column("eta") if source == "eta" else rows.eta
 
-        return test(Rows(column, rows.eta, value))
+        def value(metric: PointMetric) -> pl.Expr:
+            return metric.from_columns(column("recall"), column("fpr"), eta)
+
+        return test(Rows(column, eta, value))
 
     return replace(target, search=choose(test_at_limit))

@@ -24,6 +24,7 @@ from polars_prcurve.confidence.rates import BETA_METHODS
 from polars_prcurve.curves.curve_table import (
     add_metrics,
     check_metric_names,
+    fit_bands,
     list_metric_columns,
     metric_values,
     pick_by_number,
@@ -36,7 +37,12 @@ from polars_prcurve.curves.guarantees import (
     list_promise_checks,
 )
 from polars_prcurve.curves.guarantees_in_field import add_field_tests
-from polars_prcurve.curves.moving_band import COARSENESS, add_moved_rates, add_row_limits
+from polars_prcurve.curves.moving_band import (
+    COARSENESS,
+    add_eta_ends,
+    add_moved_rates,
+    add_row_limits,
+)
 from polars_prcurve.curves.row_search import (
     RowSearch,
     list_frame_targets,
@@ -85,6 +91,7 @@ _ALERTS = {
         direction="maximize",
         depends_on_eta=True,
         source="eta*recall",
+        share_of=(("tp",), ("fn", "fp", "tn")),
     ),
     "missed": PointMetric(
         "missed",
@@ -93,6 +100,7 @@ _ALERTS = {
         direction="minimize",
         depends_on_eta=True,
         source="eta*(1-recall)",
+        share_of=(("fn",), ("tp", "fp", "tn")),
     ),
 }
 """The shares of all events whose numbers among `per` events are columns."""
@@ -170,8 +178,7 @@ def _choose_bands(
         else:
             moves = is_known and is_sought and (bands.band, bands.moves) == ("mover", "none")
             kinds.append("model" if moves else "threshold")
-    bands = bands.let_some_move() if "model" in kinds else bands
-    return bands.mark_uncertain_eta() if grid.uncertain else bands, kinds
+    return bands.let_some_move() if "model" in kinds else bands, kinds
 
 
 def build_points_table(
@@ -193,6 +200,7 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table, grid)
+    bands = fit_bands(bands, grid, table, shown)
     sized = targets[0].promise is not None and has_alert_sizes(table)
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
@@ -223,10 +231,14 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = points.with_columns(_is_reliable(bands, table, design).alias("reliable"))
     points = add_metrics(points, shown, table, bands, long=long)
+    of_pairs: list[str] = []
+    if bands is not None and bands.shown_with == "differences" and bands.own_eta:
+        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
+        points, of_pairs = points.with_columns(error.alias(c.ETA_ERROR)), [c.ETA_ERROR]
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others, *of_pairs)
 
 
 def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
@@ -252,7 +264,9 @@ def _build_search(
     columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
     promise = targets[0].promise
     sized = promise is not None and has_alert_sizes(table)
-    rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), **sizes)
+    counted = bands is not None and bands.own_eta
+    moments = design.moments if counted else ()
+    rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
     if sized:
         rows = add_greatest_sizes(rows)
@@ -267,6 +281,7 @@ def _build_search(
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:
         rows = add_row_limits(rows, _ROW_SIZES if design.varies else {}, bands)
+        pairs = add_eta_ends(pairs, rows, bands) if counted else pairs
     # Rows are read twice: to choose from, and to look up the chosen ones.
     return RowSearch(table, rows.cache(), pairs, grid.etas_per_group != 1)
 

@@ -118,7 +118,8 @@ class RowSearch:
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their GROUP, or PAIR, and what promises read."""
         of_pairs = self.pairs.collect_schema().names()
-        promised = [name for name in (LEAST_SCORE, *PROMISE_COLUMNS) if name in of_pairs]
+        read = (LEAST_SCORE, *PROMISE_COLUMNS, *c.ETA_LIMITS)
+        promised = [name for name in read if name in of_pairs]
         factors = (c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
         pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", *factors, *promised)
         eta_rows = rows.join(pairs, on=on)

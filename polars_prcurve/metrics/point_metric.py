@@ -43,6 +43,9 @@ Point: TypeAlias = tuple[float, float]
 Ties: TypeAlias = Callable[[Point, Point], list[float]]
 """A function from two points to the odds at which they tie; see `PointMetric.ties`."""
 
+Share: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""The names of cells that are hits, and of cells that are misses."""
+
 Array: TypeAlias = "NDArray[np.float64]"
 
 POINT_METRICS: dict[str, PointMetric] = {}
@@ -93,6 +96,11 @@ class PointMetric(Metric):
     if_all_flagged: Callable[[Cell], Cell] | None = field(default=None, kw_only=True, repr=False)
     """A function from eta to the value where all examples are flagged. Counts that are scaled to eta
     miss it by a bit, and a target of just that value would find no threshold."""
+
+    share_of: Share | None = field(default=None, kw_only=True)
+    """The cells that are hits and those that are misses, by name, if the value follows from the share of
+    hits among both: the formula then has this value with one cell of either kind. Among examples that
+    were drawn together such a share is that of independent trials."""
 
     is_linear: bool = field(default=False, kw_only=True)
     """Whether the value is a weighted sum of recall and fpr, so that a band adds up distances of the

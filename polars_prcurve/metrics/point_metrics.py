@@ -197,27 +197,33 @@ def point(
 # Without a parameter, in the order of the reference -------------------------------------------
 
 
-@declare_point(source="W 2, B 4/8/11", ties=never_tie, if_all_flagged=lambda eta: eta)
+@declare_point(
+    source="W 2, B 4/8/11", ties=never_tie, if_all_flagged=lambda eta: eta, share_of=(("tp",), ("fp",))
+)
 def precision(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of flagged examples that are positive."""
     return _share(tp, fp)
 
 
 @declare_point(
-    source="1 - precision", direction="minimize", ties=never_tie, if_all_flagged=lambda eta: 1 - eta
+    source="1 - precision",
+    direction="minimize",
+    ties=never_tie,
+    if_all_flagged=lambda eta: 1 - eta,
+    share_of=(("fp",), ("tp",)),
 )
 def fdr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of flagged examples that are negative."""
     return _share(fp, tp)
 
 
-@declare_point(source="Bayes' rule", ties=never_tie)
+@declare_point(source="Bayes' rule", ties=never_tie, share_of=(("tn",), ("fn",)))
 def npv(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples not flagged that are negative."""
     return _share(tn, fn)
 
 
-@declare_point(source="1 - npv", direction="minimize", ties=never_tie)
+@declare_point(source="1 - npv", direction="minimize", ties=never_tie, share_of=(("fn",), ("tn",)))
 def false_omission_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples not flagged that are positive."""
     return _share(fn, tn)
@@ -249,7 +255,9 @@ def fpr(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return _share(fp, tn)
 
 
-@declare_point(source="eta*recall + (1-eta)*specificity", ties=_tie_accuracy)
+@declare_point(
+    source="eta*recall + (1-eta)*specificity", ties=_tie_accuracy, share_of=(("tp", "tn"), ("fp", "fn"))
+)
 def accuracy(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples that are classified correctly."""
     return (tp + tn) / (tp + fn + fp + tn)
@@ -267,13 +275,13 @@ def g_mean(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     return (_share(tp, fn) * _share(tn, fp)) ** 0.5
 
 
-@declare_point(source="W 4-6", ties=_tie_f(1))
+@declare_point(source="W 4-6", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
 def f1(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The harmonic mean of precision and recall, `f_beta(1)`."""
     return f_beta(1).formula(tp, fn, fp, tn)
 
 
-@declare_point(source="f1 / (2 - f1)", ties=_tie_f(1))
+@declare_point(source="f1 / (2 - f1)", ties=_tie_f(1), share_of=(("tp",), ("fp", "fn")))
 def jaccard(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """True positives among all examples that are positive or flagged."""
     return tp / (tp + fn + fp)
@@ -332,6 +340,7 @@ def lift(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     source="eta*recall + (1-eta)*fpr",
     direction="none",
     ties=lambda a, b: _divide(b[1] - a[1], a[0] - b[0]),
+    share_of=(("tp", "fp"), ("fn", "tn")),
 )
 def predicted_positive_rate(tp: Cell, fn: Cell, fp: Cell, tn: Cell) -> Cell:
     """The share of examples that are flagged."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.confidence.cohorts import CELLS, name_moment, sum_moments
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
 from polars_prcurve.sweep.sort_key import SortedRows
 
@@ -46,7 +46,7 @@ _SIZE_NAMES = {
     c.POS: (c.N_POS_CLUSTERED, c.N_POS_UNREACHED, c.POS_FREEDOM),
     c.NEG: (c.N_NEG_CLUSTERED, c.N_NEG_UNREACHED, c.NEG_FREEDOM),
 }
-OF_GROUP = (c.N_POS_UNREACHED, c.N_NEG_UNREACHED, c.POS_FREEDOM, c.NEG_FREEDOM)
+OF_GROUP = (c.N_POS_UNREACHED, c.N_NEG_UNREACHED, c.POS_FREEDOM, c.NEG_FREEDOM, c.ETA_VARIANCE)
 """The columns that are equal on all rows of a group."""
 CLUSTER_COLUMNS = (*OF_GROUP, c.RATE_CORRELATION)
 """What bands of rows in clusters read besides the effective sizes."""
@@ -132,7 +132,7 @@ def _add_sums_half_way(frame: pl.LazyFrame) -> pl.LazyFrame:
 def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands read: sizes, degrees of freedom, and RATE_CORRELATION.
 
-    Promises read ALERT_SIZES.
+    Promises read ALERT_SIZES, and bands at a prevalence that was counted MOMENTS and ETA_VARIANCE.
     """
     columns: dict[str, pl.Expr] = {}
     for side, (size, unreached, freedom) in _SIZE_NAMES.items():
@@ -148,28 +148,55 @@ def measure_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:
             unreached: of_clusters.then(most / half),
             freedom: of_clusters.then(n_clusters - 1),
         }
-    frame = frame.with_columns(*_list_alert_sizes(), **columns)
+    eta_variance = _measure_eta_variance().alias(c.ETA_VARIANCE)
+    frame = frame.with_columns(*_list_moments(), eta_variance, **columns)
+    frame = frame.with_columns(_list_alert_sizes())
     return frame.with_columns(_correlate_rates().alias(c.RATE_CORRELATION)).drop(CLUSTER_SUMS)
+
+
+def _list_moments() -> list[pl.Expr]:
+    """Return MOMENTS, from CLUSTER_SUMS: with x of the X rows of a cluster flagged, X - x are not."""
+    moments: dict[str, pl.Expr] = {}
+    products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
+    crossed = {side: _float(side, _CROSSED) for side in _SIDES}
+    for side, flagged, silent in ((c.POS, "tp", "fn"), (c.NEG, "fp", "tn")):
+        squares, sizes, every = (_float(side, kind) for kind in (_SQUARES, _SIZES, _ALL))
+        moments |= {
+            name_moment(flagged, flagged): squares,
+            name_moment(flagged, silent): sizes - squares,
+            name_moment(silent, silent): every - 2 * sizes + squares,
+        }
+    moments |= {
+        name_moment("tp", "fp"): products,
+        name_moment("tp", "tn"): crossed[c.POS] - products,
+        name_moment("fp", "fn"): crossed[c.NEG] - products,
+        name_moment("fn", "tn"): all_products - crossed[c.POS] - crossed[c.NEG] + products,
+    }
+    return [moment.alias(name) for name, moment in moments.items()]
+
+
+def _measure_eta_variance() -> pl.Expr:
+    """Return the variance of the logit of the prevalence, among clusters of both classes."""
+    n_pos, n_neg = (_float(side, _TOTAL) for side in _SIDES)
+    pos, neg = (_float(side, _ALL) for side in _SIDES)
+    products = pl.col(_ALL_PRODUCTS).cast(pl.Float64)
+    return pos / n_pos**2 + neg / n_neg**2 - 2 * products / (n_pos * n_neg)
 
 
 def _list_alert_sizes() -> list[pl.Expr]:
     """Return ALERT_SIZES, for which both classes of a cluster are one."""
-    tp, fp = (Sums(_float(side, _COUNT), _float(side, _SQUARES)) for side in _SIDES)
-    pos, neg = (
-        Sums(repeat_in_rows(_float(side, _TOTAL), tp.weight), _float(side, _ALL)) for side in _SIDES
-    )
-    # With x of the X rows of a cluster flagged: (X - x)**2 = X**2 - 2 x X + x**2.
-    fn, tn = (
-        Sums(every.weight - flagged.weight, every.squares - 2 * _float(side, _SIZES) + flagged.squares)
-        for side, flagged, every in zip(_SIDES, (tp, fp), (pos, neg), strict=True)
-    )
-    products, all_products = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
-    silent_products = all_products - _float(c.POS, _CROSSED) - _float(c.NEG, _CROSSED) + products
-    sums = SideSums(
-        *(tp, fp, fn, tn, pos, neg),
-        *(_join_classes(tp, fp, products), _join_classes(fn, tn, silent_products)),
-        _join_classes(pos, neg, all_products),
-    )
+    counts = dict(zip(("tp", "fp"), (_float(side, _COUNT) for side in _SIDES), strict=True))
+    totals = [_float(side, _TOTAL) for side in _SIDES]
+    counts |= {"fn": totals[0] - counts["tp"], "tn": totals[1] - counts["fp"]}
+
+    def add(*cells: str) -> Sums:
+        ones = dict.fromkeys(cells, pl.lit(1.0))
+        return Sums(pl.sum_horizontal(counts[cell] for cell in cells), sum_moments(ones, ones))
+
+    tp, fp, fn, tn = map(add, CELLS)
+    classes, sides = (add("tp", "fn"), add("fp", "tn")), (add("tp", "fp"), add("fn", "tn"))
+    sums = SideSums(tp, fp, fn, tn, *classes, *sides, add(*CELLS))
+    pos, neg, all_products = sums.pos, sums.neg, pl.col(_ALL_PRODUCTS).cast(pl.Float64)
     # How many rows of either class the cluster of a row has on average, by the class of the row.
     of_pos, of_neg = ((of.squares + all_products) / of.weight for of in (pos, neg))
     unseen_alert, unseen_miss = (
@@ -180,11 +207,6 @@ def _list_alert_sizes() -> list[pl.Expr]:
         )
     )
     return list_alert_sizes(sums, unseen_alert, unseen_miss)
-
-
-def _join_classes(pos: Sums, neg: Sums, products: pl.Expr) -> Sums:
-    """Return the sums of both classes of clusters, with the sum of the products of both counts."""
-    return pos + neg + Sums(pl.lit(0.0), 2 * products)
 
 
 def set_cluster_sizes(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -29,6 +29,7 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.cohorts import MOMENTS, OWN_MOMENTS
 from polars_prcurve.exact_sums import scale_near_one, sum_shares, to_whole_shares
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.group_numbers import aggregate_by, join_groups
@@ -64,6 +65,8 @@ class Design:
     """Whether sizes differ between the thresholds of a group."""
     weighted: ClassVar[bool] = False
     """Whether rows have shares of squared weights."""
+    moments: ClassVar[tuple[str, ...]] = ()
+    """Those of MOMENTS that rows have, because examples do not count alike."""
 
     def add_sums(self, ordered: SortedRows) -> SortedRows:
         """Add `sums` to sorted rows."""
@@ -107,6 +110,7 @@ class WeightedDesign(Design):
     summed = _SQUARES
     varies = True
     weighted = True
+    moments = OWN_MOMENTS
 
     def list_group_sizes(self) -> list[pl.Expr]:
         """Return the sizes from sums of squared weights, and UNSEEN_SHARE."""
@@ -134,6 +138,11 @@ class ClusteredDesign(Design):
     row_columns = clusters.CLUSTER_COLUMNS
     group_columns = clusters.OF_GROUP
     varies = True
+    moments = MOMENTS
+
+    def list_group_sizes(self) -> list[pl.Expr]:
+        """Return the sizes of the classes; ETA_VARIANCE is that of rows."""
+        return [size for size in super().list_group_sizes() if size.meta.output_name() != c.ETA_VARIANCE]
 
     def add_sums(self, ordered: SortedRows) -> SortedRows:
         """Add sums over the clusters so far."""
@@ -208,9 +217,10 @@ def choose_design(table: InputTable, *, effective: bool, clustered: bool = False
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
-    """Return the columns of sizes, and UNSEEN_SHARE, of classes of n_pos and n_neg examples."""
+    """Return the columns of sizes, UNSEEN_SHARE and ETA_VARIANCE of n_pos and n_neg examples."""
     sizes = {c.N_POS_EFFECTIVE: n_pos, c.N_NEG_EFFECTIVE: n_neg, c.N_NEG_LOCAL: n_neg}
     sizes |= {c.N_POS_LEAST: n_pos, c.N_NEG_LEAST: n_neg, c.UNSEEN_SHARE: 1 / (n_pos + 1)}
+    sizes |= {c.ETA_VARIANCE: 1 / n_pos + 1 / n_neg}
     return [size.alias(name) for name, size in sizes.items()]
 
 

@@ -31,6 +31,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve import exact_sums
+from polars_prcurve.confidence.cohorts import CELLS, name_moment
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import ScoreTable
 from polars_prcurve.sweep.alert_sizes import SideSums, Sums, list_alert_sizes
@@ -46,7 +47,7 @@ _LEAST_FACTOR = 1.5
 
 
 def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
-    """Return effective and least sizes of the classes, and UNSEEN_SHARE, from totals.
+    """Return effective and least sizes of the classes, UNSEEN_SHARE and ETA_VARIANCE, from totals.
 
     A sample without a heavy positive looks as if none was heavy. So the least size takes the mean weight
     of the rows of the other class, if that is fewer examples. Flags of reliability read it. A class that
@@ -67,6 +68,7 @@ def group_design_columns(table: ScoreTable) -> list[pl.Expr]:
         pl.min_horizontal(of_pos, least_pos).alias(c.N_POS_LEAST),
         pl.min_horizontal(of_neg, least_neg).alias(c.N_NEG_LEAST),
         (unseen / (n_pos + unseen)).alias(c.UNSEEN_SHARE),
+        (1 / of_pos + 1 / of_neg).alias(c.ETA_VARIANCE),
     ]
 
 
@@ -83,8 +85,8 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Set the effective sizes of rows with counts to those at their thresholds.
 
-    Also add SQUARE_RECALL and SQUARE_FPR, the shares of the squared weights that are flagged, and
-    ALERT_SIZES.
+    Also add MOMENTS, ALERT_SIZES, and the shares of the squared weights that are flagged, SQUARE_RECALL
+    and SQUARE_FPR.
     """
     above = {
         c.N_POS_SQUARES: pl.col(c.CUM_POS_SQUARES) - pl.col(c.POS_SQUARES_BEFORE_GROUP),
@@ -104,15 +106,25 @@ def set_design_sizes(table: ScoreTable, frame: pl.LazyFrame) -> pl.LazyFrame:
     frame = frame.with_columns(
         *(_divide(squares, pl.col(total)).alias(name) for name, (total, squares) in shares),
         *(mean.alias(name) for name, mean in means.items()),
-        *_list_alert_sizes(table, [*above.values()], below),
+        *_list_moments(table, [*above.values()], below),
     )
+    frame = frame.with_columns(_list_alert_sizes(table))
     return frame.with_columns(_measure_sizes(table)).drop(*means)
 
 
-def _list_alert_sizes(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
-    """Return ALERT_SIZES, from the squared weights of both classes above a threshold and below it."""
-    tp, fp = map(Sums, map(_add_counts, _SIDES["above"]), _scale_squares(table, *above))
-    fn, tn = map(Sums, map(_add_counts, _SIDES["below"]), _scale_squares(table, *below))
+def _list_moments(table: ScoreTable, above: list[pl.Expr], below: list[pl.Expr]) -> list[pl.Expr]:
+    """Return MOMENTS, from the squared weights of both classes above a threshold and below it.
+
+    An example is in one cell, so there are none of two cells.
+    """
+    squares = (*_scale_squares(table, *above), *_scale_squares(table, *below))
+    return [of.alias(name_moment(cell, cell)) for cell, of in zip(CELLS, squares, strict=True)]
+
+
+def _list_alert_sizes(table: ScoreTable) -> list[pl.Expr]:
+    """Return ALERT_SIZES, from the counts and the moments of the cells."""
+    cells = (Sums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS)
+    tp, fp, fn, tn = cells
     sums = SideSums(tp, fp, fn, tn, tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
     return list_alert_sizes(sums, _weigh_next_negative(table), _weigh_next_miss(sums))
 

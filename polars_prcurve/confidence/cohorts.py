@@ -1,0 +1,133 @@
+"""How sure a metric is at a prevalence that was counted in the table: the table is a cohort.
+
+The rows of a cohort were drawn together, so the sizes of both classes are as random as their rates. Two
+rules follow:
+
+    shares        Precision is the share of tp among tp + fp. Its trials are independent, whatever the
+                  prevalence is, so its interval is that of a rate. So it is for every metric that
+                  follows from one such share; it says so by `PointMetric.share_of`.
+    other metrics An error of the prevalence is one more distance. Given the class sizes, either rate has
+                  the same mean, so its error is not correlated with that of the prevalence.
+
+Weights and clusters change both. Let an example add its weight to one of the cells tp, fp, fn, tn, and a
+cluster to all four. The moment of two cells is the sum of the products of what each example, or each
+cluster, adds to them. A function of the cells that does not depend on their scale has the variance
+
+    sum of u v M(u, v)    over pairs of cells, with its slopes u and v by them.
+
+That tells as how many examples the trials of a share count, and how the errors of both rates correlate
+with that of the logit of the prevalence. Where heavy rows have low scores, an error of recall takes back
+what that of the prevalence does.
+
+Sources: Wilson 1927; Zou and Donner 2008; Kish 1965.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import combinations_with_replacement
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.rates import compute_limits
+from polars_prcurve.float_bits import repeat_in_rows
+from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.metrics.point_metric import PointMetric
+
+CELLS = ("tp", "fp", "fn", "tn")
+ETA_CORRELATIONS = {rate: f"{c.RESERVED}{rate}_eta_correlation" for rate in ("recall", "fpr")}
+"""The correlation of the error of either rate with that of the logit of a counted prevalence."""
+
+
+def name_moment(a: str, b: str) -> str:
+    """Return the name of the column with the moment of two cells."""
+    first, second = sorted((a, b), key=CELLS.index)
+    return f"{c.RESERVED}moment_{first}_{second}"
+
+
+MOMENTS = tuple(name_moment(a, b) for a, b in combinations_with_replacement(CELLS, 2))
+"""Of rows in clusters."""
+OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
+"""Of rows with weights: an example is in one cell, so that those of two different cells are 0."""
+
+
+def sum_moments(
+    u: Mapping[str, pl.Expr], v: Mapping[str, pl.Expr], moments: Collection[str] = MOMENTS
+) -> pl.Expr:
+    """Return the sum of u v M(u, v) over pairs of cells that have a moment, from slopes by cell."""
+    named = ((u[a] * v[b], name_moment(a, b)) for a in u for b in v)
+    return sum((slopes * pl.col(name) for slopes, name in named if name in moments), pl.lit(0.0))
+
+
+def add_eta_correlations(
+    frame: pl.LazyFrame, table: InputTable, moments: Collection[str]
+) -> pl.LazyFrame:
+    """Add ETA_CORRELATIONS to rows with moments; 0 where a rate has no error."""
+    n_pos, n_neg = (_add_cells(names, table) for names in (("tp", "fn"), ("fp", "tn")))
+    of_eta = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
+    eta_variance = sum_moments(of_eta, of_eta, moments)
+    columns = {}
+    for rate, (above, below), n in (("recall", ("tp", "fn"), n_pos), ("fpr", ("fp", "tn"), n_neg)):
+        slopes = {above: (1 - pl.col(rate)) / n, below: -pl.col(rate) / n}
+        scale = (sum_moments(slopes, slopes, moments) * eta_variance).sqrt()
+        known = pl.when(scale > 0).then(sum_moments(slopes, of_eta, moments) / scale)
+        columns[ETA_CORRELATIONS[rate]] = known.clip(-1.0, 1.0).fill_null(0.0)
+    return frame.with_columns(**columns)
+
+
+def name_share(metric: PointMetric) -> str:
+    """Return the name of the column of the share that a metric follows from."""
+    return f"{c.RESERVED}share_of_{metric.name}"
+
+
+def find_share(
+    metric: PointMetric, table: InputTable, moments: Collection[str]
+) -> tuple[pl.Expr, pl.Expr]:
+    """Return the share that a metric follows from, and as how many examples its trials count."""
+    assert metric.share_of is not None
+    hits, misses = metric.share_of
+    k, n = (_add_cells(names, table) for names in (hits, (*hits, *misses)))
+    share = k / repeat_in_rows(n, n)
+    if not moments:
+        return share, n
+    slopes = dict.fromkeys(hits, 1 - share) | dict.fromkeys(misses, -share)
+    ones = dict.fromkeys((*hits, *misses), pl.lit(1.0))
+    inside = (share > 0) & (share < 1)
+    size = pl.when(inside).then(share * (1 - share) * n * n / sum_moments(slopes, slopes, moments))
+    return share, size.otherwise(n * n / sum_moments(ones, ones, moments))
+
+
+def evaluate_share(metric: PointMetric, share: pl.Expr) -> pl.Expr:
+    """Return a metric where the share that it follows from has this value."""
+    assert metric.share_of is not None
+    (hit, *_), (miss, *_) = metric.share_of
+    cells = {"tp": pl.lit(0.0), "fn": pl.lit(0.0), "fp": pl.lit(0.0), "tn": pl.lit(0.0)}
+    value: pl.Expr = metric.formula(*(cells | {hit: share, miss: 1 - share}).values())
+    return value
+
+
+def add_counted_eta_limits(
+    frame: pl.LazyFrame, confidence: float, otherwise: tuple[str, str]
+) -> pl.LazyFrame:
+    """Add ETA_LIMITS: the interval of a prevalence that was counted, and elsewhere other columns."""
+    eta, variance = pl.col("eta"), pl.col(c.ETA_VARIANCE)
+    n = 1 / (variance * (eta * (1 - eta)))
+    ends = compute_limits(eta * n, n, confidence, "wilson")
+    return frame.with_columns(
+        pl.when(c.IS_OWN_ETA).then(end.fill_nan(None)).otherwise(there).alias(name)
+        for name, end, there in zip(c.ETA_LIMITS, ends, otherwise, strict=True)
+    )
+
+
+def _add_cells(names: tuple[str, ...], table: InputTable) -> pl.Expr:
+    """Return the sum of some cells; published rates make them of the sizes of both classes."""
+    if table.has_cells:
+        cells = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
+        return cells * pl.col(c.WEIGHT_UNIT)
+    recall, fpr = pl.col("recall"), pl.col("fpr")
+    shares = {"tp": recall, "fn": 1 - recall, "fp": fpr, "tn": 1 - fpr}
+    sizes = {"tp": c.N_POS_EFFECTIVE, "fn": c.N_POS_EFFECTIVE}
+    return sum(
+        (shares[name] * pl.col(sizes.get(name, c.N_NEG_EFFECTIVE)) for name in names), pl.lit(0.0)
+    )
