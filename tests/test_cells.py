@@ -42,7 +42,7 @@ QUERIES: dict[str, Callable[..., Any]] = {
     "curve": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "mcc"], **k),
     "band": lambda p, **k: p.curve(ETAS, by="g", metrics=["precision", "npv"], confidence=0.9, **k),
     "long": lambda p, **k: p.curve(
-        ETAS, by="g", confidence=intervals(0.9, method="rectangle"), long=True, **k
+        0.1, by="g", confidence=intervals(0.9, method="rectangle"), long=True, **k
     ),
     "points": lambda p, **k: p.operating_points(
         ETAS, by="g", threshold=[0.5, 1.7], recall=0.8, fpr=0.1, precision=0.3, maximize="f1", **k
@@ -51,7 +51,7 @@ QUERIES: dict[str, Callable[..., Any]] = {
         ETAS, by="g", threshold=[0.5, 1.7], confidence=intervals(0.9, rate="clopper_pearson"), **k
     ),
     "points sure at once": lambda p, **k: p.operating_points(
-        ETAS, by="g", recall=0.8, alerts=5, per=100, confidence=intervals(0.9, simultaneous=True), **k
+        0.1, by="g", recall=0.8, alerts=5, per=100, confidence=intervals(0.9, simultaneous=True), **k
     ),
     "summary": lambda p, **k: p.summary(ETAS, by="g", metrics=ALL_CURVE_METRICS, **k),
     "sure summary": lambda p, **k: p.summary(

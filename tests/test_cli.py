@@ -187,7 +187,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("points --alerts 5/100,1/100", lambda p: p.operating_points(alerts=[5, 1], per=100)),
     (
-        "points --predicted-positive-rate .5 --confidence .9,rate=jeffreys,method=rectangle",
+        "points --predicted-positive-rate .5 --eta .1 --confidence .9,rate=jeffreys,method=rectangle",
         lambda p: p.operating_points(
             predicted_positive_rate=0.5,
             confidence=intervals(0.9, rate="jeffreys", method="rectangle"),

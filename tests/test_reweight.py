@@ -258,9 +258,9 @@ def test_months_of_a_field_have_one_prevalence_apart_from_rounding() -> None:
     assert own["weight"].n_unique() > 1  # just rounding
     asked: Any = {"model": "month", "paired": False, "weight": "weight", "threshold": 1.0}
     eta = float((frame["eta"] * frame["share"]).sum())
-    assert_frame_equal(
-        weighted.prc.compare(**asked), weighted.prc.compare(eta=eta, **asked), rel_tol=1e-9
-    )
+    counted, said = weighted.prc.compare(**asked), weighted.prc.compare(eta=eta, **asked)
+    ends = ("low", "high", "resolved")  # a prevalence that was counted has an error
+    assert_frame_equal(counted.drop(ends), said.drop(ends), rel_tol=1e-9)
     areas = asked | {"threshold": None, "metrics": "roc_auc"}
     assert_frame_equal(
         weighted.prc.compare(**areas), weighted.prc.compare(eta=eta, **areas), rel_tol=1e-9

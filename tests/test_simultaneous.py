@@ -114,7 +114,7 @@ def draw(n_pos: int, n_neg: int, rng: np.random.Generator, shift: float = 1.5) -
 def test_the_band_is_the_rectangle_of_local_intervals() -> None:
     df = draw(12, 30, np.random.default_rng(1))
     names = ["recall", "fpr", "precision", "f1", "fdr", "predicted_positive_rate"]
-    found = df.prc.curve([0.5, 0.01, None], metrics=names, confidence=intervals(0.95, simultaneous=True))
+    found = df.prc.curve([0.5, 0.01, 0.3], metrics=names, confidence=intervals(0.95, simultaneous=True))
     for rate, hits, n in (("recall", "tp", 12), ("fpr", "fp", 30)):
         local_level, k = find_local_level(n, PER_CLASS), found[hits].to_numpy()
         low = np.nan_to_num(stats.beta.ppf(local_level, k, n - k + 1))

@@ -81,7 +81,7 @@ def find_target_recall(model: Model, criterion: str, value: float, eta: float) -
 
 @experiment([cell for cell in COHORTS if cell.model.levels is None], 600)
 def measure_cohort_targets(cell: Cohort, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Intervals of the model at a target, at a prevalence that was counted, and as if it had been said."""
+    """Intervals of the model at a target, at a prevalence that was counted, and as if it were said."""
     reached = {name: find_target_recall(cell.model, name, of, cell.eta) for name, of in TARGETS.items()}
     targets = {name: TARGETS[name] for name, recall in reached.items() if recall is not None}
     names = ("recall", *SHOWN[:3], "mcc", "net_benefit(0.05)")

@@ -102,7 +102,7 @@ RULES = (
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
     # How sure.
-    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it, or guarantee=",
+    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),
     *(Rule((points, "cluster="), f"{points} stands in place of labels and weights; leave out cluster=")
       for points in ("counts=", "rates=", "cells=")),

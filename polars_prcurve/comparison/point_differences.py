@@ -49,7 +49,7 @@ from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.operating_points import build_points_table
 from polars_prcurve.curves.targets import Target
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import ScoreTable
+from polars_prcurve.inputs.score_table import ScoreTable, is_field
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import find_shared_eta
 from polars_prcurve.query_checks import stop_if_broken
@@ -102,8 +102,9 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     step = {ETA_NUMBER: pl.UInt32(), _METRIC: pl.Int64()}
     level = Level(comparison.certainty.level, comparison.adjust, [BASE_GROUP, *step])
     points = _number_points(comparison, metrics, moving=moving)
-    errors = [name for name in points.collect_schema() if name in (*MOVES.values(), c.ETA_ERROR)]
-    own = ["value", "low", "high", "reliable", *errors]
+    counted = comparison.grid.may_hold_own and not is_field(comparison.table)
+    moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
+    own = ["value", "low", "high", "reliable", c.ETA_ERROR, *moves]
     keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
     carried = [*comparison.grid.carried, "metric"]
     pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
@@ -117,7 +118,6 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
         on = [*(side + c.GROUP for side in SIDES), ETA_NUMBER]
         pairs = pairs.join(counts, on=on, how="left", maintain_order="left")
         sums = comparison.has_weights
-        counted = c.ETA_ERROR in errors
         pairs = add_correlation(pairs, metrics, _METRIC, moving=moving, sums=sums, counted=counted)
         correlation = pl.col(CORRELATION)
     differences = _add_limits(pairs, level, correlation)

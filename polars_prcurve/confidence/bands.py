@@ -140,14 +140,14 @@ class BandOptions:
             )
         return replace(self, uncertain_eta=True)
 
-    def mark_own_eta(self, metrics: Iterable[PointMetric], *, at_most: bool) -> BandOptions:
+    def mark_own_eta(self, metrics: Iterable[PointMetric], *, is_known: bool) -> BandOptions:
         """Return the options for prevalences of which some, or all, were counted in the table.
 
-        If that is known of none of them yet, `at_most` that they may be, rows are checked.
+        Where that `is_known` only when the query runs, the rows are checked then.
         """
         if self.band == "mover":
             return replace(self, own_eta=True)
-        if not at_most and any(metric.depends_on_eta for metric in metrics):
+        if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self
 
@@ -240,7 +240,7 @@ def add_bands(
         quantiles = {
             size: student_quantile(z, repeat_in_rows(of, pl.col(size))) for size, of in freedom.items()
         }
-        of_eta = pl.col(c.ETA_VARIANCE) * (student_quantile(z, both) / z) ** 2
+        of_eta = pl.col(c.ETA_VARIANCE) * (student_quantile(z, both) * (1 / z)) ** 2
         frame = frame.with_columns(
             *(pl.col(size) * z**2 / at**2 for size, at in quantiles.items()),
             *([of_eta.alias(c.ETA_VARIANCE)] if bands.own_eta else []),

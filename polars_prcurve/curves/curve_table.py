@@ -112,7 +112,7 @@ def fit_bands(
     bands = bands.mark_uncertain_eta() if grid.uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
-    return bands.mark_own_eta(metrics, at_most=grid.etas_per_group is None or bool(grid.carried))
+    return bands.mark_own_eta(metrics, is_known=grid.holds_own is not None)
 
 
 def add_metrics(

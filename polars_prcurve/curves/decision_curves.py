@@ -68,7 +68,7 @@ def build_decision_table(
     numbered = {"eta": etas, _ETA_NUMBER: range(len(etas))}
     schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
     grid = EtaTable(
-        pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas), may_hold_own=None in etas
+        pl.LazyFrame(numbered, schema=schema), etas_per_group=len(etas), holds_own=None in etas
     )
     if table.parts is not None:  # a field has one prevalence, its own
         grid = build_field_grid(table)

@@ -139,7 +139,7 @@ def list_points_columns(
         )
         metric_columns = [name for name in metric_columns if name not in counts]
     if bands is not None and bands.shown_with != "curve":
-        flag = ("reliable",)
+        flag = ("reliable", *([c.ETA_ERROR] if bands.shown_with == "differences" else []))
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
     check_metric_names(columns, [] if long else metrics)
@@ -228,17 +228,12 @@ def build_points_table(
     checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
-    if bands is not None and bands.shown_with != "curve":
-        points = points.with_columns(_is_reliable(bands, table, design).alias("reliable"))
+    points = points if bands is None else _add_what_errors_tell(points, bands, table, design)
     points = add_metrics(points, shown, table, bands, long=long)
-    of_pairs: list[str] = []
-    if bands is not None and bands.shown_with == "differences" and bands.own_eta:
-        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
-        points, of_pairs = points.with_columns(error.alias(c.ETA_ERROR)), [c.ETA_ERROR]
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
     _, *others = list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others, *of_pairs)
+    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried, *others)
 
 
 def _pick_literals(values: Iterable[Any], dtype: pl.DataType | None = None) -> pl.Expr:
@@ -441,6 +436,20 @@ def _add_alerts(
         if f"{c.RESERVED}{name}" in named
     }
     return points.with_columns((share * per).alias(name) for name, share in (shares | ends).items())
+
+
+def _add_what_errors_tell(
+    points: pl.LazyFrame, bands: BandOptions, table: InputTable, design: Design
+) -> pl.LazyFrame:
+    """Add `reliable` to points, and to those that differences are made of ETA_ERROR."""
+    if bands.shown_with == "curve":
+        return points
+    error = pl.lit(0.0)
+    if bands.own_eta:
+        error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
+    return points.with_columns(
+        _is_reliable(bands, table, design).alias("reliable"), error.alias(c.ETA_ERROR)
+    )
 
 
 def _is_reliable(bands: BandOptions, table: InputTable, design: Design) -> pl.Expr:

@@ -392,14 +392,14 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         >>> many = pl.DataFrame({"score": range(200, 0, -1), "label": [1] * 60 + [0, 0, 1, 0] * 35})
         >>> sure = many.prc.operating_points(precision=0.9, guarantee=0.95)
-        >>> sure.select("target", "threshold", "holds_from", "holds_to", "n_neg_needed", "precision")
+        >>> sure.select("target", "threshold", "holds_from", "holds_to", "n_pos_needed", "precision")
         shape: (1, 6)
         ┌────────┬───────────┬────────────┬──────────┬──────────────┬───────────┐
-        │ target ┆ threshold ┆ holds_from ┆ holds_to ┆ n_neg_needed ┆ precision │
+        │ target ┆ threshold ┆ holds_from ┆ holds_to ┆ n_pos_needed ┆ precision │
         │ ---    ┆ ---       ┆ ---        ┆ ---      ┆ ---          ┆ ---       │
         │ f64    ┆ i64       ┆ i64        ┆ i64      ┆ f64          ┆ f64       │
         ╞════════╪═══════════╪════════════╪══════════╪══════════════╪═══════════╡
-        │ 0.9    ┆ 138       ┆ 138        ┆ 172      ┆ 31.0         ┆ 0.968254  │
+        │ 0.9    ┆ 138       ┆ 138        ┆ 172      ┆ 29.0         ┆ 0.968254  │
         └────────┴───────────┴────────────┴──────────┴──────────────┴───────────┘
         """
         asked = find_point_metrics(metrics)

@@ -52,8 +52,13 @@ class EtaTable:
     """The number of rows per prevalence, which are numbered in COPY."""
     own_eta: str | None = None
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
-    may_hold_own: bool = False
-    """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
+    holds_own: bool | None = False
+    """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
+
+    @property
+    def may_hold_own(self) -> bool:
+        """Whether a null may stand for the own prevalence of a group, which needs its class sizes."""
+        return self.holds_own is not False
 
     @property
     def has_one_row_per_group(self) -> bool:
@@ -116,7 +121,7 @@ def read_eta(
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
     own = None in values
-    return EtaTable(frame, etas_per_group=len(values), shared=shared, may_hold_own=own)
+    return EtaTable(frame, etas_per_group=len(values), shared=shared, holds_own=own)
 
 
 _ROUNDING = 1e-12
@@ -155,12 +160,13 @@ def _read_eta_frame(
     if uncertain:
         checked = add_uncertain_eta(checked, schema, confidence)
     checked = stop_if_broken(checked, _eta_frame_checks((*keys, "eta", *carried), has_own, troubles))
-    etas_per_group = None
+    etas_per_group, holds_own = None, None
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
         etas_per_group = None if keys else eta.height
+        holds_own = eta["eta"].null_count() > 0
     grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)
-    return replace(grid, uncertain=uncertain, may_hold_own=True)
+    return replace(grid, uncertain=uncertain, holds_own=holds_own)
 
 
 def _eta_frame_checks(
