@@ -189,6 +189,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     (
         "points --predicted-positive-rate .5 --eta .1 --confidence .9,rate=jeffreys,method=rectangle",
         lambda p: p.operating_points(
+            0.1,
             predicted_positive_rate=0.5,
             confidence=intervals(0.9, rate="jeffreys", method="rectangle"),
         ),

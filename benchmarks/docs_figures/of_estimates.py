@@ -25,13 +25,20 @@ from .held import (
 )  # fmt: skip
 
 MOVED, BEST = "prevalence-moved", "uncertainty"
-POINTS, AREAS, OWN = Stored("sampled_eta_points"), Stored("sampled_eta_areas"), Stored("own_prevalence")
+POINTS, AREAS = Stored("sampled_eta_points"), Stored("sampled_eta_areas")
+COUNTED, AT_TARGETS, CURVES = (
+    Stored("cohort_points"),
+    Stored("cohort_targets"),
+    Stored("decision_curves"),
+)
 DIFFERENCES = Stored("sampled_eta_differences")
 MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
 LABELS = Stored("labels")
 IS_AP = col("metric") == "average_precision"
 IS_PRECISION = col("metric") == "precision"
 ALL = col("cell") >= 0
+MANY_MARKED = col("marked") >= 0.95
+MANY_EVENTS = (col("n") >= 1_000) & (col("risk") < 0.6)
 
 
 def hold_point(label: str, name: str) -> Sentence:
@@ -62,8 +69,20 @@ SAMPLED: list[Held] = [
         *map(DIFFERENCES, (*summarize("coverage", ALL), *find_ends("as_fixed", ALL))),
     ),
     Sentence(
-        MOVED, "| precision, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
-        *map(OWN, (*summarize("coverage", IS_PRECISION), *find_ends("as_fixed", IS_PRECISION))),
+        MOVED, "| precision at a threshold, at the own prevalence of a random test set | {} | {} .. {} | {} | {} .. {} |",
+        *map(COUNTED, (*summarize("coverage", IS_PRECISION), *find_ends("as_said", IS_PRECISION))),
+    ),
+    Sentence(
+        MOVED, "| F1, npv, accuracy, MCC and others there | {} | {} .. {} | {} | {} .. {} |",
+        *map(COUNTED, (*summarize("coverage", ~IS_PRECISION), *find_ends("as_said", ~IS_PRECISION))),
+    ),
+    Sentence(
+        MOVED, "| at a target there, such as recall 0.6 | {} | {} .. {} | {} | {} .. {} |",
+        *map(AT_TARGETS, (*summarize("coverage", MANY_MARKED), *find_ends("as_said", MANY_MARKED))),
+    ),
+    Sentence(
+        MOVED, "| net benefit of a decision curve | {} | {} .. {} | {} | {} .. {} |",
+        *map(CURVES, (*summarize("coverage", MANY_EVENTS), *find_ends("as_said", MANY_EVENTS))),
     ),
     Sentence(MOVED, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
     Sentence(
@@ -74,10 +93,6 @@ SAMPLED: list[Held] = [
     Sentence(
         MOVED, "Average precision that is marked `reliable` held the truth in {} to {} %, in cells where at least half of the test sets are marked.",
         AREAS(least("coverage_of_marked", IS_AP, col("marked") >= 0.5)), AREAS(most("coverage_of_marked", IS_AP, col("marked") >= 0.5)),
-    ),
-    Sentence(
-        MOVED, "in simulation their intervals of 95 % held the precision of the field in {:.0f} to {:.0f} % of the cases.",
-        OWN(least("as_fixed", IS_PRECISION)), OWN(most("as_fixed", IS_PRECISION)),
     ),
 ]  # fmt: skip
 

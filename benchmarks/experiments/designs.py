@@ -332,10 +332,10 @@ def measure_cluster_bands(cell: ClusterBands, n_sets: int, rng: np.random.Genera
     for sets in split_sets(n_sets, sum(cell.size)):
         drawn = cell.draw_sets(sets, rng).lazy()
         for cluster, parts in found.items():
-            query = drawn.prc.curve(
+            query = drawn.prc.operating_points(
                 0.1,
                 metrics=list(POINTS),
-                thresholds=cuts,
+                threshold=cuts,
                 by="set",
                 cluster=cluster,
                 confidence=CONFIDENCE,
@@ -347,7 +347,11 @@ def measure_cluster_bands(cell: ClusterBands, n_sets: int, rng: np.random.Genera
         row = vars(cell) | {"fpr_of_threshold": fpr}
         row |= {"false_positives": n_neg * fpr, "missed": n_pos * (1 - recall)}
         for how, parts in zip(("without_", ""), found.values(), strict=True):
-            of = pl.concat(parts).filter((pl.col("threshold") - cut).abs() < 1e-9)
+            of = pl.concat(parts).filter((pl.col("target") - cut).abs() < 1e-9)
+            marked = of.filter("reliable")
             for name, truth in find_points(recall, fpr, 0.1).items():
                 row[f"{how}{name}"] = hold_point(of, name, truth)["coverage"]
+                if not how:
+                    row[f"marked_{name}"] = hold_point(marked, name, truth)["coverage"]
+        row["marked"] = marked.height / of.height
         yield row

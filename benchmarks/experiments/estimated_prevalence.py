@@ -136,37 +136,6 @@ def measure_sampled_eta_differences(cell: Any, n_sets: int, rng: np.random.Gener
     yield row | measure_coverage(sampled, of_a - of_b)
 
 
-OWN_SAMPLES = [(500, 0.1, 0.7, 0.03), (2_000, 0.02, 0.6, 0.01), (200, 0.3, 0.8, 0.1)]
-OWN_SAMPLES += [(20_000, 0.005, 0.7, 0.004)]
-"""Test sets that are random samples of the field: their size, eta, recall and fpr."""
-
-
-@experiment(OWN_SAMPLES, 10_000)
-def measure_own_prevalence(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Bands at the own prevalence of a random test set, as a number and with its interval."""
-    n, eta, recall, fpr = cell
-    k = rng.binomial(n, eta, n_sets)
-    hits = {"n_pos": (k, rng.binomial(k, recall)), "n_neg": (n - k, rng.binomial(n - k, fpr))}
-    sides = {name: np.stack([hit, size - hit], axis=1).ravel() for name, (size, hit) in hits.items()}
-    both = {"set": np.arange(n_sets).repeat(2), "score": np.tile([1, 0], n_sets)}
-    drawn = pl.DataFrame(both | sides)
-    sample = eta_from_sample(pl.DataFrame({"set": np.arange(n_sets), "k": k, "n": [n] * n_sets}))
-    for metric in ("precision", "f1", "npv", "predicted_positive_rate"):
-        truth = getattr(metrics, metric)(recall, fpr, eta)
-        row = {"n": n, "eta": eta, "recall": recall, "fpr": fpr, "metric": metric}
-        for name, etas in (("as_fixed", None), ("coverage", sample)):
-            found = drawn.prc.operating_points(
-                etas,
-                threshold=1,
-                metrics=metric,
-                confidence=CONFIDENCE,
-                by="set",
-                counts=("n_pos", "n_neg"),
-            )
-            row[name] = hold_point(found, metric, truth)["coverage"]
-        yield row
-
-
 # estimate_prevalence --------------------------------------------------------------------------
 
 EDGES = np.concatenate([[-np.inf], np.linspace(-5, 7, 399), [np.inf]])

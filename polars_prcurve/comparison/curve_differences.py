@@ -39,6 +39,7 @@ from polars_prcurve.comparison.verdicts import (
     stretch_limits,
 )
 from polars_prcurve.confidence.bands import combine_distances, measure_distances
+from polars_prcurve.confidence.doubts import tell_doubts
 from polars_prcurve.confidence.rates import z_value
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import CurveSegments, build_curves, number_metrics
@@ -53,7 +54,6 @@ from polars_prcurve.uncertainty.analytic import (
     find_standard_error,
     list_bootstrap_doubts,
     needs_cluster_rates,
-    tell_doubts,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (

@@ -170,7 +170,9 @@ def replace_weighted_sums(
         a, b, n = a + 0.5, b + 0.5, n + 1
         of_rate = ((a + b) / n - ((a - b) / n) ** 2) / n
         variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * of_rate))
-    variances.append((_find_slope(metrics, sums, number) * pl.col(A + c.ETA_ERROR)) ** 2)
+    eta_error = pl.col(A + c.ETA_ERROR)
+    of_eta = (_find_slope(metrics, sums, number) * eta_error) ** 2
+    variances.append(pl.when(eta_error > 0).then(of_eta).otherwise(0.0))
     variance = sum(variances, pl.lit(0.0))
     pairs = pairs.with_columns(pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_ERROR))
     error, half = pl.col(_ERROR), level.deviations * pl.col(_ERROR)

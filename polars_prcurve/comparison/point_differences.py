@@ -104,7 +104,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     points = _number_points(comparison, metrics, moving=moving)
     counted = comparison.grid.may_hold_own and not is_field(comparison.table)
     moves = [move for source, move in MOVES.items() if moving and (counted or source != "eta")]
-    own = ["value", "low", "high", "reliable", c.ETA_ERROR, *moves]
+    own = ["value", "low", "high", "reliable", "why", c.ETA_ERROR, *moves]
     keys = {**step, "eta": pl.Float64()}  # a model without examples may lack a prevalence
     carried = [*comparison.grid.carried, "metric"]
     pairs = join_models(points, comparison.table.group_columns, own, carried, keys)
@@ -188,6 +188,6 @@ def _add_limits(pairs: pl.LazyFrame, level: Level, correlation: pl.Expr | None =
     resolved = is_resolved(pl.col("low"), pl.col("high"), pl.col("reliable"), decisive)
     return pairs.with_columns(
         reliable=pl.when(known).then("reliable"),
-        why=pl.when(known & ~pl.col("reliable")).then(pl.lit("few examples")),
+        why=pl.when(known & ~pl.col("reliable")).then(pl.coalesce(A + "why", B + "why")),
         resolved=pl.when(known).then(resolved),
     )

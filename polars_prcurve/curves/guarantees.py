@@ -215,6 +215,7 @@ def _join_targets(targets: Sequence[Target]) -> Target:
         any(target.depends_on_eta for target in targets),
         rate=next((target.rate for target in targets if target.rate is not None), None),
         promise=promise,
+        is_joined=True,
     )
 
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
+from polars_prcurve.confidence.doubts import Doubts, tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
 from polars_prcurve.confidence.rates import BETA_METHODS
@@ -106,7 +107,7 @@ _ALERTS = {
 """The shares of all events whose numbers among `per` events are columns."""
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96 %, and those of a
 # threshold that moves covered 94 % or more up to this COARSENESS (docs/uncertainty.md).
-_FEW, _COARSE = 10, 0.5
+_FEW, _FEW_CLUSTERS, _COARSE = 10, 30, 0.5
 _CLASS_SIZES = (c.POS_SIZE, c.NEG_SIZE)
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}
 
@@ -139,7 +140,7 @@ def list_points_columns(
         )
         metric_columns = [name for name in metric_columns if name not in counts]
     if bands is not None and bands.shown_with != "curve":
-        flag = ("reliable", *([c.ETA_ERROR] if bands.shown_with == "differences" else []))
+        flag = ("reliable", "why", *([c.ETA_ERROR] if bands.shown_with == "differences" else []))
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
     check_metric_names(columns, [] if long else metrics)
@@ -228,7 +229,7 @@ def build_points_table(
     checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
-    points = points if bands is None else _add_what_errors_tell(points, bands, table, design)
+    points = points if bands is None else _add_doubts(points, bands, table, design, targets)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
@@ -438,37 +439,48 @@ def _add_alerts(
     return points.with_columns((share * per).alias(name) for name, share in (shares | ends).items())
 
 
-def _add_what_errors_tell(
-    points: pl.LazyFrame, bands: BandOptions, table: InputTable, design: Design
+def _add_doubts(
+    points: pl.LazyFrame,
+    bands: BandOptions,
+    table: InputTable,
+    design: Design,
+    targets: Sequence[Target],
 ) -> pl.LazyFrame:
-    """Add `reliable` to points, and to those that differences are made of ETA_ERROR."""
+    """Add `reliable` and `why` to points, and to those that differences are made of ETA_ERROR."""
     if bands.shown_with == "curve":
         return points
     error = pl.lit(0.0)
     if bands.own_eta:
         error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
-    return points.with_columns(
-        _is_reliable(bands, table, design).alias("reliable"), error.alias(c.ETA_ERROR)
-    )
+    points = points.with_columns(error.alias(c.ETA_ERROR))
+    # Sums over the parts of a field do not tell how full a cell is.
+    known = pl.lit(False) if is_field(table) else pl.col("tp").is_not_null()
+    reliable, why = tell_doubts(_list_doubts(bands, design, targets), known)
+    return points.with_columns(reliable.alias("reliable"), why.alias("why"))
 
 
-def _is_reliable(bands: BandOptions, table: InputTable, design: Design) -> pl.Expr:
-    """Return whether the band of a point is known to hold: full cells of lone examples.
+def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) -> Doubts:
+    """Return why the intervals of a point may not hold as often as they say: cells that are not full.
 
-    The rows are those of points. Cells of weighted examples are as full as their rates and effective
-    sizes say; sums over the parts of a field do not tell it.
+    Cells of examples that do not count alike are as full as their rates and effective sizes say.
     """
-    if is_field(table):
-        return pl.lit(None, dtype=pl.Boolean)
-    if bands.clustered:  # rows do not tell how full a cell is
-        return pl.lit(False)
-    cells = [pl.col(name) for name in ("tp", "fn", "fp", "tn")]
-    if design.weighted:
-        sizes = {rate: pl.col(size) for rate, size in SIZE_COLUMNS.items()}
-        shares = {rate: (pl.col(rate), 1 - pl.col(rate)) for rate in sizes}
-        cells = [share * n for rate, n in sizes.items() for share in shares[rate]]
-    is_full = pl.min_horizontal(cells) >= _FEW
-    if not bands.moving:
-        return is_full
-    is_fine = pl.col(COARSENESS) <= _COARSE
-    return is_full & (is_fine | ~pl.col(c.IS_MOVING) if bands.moves == "some" else is_fine)
+    cells = {name: pl.col(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")}
+    if design.varies:
+        shares = {"tp": pl.col("recall"), "fn": 1 - pl.col("recall")}
+        shares |= {"fp": pl.col("fpr"), "tn": 1 - pl.col("fpr")}
+        sizes = [*[c.N_POS_EFFECTIVE] * 2, *[c.N_NEG_EFFECTIVE] * 2]
+        cells = {name: of * pl.col(n) for (name, of), n in zip(shares.items(), sizes, strict=True)}
+    doubts = {
+        "few positives": pl.min_horizontal(cells["tp"], cells["fn"]) < _FEW,
+        "few false alerts": cells["fp"] < _FEW,
+        "few negatives": cells["tn"] < _FEW,
+    }
+    if bands.clustered:
+        n_clusters = pl.min_horizontal(c.POS_FREEDOM, c.NEG_FREEDOM) + 1
+        doubts["few clusters"] = n_clusters < _FEW_CLUSTERS
+    if bands.moving:
+        is_coarse = pl.col(COARSENESS) > _COARSE
+        doubts["equal scores"] = is_coarse & pl.col(c.IS_MOVING) if bands.moves == "some" else is_coarse
+    if targets[0].is_joined and targets[0].promise is None:
+        doubts["several targets"] = pl.lit(True)
+    return doubts

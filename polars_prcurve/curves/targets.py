@@ -127,6 +127,8 @@ class Target:
     takes_first: bool = False
     """Whether the first row that passes the test is taken; otherwise it is the last one."""
     promise: Promise | None = None
+    is_joined: bool = False
+    """Whether it is several targets, which are met together."""
 
     @property
     def is_found_in_sample(self) -> bool:

@@ -368,9 +368,12 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `per`, `missed`: Float64, the positives among `per` events that raise no alert
         - with `per` and `confidence`, `missed_low`, `missed_high`: Float64
         - with `confidence`, `reliable`: Boolean, whether the intervals of the row are known to hold as
-          often as they say: 10 examples or more in each of `tp`, `fp`, `fn` and `tn`, no clusters, and
-          for `"model"` few examples of one score near the threshold. Null in a field, and if no row
-          meets the target
+          often as they say. Null in a field, and if no row meets the target
+        - with `confidence`, `why`: String, the first reason why they may not, null where there is none or
+          `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`), `"few false alerts"`
+          (`fp`), `"few negatives"` (`tn`), `"few clusters"` (fewer than 30), `"equal scores"` (many near
+          the threshold of a `"model"`), or `"several targets"` (with `together`: the interval does not
+          allow for the search)
 
         Examples
         --------
@@ -458,7 +461,8 @@ class CurveMethods(BoundTable[F], path="prc"):
             The column `threshold` shows each risk as a posterior at `eta_train`.
         confidence
             A level, such as 0.95: adds an interval of net benefit at each threshold, from Wilson's
-            intervals of recall and fpr, by distances in quadrature (Zou and Donner 2008).
+            intervals of recall, of fpr and of a prevalence that was counted, by distances in quadrature
+            (Zou and Donner 2008).
 
         Returns
         -------

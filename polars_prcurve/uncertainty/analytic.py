@@ -19,6 +19,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import combine_distances
+from polars_prcurve.confidence.doubts import Doubts, tell_doubts
 from polars_prcurve.confidence.rates import compute_limits, z_value
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, is_clustered
@@ -212,18 +213,6 @@ def _find_logit_ends(name: str, quantile: float | pl.Expr) -> tuple[pl.Expr, pl.
         .then(1 - least)
         .otherwise(from_logit(to_logit(value) + half)),
     )
-
-
-Doubts: TypeAlias = Mapping[str, pl.Expr]
-"""Reasons why an interval is not reliable, in the order in which they are told, and where they hold."""
-
-
-def tell_doubts(doubts: Doubts, known: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return whether there is no doubt, and the first one, both null where no interval is known."""
-    why = pl.lit(None, dtype=pl.String)
-    for reason, holds in reversed([*doubts.items()]):
-        why = pl.when(holds.fill_null(True)).then(pl.lit(reason)).otherwise(why)
-    return pl.when(known).then(why.is_null()), pl.when(known).then(why)
 
 
 def list_doubts(

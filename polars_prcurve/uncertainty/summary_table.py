@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.doubts import tell_doubts
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import (
     CurveSegments,
@@ -39,7 +40,6 @@ from polars_prcurve.uncertainty.analytic import (
     list_influenced,
     measure_eta_variance,
     needs_cluster_rates,
-    tell_doubts,
 )
 from polars_prcurve.uncertainty.bootstrap import Bootstrap
 from polars_prcurve.uncertainty.cluster_errors import (
