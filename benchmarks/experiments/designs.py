@@ -352,6 +352,7 @@ def measure_cluster_bands(cell: ClusterBands, n_sets: int, rng: np.random.Genera
             for name, truth in find_points(recall, fpr, 0.1).items():
                 row[f"{how}{name}"] = hold_point(of, name, truth)["coverage"]
                 if not how:
-                    row[f"marked_{name}"] = hold_point(marked, name, truth)["coverage"]
+                    held = hold_point(marked, name, truth)["coverage"] if marked.height > 0 else None
+                    row[f"marked_{name}"] = held
         row["marked"] = marked.height / of.height
         yield row

@@ -369,8 +369,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `per` and `confidence`, `missed_low`, `missed_high`: Float64
         - with `confidence`, `reliable`: Boolean, whether the intervals of the row are known to hold as
           often as they say. Null in a field, and if no row meets the target
-        - with `confidence`, `why`: String, the first reason why they may not, null where there is none or
-          `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`), `"few false alerts"`
+        - with `confidence`, `why`: String, the first reason why they may not, null where there is none
+          or `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`), `"few false alerts"`
           (`fp`), `"few negatives"` (`tn`), `"few clusters"` (fewer than 30), `"equal scores"` (many near
           the threshold of a `"model"`), or `"several targets"` (with `together`: the interval does not
           allow for the search)
