@@ -26,6 +26,7 @@ from .held import (
 
 MOVED, BEST = "prevalence-moved", "uncertainty"
 POINTS, AREAS = Stored("sampled_eta_points"), Stored("sampled_eta_areas")
+OF_PAIRS = Stored("cohort_differences")
 COUNTED, AT_TARGETS, CURVES = (
     Stored("cohort_points"),
     Stored("cohort_targets"),
@@ -83,6 +84,14 @@ SAMPLED: list[Held] = [
     Sentence(
         MOVED, "| net benefit of a decision curve | {} | {} .. {} | {} | {} .. {} |",
         *map(CURVES, (*summarize("coverage", MANY_EVENTS), *find_ends("as_said", MANY_EVENTS))),
+    ),
+    Sentence(
+        MOVED, "With weights of 10 below a score they held the truth in {} to {} %, and in clusters in {} to {} %",
+        *map(Stored("weighted_cohorts"), find_ends("coverage")), *map(Stored("clustered_cohorts"), find_ends("coverage")),
+    ),
+    Sentence(
+        MOVED, "`cohort_differences`, held the truth in {} to {} % of {} samples, at a threshold or at a target. Of equal models at most {} % were told apart.",
+        *map(OF_PAIRS, (*find_ends("coverage"), col("n_sets").min(), most("resolved", col("shifts") == "2 and 2"))),
     ),
     Sentence(MOVED, "{} times for points (standard error 0.2 percentage points) and {} times for areas (0.5)", POINTS(col("n_sets").min()), AREAS(col("n_sets").min())),
     Sentence(

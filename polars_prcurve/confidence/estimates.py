@@ -22,6 +22,8 @@ class Estimate:
     """The value without the optimism of a maximum."""
     reliable: Any = None
     """Whether the interval is known to hold."""
+    why: Any = None
+    """Why it is not."""
 
     @property
     def span(self) -> tuple[Any, Any] | None:
@@ -29,13 +31,13 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-LONG = Estimate("value", "low", "high", "corrected", "reliable")
+LONG = Estimate("value", "low", "high", "corrected", "reliable", "why")
 """The columns of a table with a row for each value."""
 
 
 def name_estimate(name: str) -> Estimate:
     """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
-    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable")
+    return Estimate(name, f"{name}_low", f"{name}_high", f"{name}_corrected", "reliable", "why")
 
 
 def find_estimate(columns: Collection[str], name: str) -> Estimate:

@@ -39,12 +39,11 @@ from polars_prcurve.curves.targets import (
     merge_steps,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable, has_unlike_examples
 from polars_prcurve.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.metrics.curve_metric import Rows
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.query_checks import Check, compose_sentence
-from polars_prcurve.sweep.alert_sizes import has_alert_sizes
 from polars_prcurve.sweep.group_table import class_counts
 
 GUARANTEE_COLUMNS = ("guarantee", "holds_from", "holds_to", "n_pos_needed", "n_neg_needed")
@@ -80,7 +79,7 @@ def promise_and_join(
             value = pl.lit(to_least_scores(numbers, table.score_dtype)).first()
         n_shared, in_field = len(targets) if together else 1, table.parts is not None
         promising = Guarantee(
-            level, value, starts, grid.uncertain, n_shared, in_field, has_alert_sizes(table)
+            level, value, starts, grid.uncertain, n_shared, in_field, has_unlike_examples(table)
         )
         targets = promising.promise(targets)
     return [_join_targets(targets)] if together else list(targets)
@@ -171,7 +170,7 @@ def add_guarantee_columns(
     """
     threshold, eta = pl.col("threshold"), pl.col("eta")
     counts = [count.cast(pl.Float64) for count in class_counts(table)]
-    sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if has_alert_sizes(table) else counts
+    sizes = [pl.col(c.POS_SIZE), pl.col(c.NEG_SIZE)] if has_unlike_examples(table) else counts
     of = ClassSizes(*counts, *sizes)
     # Sums of weights are no whole numbers.
     is_whole = isinstance(table, ScoreTable) and table.count_dtype.is_integer()

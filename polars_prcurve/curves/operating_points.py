@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.bands import SIZE_COLUMNS, BandOptions
+from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
 from polars_prcurve.confidence.doubts import Doubts, tell_doubts
 from polars_prcurve.confidence.examples_needed import SizeOptions, add_needed_sizes
 from polars_prcurve.confidence.precision_width import smallest_eta
@@ -50,6 +51,7 @@ from polars_prcurve.curves.row_search import (
     name_extreme,
     read_extreme,
 )
+from polars_prcurve.curves.segment_sums import build_segments
 from polars_prcurve.curves.targets import (
     END,
     ROW_NUMBER,
@@ -62,13 +64,14 @@ from polars_prcurve.inputs.score_table import (
     InputTable,
     RateTable,
     ScoreTable,
+    has_unlike_examples,
     is_clustered,
     is_field,
 )
 from polars_prcurve.metrics import point_metrics as point
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes, has_alert_sizes
+from polars_prcurve.sweep.alert_sizes import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts, class_sizes
 from polars_prcurve.sweep.sample_design import Design, choose_design
@@ -140,7 +143,13 @@ def list_points_columns(
         )
         metric_columns = [name for name in metric_columns if name not in counts]
     if bands is not None and bands.shown_with != "curve":
-        flag = ("reliable", "why", *([c.ETA_ERROR] if bands.shown_with == "differences" else []))
+        chance = [ABOVE_CHANCE] if bands.shown_with == "points" else []
+        flag = (
+            *chance,
+            "reliable",
+            "why",
+            *([c.ETA_ERROR] if bands.shown_with == "differences" else []),
+        )
     sweep = (threshold, *kind, *(GUARANTEE_COLUMNS if guarantee is not None else ()), *counts)
     columns = ("eta", "criterion", "target", *sweep, *metric_columns, *alerts, *flag)
     check_metric_names(columns, [] if long else metrics)
@@ -202,7 +211,7 @@ def build_points_table(
     shown = list_shown_metrics(metrics, bands, per=per, long=long)
     bands, kinds = _choose_bands(bands, targets, table, grid)
     bands = fit_bands(bands, grid, table, shown)
-    sized = targets[0].promise is not None and has_alert_sizes(table)
+    sized = targets[0].promise is not None and has_unlike_examples(table)
     effective = bands is not None or sized
     clusters = (sized and is_clustered(table)) or (bands is not None and bands.clustered)
     design = choose_design(table, effective=effective, clustered=clusters)
@@ -229,7 +238,10 @@ def build_points_table(
     checks = [*late_checks(table, grid), *missing, *list_promise_checks(targets, grid)]
     points = check_at_end(table, points.sort(order), *checks)
     points = _set_row_sizes(points, search.rows, design)
-    points = points if bands is None else _add_doubts(points, bands, table, design, targets)
+    if bands is not None and bands.shown_with != "curve":
+        points = _add_doubts(points, bands, table, design, targets)
+    if bands is not None and bands.shown_with == "points":
+        points = _add_chance(points, sweep, table, bands.confidence)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
@@ -259,7 +271,7 @@ def _build_search(
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
     promise = targets[0].promise
-    sized = promise is not None and has_alert_sizes(table)
+    sized = promise is not None and has_unlike_examples(table)
     counted = bands is not None and bands.own_eta
     moments = design.moments if counted else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
@@ -447,8 +459,6 @@ def _add_doubts(
     targets: Sequence[Target],
 ) -> pl.LazyFrame:
     """Add `reliable` and `why` to points, and to those that differences are made of ETA_ERROR."""
-    if bands.shown_with == "curve":
-        return points
     error = pl.lit(0.0)
     if bands.own_eta:
         error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
@@ -457,6 +467,18 @@ def _add_doubts(
     known = pl.lit(False) if is_field(table) else pl.col("tp").is_not_null()
     reliable, why = tell_doubts(_list_doubts(bands, design, targets), known)
     return points.with_columns(reliable.alias("reliable"), why.alias("why"))
+
+
+def _add_chance(
+    points: pl.LazyFrame, sweep: SweepTables, table: InputTable, confidence: float
+) -> pl.LazyFrame:
+    """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
+    if is_field(table) or has_unlike_examples(table):
+        return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
+    found = measure_chance(
+        build_segments(table, sweep, []), sweep.groups, class_sizes(table), confidence
+    )
+    return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 
 def _list_doubts(bands: BandOptions, design: Design, targets: Sequence[Target]) -> Doubts:

@@ -367,13 +367,15 @@ class CurveMethods(BoundTable[F], path="prc"):
         - with `per` and `confidence`, `true_alerts_low`, `true_alerts_high`: Float64
         - with `per`, `missed`: Float64, the positives among `per` events that raise no alert
         - with `per` and `confidence`, `missed_low`, `missed_high`: Float64
+        - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
+          anything of the label, as in `summary`; null with weights or clusters, and in a field
         - with `confidence`, `reliable`: Boolean, whether the intervals of the row are known to hold as
           often as they say. Null in a field, and if no row meets the target
         - with `confidence`, `why`: String, the first reason why they may not, null where there is none
-          or `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`), `"few false alerts"`
-          (`fp`), `"few negatives"` (`tn`), `"few clusters"` (fewer than 30), `"equal scores"` (many near
-          the threshold of a `"model"`), or `"several targets"` (with `together`: the interval does not
-          allow for the search)
+          or `reliable` is null: `"few positives"` (fewer than 10 in `tp` or in `fn`),
+          `"few false alerts"` (`fp`), `"few negatives"` (`tn`), `"few clusters"` (fewer than 30),
+          `"equal scores"` (many near the threshold of a `"model"`), or `"several targets"` (with
+          `together`: the interval does not allow for the search)
 
         Examples
         --------

@@ -30,7 +30,6 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.inputs.score_table import InputTable, ScoreTable, is_clustered
 
 ALERT_SIZES = (
     *(c.FLAGGED_SIZE, c.SILENT_SIZE, c.FLAGGED_AT_ETA, c.SILENT_AT_ETA),
@@ -79,11 +78,6 @@ class SideSums(NamedTuple):
     flagged: Sums
     silent: Sums
     every: Sums
-
-
-def has_alert_sizes(table: InputTable) -> bool:
-    """Return whether alerts may count as fewer examples than they are."""
-    return isinstance(table, ScoreTable) and (table.has_squares or is_clustered(table))
 
 
 def list_alert_sizes(sums: SideSums, unseen_alert: pl.Expr, unseen_miss: pl.Expr) -> list[pl.Expr]:

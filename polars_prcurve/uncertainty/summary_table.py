@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from statistics import NormalDist
 from typing import cast
 
 import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.chance import ABOVE_CHANCE, measure_chance
 from polars_prcurve.confidence.doubts import tell_doubts
 from polars_prcurve.curves.curve_table import long_columns
 from polars_prcurve.curves.segment_sums import (
@@ -23,8 +25,17 @@ from polars_prcurve.curves.segment_sums import (
     build_curves,
     number_metrics,
 )
-from polars_prcurve.inputs.score_table import InputTable, RateTable, ScoreTable, is_clustered, is_field
+from polars_prcurve.inputs.score_table import (
+    InputTable,
+    RateTable,
+    ScoreTable,
+    has_unlike_examples,
+    is_clustered,
+    is_field,
+)
 from polars_prcurve.metrics.curve_metric import CurveMetric
+from polars_prcurve.metrics.roc_areas import roc_auc
+from polars_prcurve.normal_distribution import normal_from_student
 from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.sweep.checks_at_end import check_at_end, late_checks
 from polars_prcurve.sweep.group_table import SweepTables, class_counts
@@ -55,7 +66,9 @@ from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
 from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
-_ERROR_COLUMNS = ("standard_error", "low", "high", "reliable", "why")
+_ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
+_AREA = f"{c.RESERVED}area_of_chance"
+"""The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
 def list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
@@ -102,12 +115,14 @@ def build_summary_table(
             sweep,
             curves,
             pairs,
-            named,
+            named | ({_AREA: roc_auc} if has_unlike_examples(table) else {}),
             uncertain=grid.uncertain,
             confidence=certainty.level,
         )
     else:
         values = curves.compute_values(pairs, needed)
+    if certainty is not None:
+        values = _add_chance(values, table, curves, certainty.level)
     values = check_at_end(table, values.sort(c.PAIR), *checks)
     if certainty is not None and not analytic:
         examples = cast("ScoreTable", table)  # rates with confidence= were refused earlier
@@ -119,15 +134,37 @@ def build_summary_table(
     return long.select(*table.by, eta, *grid.carried, *columns)
 
 
+def _add_chance(
+    values: pl.LazyFrame, table: InputTable, curves: CurveSegments, confidence: float
+) -> pl.LazyFrame:
+    """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
+    if not is_field(table) and not has_unlike_examples(table):
+        found = measure_chance(curves.segments[False], curves.groups, curves.sizes, confidence)
+        return values.join(found, on=c.GROUP, how="left")
+    above = pl.lit(None, dtype=pl.Boolean)
+    if not is_field(table) and f"{_AREA}_low" in (columns := values.collect_schema().names()):
+        deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
+        if f"{_AREA}_freedom" in columns:
+            deviation = normal_from_student(deviation, pl.col(f"{_AREA}_freedom"))
+        is_known = pl.col(f"{_AREA}_low").is_not_null()
+        # An area of 1 or 0 has no standard error.
+        above = pl.coalesce(deviation >= NormalDist().inv_cdf(confidence), pl.col(f"{_AREA}_low") > 0.5)
+        above = pl.when(is_known).then(above)
+    return values.with_columns(above.alias(ABOVE_CHANCE))
+
+
 def _to_row_per_metric(
     values: pl.LazyFrame, named: Mapping[str, CurveMetric], kinds: Sequence[str]
 ) -> pl.LazyFrame:
     """Return one row per pair and metric, in order, with `metric` and a column for each of `kinds`."""
     long = values.join(pl.LazyFrame({c.COPY: range(len(named))}), how="cross").sort(c.PAIR, c.COPY)
-    columns = {
-        kind: [pl.col(name if kind == "value" else f"{name}_{kind}") for name in named] for kind in kinds
-    }
+    columns = {kind: [pl.col(_name_column(name, kind)) for name in named] for kind in kinds}
     return long.with_columns(long_columns(columns, [metric.name for metric in named.values()]))
+
+
+def _name_column(name: str, kind: str) -> str:
+    """Return the column of a metric, or of its group, that becomes the column `kind`."""
+    return name if kind == "value" else kind if kind == ABOVE_CHANCE else f"{name}_{kind}"
 
 
 def _name_limits(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
