@@ -1,4 +1,4 @@
-"""How often scores that say nothing are called above chance, and how often those that say something are."""
+"""How often scores are called above chance: those that say nothing, and those that say something."""
 
 from __future__ import annotations
 

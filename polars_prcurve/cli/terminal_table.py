@@ -149,7 +149,9 @@ def format_table(
     rule = "-" * min(max(map(measure_width, [head, *body])), width)
     lines += [*([""] if lines else []), f"\x1b[1m{head}\x1b[0m" if bold else head, rule]
     lines += _insert_sections(body, sections, width)
-    lines += [line for text in _explain(chosen, table) for line in ["", *textwrap.wrap(text, width)]]
+    lines += [
+        line for text in _explain(chosen, table, layout) for line in ["", *textwrap.wrap(text, width)]
+    ]
     shown = set().union(*(column.covers for column in chosen))
     return lines, (shown | covered | hidden) & set(table.columns)
 
@@ -319,7 +321,7 @@ def _build_column(table: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     covers = {name, *ends}
     if "low" in ends and "reliable" in table.columns:
         both = _mark_doubts(both, table, numbers[0])
-        covers |= {"reliable", "why"}
+        covers |= {"reliable", "why", "above_chance"}
     is_limit = name == "value" and layout.level is None  # of coarse scores, which have no level
     kind = "limits" if is_limit else show_level(layout.level)
     return TextColumn(f"{head} ({kind})", both, is_number, covers, short)
@@ -395,13 +397,30 @@ def _join_cells(columns: Sequence[TextColumn], row: int | None, width: int) -> s
     return cut_text(_GAP.join(cells).rstrip(), width)
 
 
-def _explain(columns: Sequence[TextColumn], table: pl.DataFrame) -> list[str]:
-    """Return what the mark of an interval that is not reliable means, if there is one."""
-    marked = [c for c in columns if "reliable" in c.covers and any(_DOUBT in cell for cell in c.cells)]
-    if not marked:
+def _explain(columns: Sequence[TextColumn], table: pl.DataFrame, layout: Layout) -> list[str]:
+    """Return what the mark of an interval means, if there is one, and which scores may be chance."""
+    said = []
+    if any("reliable" in c.covers and any(_DOUBT in cell for cell in c.cells) for c in columns):
+        reasons: list[str] = []
+        if "why" in table.columns:
+            reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
+        why = f": {', '.join(reasons)}" if reasons else ""
+        said.append(f"{_DOUBT} Too little data for an interval that one can rely on{why}.")
+    if any("above_chance" in c.covers for c in columns) and (names := _name_chance(table, layout)):
+        said.append(f"Not shown to be better than chance: {', '.join(names)}.")
+    return said
+
+
+def _name_chance(table: pl.DataFrame, layout: Layout) -> list[str]:
+    """Return the groups whose scores are not shown to be better than chance."""
+    if "above_chance" not in table.columns:
         return []
-    reasons: list[str] = []
-    if "why" in table.columns:
-        reasons = table["why"].drop_nulls().unique(maintain_order=True).to_list()
-    why = f": {', '.join(reasons)}" if reasons else ""
-    return [f"{_DOUBT} Too little data for an interval that one can rely on{why}."]
+    keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
+    groups = (
+        table.filter(pl.col("above_chance").not_())
+        .select(dict.fromkeys(keys))
+        .unique(maintain_order=True)
+    )
+    if not keys:
+        return [] if table["above_chance"].fill_null(True).all() else ["these scores"]
+    return [", ".join(map(show_name, group)) for group in groups.iter_rows()]

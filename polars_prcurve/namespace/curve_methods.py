@@ -568,6 +568,12 @@ class CurveMethods(BoundTable[F], path="prc"):
           Those of `average_precision` allow for examples that the sample lacks: a false positive above
           all others, a positive below, and one on top. Weights are taken as sampling weights. With
           `cluster`, a class in fewer than two clusters has no interval.
+        - with `confidence`, `above_chance`: Boolean, whether the scores of the group are shown to say
+          anything of the label, by their ranks (Mann and Whitney 1947) or by the sum of reciprocal ranks
+          of the positives, which tells of the top. Of coins `1 - confidence` are, or a little less. One
+          answer for all rows of a group, whatever the threshold. With weights or clusters it is that of
+          ROC AUC by its standard error. Null for one class alone, in a field, and for `"bootstrap"` with
+          weights or clusters
         - with `confidence`, `reliable`: Boolean, false where the sample is too small for what it should
           tell, null where there is no interval. Of `average_precision`, what the sample lacks matters
           less than chance.

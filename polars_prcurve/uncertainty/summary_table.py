@@ -67,6 +67,7 @@ from polars_prcurve.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, "reliable", "why")
+_FEW = 10
 _AREA = f"{c.RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
@@ -111,13 +112,7 @@ def build_summary_table(
     checks = late_checks(table, grid)
     if certainty is not None and analytic:
         values = _build_values_with_errors(
-            table,
-            sweep,
-            curves,
-            pairs,
-            named | ({_AREA: roc_auc} if has_unlike_examples(table) else {}),
-            uncertain=grid.uncertain,
-            confidence=certainty.level,
+            table, sweep, curves, pairs, named, uncertain=grid.uncertain, confidence=certainty.level
         )
     else:
         values = curves.compute_values(pairs, needed)
@@ -143,13 +138,15 @@ def _add_chance(
         return values.join(found, on=c.GROUP, how="left")
     above = pl.lit(None, dtype=pl.Boolean)
     if not is_field(table) and f"{_AREA}_low" in (columns := values.collect_schema().names()):
+        # A few heavy rows, or clusters, may carry the error, and then it is hardly known.
+        n = pl.min_horizontal(c.N_POS_EFFECTIVE, c.N_NEG_EFFECTIVE)
+        freedom = pl.col(f"{_AREA}_freedom") if f"{_AREA}_freedom" in columns else n - 1
         deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
-        if f"{_AREA}_freedom" in columns:
-            deviation = normal_from_student(deviation, pl.col(f"{_AREA}_freedom"))
-        is_known = pl.col(f"{_AREA}_low").is_not_null()
+        deviation = normal_from_student(deviation, freedom)
         # An area of 1 or 0 has no standard error.
         above = pl.coalesce(deviation >= NormalDist().inv_cdf(confidence), pl.col(f"{_AREA}_low") > 0.5)
-        above = pl.when(is_known).then(above)
+        above = (above & (n >= _FEW)).fill_null(False)
+        above = pl.when(pl.col(_AREA).is_not_null()).then(above)
     return values.with_columns(above.alias(ABOVE_CHANCE))
 
 
@@ -222,7 +219,11 @@ def _build_values_with_errors(
     uncertain: bool,
     confidence: float,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with their errors, which carry that of an uncertain eta."""
+    """Return the metrics at each pair with their errors, which carry that of an uncertain eta.
+
+    Where rows do not count alike, _AREA is among them.
+    """
+    named = {**named, **({_AREA: roc_auc} if has_unlike_examples(table) else {})}
     build = partial(
         build_analytic_values,
         curves,
