@@ -476,7 +476,7 @@ def test_replicates_without_a_positive_are_left_out_and_counted() -> None:
     # two clusters of twenty hold all positives: 0.9**20 of 60 replicates lack both, 7 on average
     [counted] = re.findall(r"up to (\d+) of", str(caught[0].message))
     assert 1 <= int(counted) <= 20
-    assert found.null_count().sum_horizontal().item() == 0
+    assert found.drop("above_chance").null_count().sum_horizontal().item() == 0
 
 
 def test_what_is_undefined_in_the_sample_is_not_warned_of() -> None:

@@ -418,7 +418,7 @@ def _name_chance(table: pl.DataFrame, layout: Layout) -> list[str]:
     keys = [name for name in (*layout.by, *_MODELS) if name in table.columns]
     groups = (
         table.filter(pl.col("above_chance").not_())
-        .select(dict.fromkeys(keys))
+        .select(list(dict.fromkeys(keys)))
         .unique(maintain_order=True)
     )
     if not keys:
