@@ -29,6 +29,18 @@ MISSED, EVERYWHERE = Stored("missed_positives"), Stored("everywhere")
 VALUES, AT_FPR, ALLOWED = Stored("sought_values"), Stored("recall_at_fpr"), col("allowed")
 OWN_BANDS = ("f1", "mcc", "cohen_kappa", "npv", "accuracy")
 
+# Chance ----------------------------------------------------------------------------------------
+
+SAYS_NOTHING = (col("model") == "chance") & (col("confidence") == 0.95)
+CHANCE: list[Held] = [
+    Sentence(
+        PAGE, "are above chance in at most {} % of {} test sets of 3 to 300 positives, rounded or not, at a level of 95 %.",
+        Stored("chance")(most("above", SAYS_NOTHING)), Stored("chance")(col("n_sets").min()),
+    ),
+    Sentence(PAGE, "of which a fifth is easy, the model is found in {:.0f} %.", Stored("chance")(most("above", col("model") == "a fifth easy"))),
+    Sentence(PAGE, "or more: above chance in at most {} % (`chance_of_designs`)", Stored("chance_of_designs")(most("above"))),
+]  # fmt: skip
+
 # Seen in simulation ---------------------------------------------------------------------------
 
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
@@ -141,6 +153,7 @@ FIGURES: list[Held] = [
         ),
     ),
     Sentence(LARGE, "and draws {} test sets of each size (standard error at most 0.5)", Stored("sizes")(col("n_sets").min())),
+    *CHANCE,
     *SEEN,
     Sentence(
         PAGE, "Each cell has {} test sets (standard error 0.5 percentage points). Bands at fixed thresholds have {} (0.15), and the bootstrap, of three populations, {} ({}).",
