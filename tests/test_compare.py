@@ -294,13 +294,16 @@ def test_own_prevalence_only_if_all_share_it() -> None:
     # The own prevalence has an error, which both models share.
     assert (counted["standard_error"] >= said["standard_error"]).all()
     assert (counted["standard_error"] > said["standard_error"]).any()
-    unlike = alike[1:] if alike["label"][0] else alike[:-1]
+    # Groups may differ in it; models of a group may not.
     unlike = alike.filter((pl.col("g") == 0) | pl.col("label") | (pl.col("a") > 0))
-    words = (
-        r"eta=None compares each group at its own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
-    )
-    assert_raises(unlike, words, score=["a", "b"], **options)
-    assert unlike.prc.compare(0.1, score=["a", "b"], **options).height == 4
+    found = unlike.prc.compare(score=["a", "b"], **options)
+    parts = [unlike.filter(g=i).prc.compare(score=["a", "b"]) for i in (0, 1)]
+    assert found["eta"].n_unique() == 2
+    assert_same(found.drop("g"), pl.concat(parts))
+    long = unlike.prc.unpivot_scores(["a", "b"]).filter((pl.col("model") == "a") | (pl.col("score") > 0))
+    words = r"eta=None compares models at their own prevalence, and those differ, from 0\.\d+ to 0\.\d+"
+    assert_raises(long, words, model="model", paired=False, **options)
+    assert long.prc.compare(0.1, model="model", paired=False, **options).height == 4
 
 
 MONTHS = (

@@ -157,11 +157,10 @@ def measure_cohort_differences(cell: Any, n_sets: int, rng: np.random.Generator)
         a, b = ((noises[i] + noises[2]) / 2**0.5 + shifts[i] * label for i in range(2))
         number = np.repeat(np.arange(sets), n)
         drawn = pl.DataFrame({"set": number, "label": label, "a": a, "b": b})
-        for _, one in drawn.group_by("set", maintain_order=True):  # own prevalences differ
-            table = one.prc(score=["a", "b"])
-            for part, target in zip(found, targets, strict=True):
-                asked = [name for name in names if name not in target]
-                part.append(table.compare(metrics=asked, confidence=CONFIDENCE, **target))
+        table = drawn.prc(score=["a", "b"], by="set")
+        for part, target in zip(found, targets, strict=True):
+            asked = [name for name in names if name not in target]
+            part.append(table.compare(metrics=asked, confidence=CONFIDENCE, **target))
     for part, target in zip(found, targets, strict=True):
         every, (criterion, value) = pl.concat(part), next(iter(target.items()))
         for name in names:

@@ -175,7 +175,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
         count_examples=comparison.examples == "by id",
         needs_pairs=comparison.needs_pairs,
     )
-    return values if grid.shared else values.with_columns(find_shared_eta([BASE_GROUP]))
+    return values if grid.shared is not None else values.with_columns(find_shared_eta([BASE_GROUP]))
 
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:

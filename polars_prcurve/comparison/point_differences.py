@@ -152,7 +152,7 @@ def _number_points(
         first.over(*by, c.MODEL),
         (first.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
-    if not comparison.grid.shared:  # models of different prevalences are compared, too
+    if comparison.grid.shared is None:  # models of different prevalences are compared, too
         rows = rows.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
         rows = stop_if_broken(rows, [two_models_check()])

@@ -66,7 +66,7 @@ def build_ranking_table(
         values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
     else:
         values = build_points_table(table, grid, targets, [metric.alias("value")])
-    if not grid.shared:  # models of different prevalences are ranked, too
+    if grid.shared is None:  # models of different prevalences are ranked, too
         values = values.with_columns(find_shared_eta(table.group_columns))
     ranks = _add_ranks(table, values, sign)
     if coarse:

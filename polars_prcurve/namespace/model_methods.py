@@ -70,8 +70,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`; None only if all groups share one prevalence, or if no metric depends on it,
-            such as recall, fpr and `roc_auc`. Of curve metrics with analytic errors it may be an
+            As in `curve`. None is the prevalence of each group, which its models must share unless no
+            metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic errors it may be an
             estimate, with `eta_low` and `eta_high`: how far the difference moves to the farther end,
             over the quantile of the level, adds up with the standard error.
         paired
@@ -166,7 +166,7 @@ class ModelMethods(BoundTable[F], path="prc"):
         makes = list_compare_columns(adjust)
         examples = question.find_shared_examples(paired=paired)
         table = question.read(makes)
-        grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
+        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
         target = read_one_target(table, **question.targets)
         certainty = question.require_certainty()
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
@@ -190,8 +190,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta
-            As in `curve`; None only if all groups share one prevalence, or if the metric does not
-            depend on it, as `roc_auc`.
+            As in `curve`. None is the prevalence of each group, which its models must share unless the
+            metric does not depend on it, as `roc_auc`.
         metric
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
             Or a point metric, at the target that you pass; without a target it stands for its best value
@@ -254,7 +254,7 @@ class ModelMethods(BoundTable[F], path="prc"):
         question = self._ask("ranking", words, eta=eta, confidence=confidence, coarse=coarse)
         makes = list_ranking_columns(lead=question.certainty is not None, coarse=coarse)
         table = question.read(makes)
-        grid = read_eta(eta, table, makes, shared=True, confidence=question.level)
+        grid = read_eta(eta, table, makes, compares_models=True, confidence=question.level)
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, **question.targets)
         query = build_ranking_table(table, grid, ranked_by, question.certainty, coarse=coarse)

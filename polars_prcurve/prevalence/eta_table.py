@@ -8,7 +8,7 @@ A grid is a small table, in which a null stands for the own prevalence of a grou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -44,8 +44,9 @@ class EtaTable:
     """Other columns of a user's frame, which the result gets, too."""
     etas_per_group: int | None = None
     """The number of prevalences of each group; None if groups may differ in it."""
-    shared: bool = False
-    """Whether the own prevalences of groups have to be equal, because models are compared at them."""
+    shared: tuple[str, ...] | None = None
+    """The columns of groups within which own prevalences have to be equal, because models are compared
+    at them; None if they may differ."""
     uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
     copies: int = 1
@@ -69,7 +70,7 @@ class EtaTable:
         """Return the grid, in which own prevalences may differ if nothing asked depends on them."""
         if depends_on_eta or self.etas_per_group != 1:
             return self
-        return replace(self, shared=False)
+        return replace(self, shared=None)
 
     def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
         """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
@@ -94,16 +95,18 @@ def read_eta(
     table: InputTable,
     makes: Iterable[str],
     *,
-    shared: bool = False,
+    compares_models: bool = False,
     confidence: float | None = None,
 ) -> EtaTable:
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
     `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
-    no own prevalence, because they hold no counts. `shared` is as in `EtaTable`. `confidence` is the
-    level of the intervals of the result, which those of prevalences must have, too.
+    no own prevalence, because they hold no counts. If it `compares_models`, those of a group must share
+    theirs. `confidence` is the level of the intervals of the result, which those of prevalences must have,
+    too.
     """
     has_own, eta = table.has_counts, take_frame(eta)
+    shared = tuple(table.group_columns) if compares_models else None
     if isinstance(eta, pl.DataFrame | pl.LazyFrame):
         if table.model_name in eta.lazy().collect_schema():
             raise PrcError(
@@ -212,8 +215,8 @@ def join_etas(
         pairs = groups.join(etas, how="cross")
     eta, own = pl.col("eta"), pl.col("eta").is_null()
     own_eta = n_pos / (n_pos + n_neg) if grid.own_eta is None else pl.col(grid.own_eta)
-    if grid.shared:
-        least = own_eta.min()
+    if grid.shared is not None:
+        least = own_eta.min().over(grid.shared) if grid.shared else own_eta.min()
         own_eta = pl.when(own_eta <= least * (1 + _ROUNDING)).then(least).otherwise(own_eta)
     pairs = pairs.with_columns(
         eta.fill_null(own_eta),
@@ -236,18 +239,18 @@ def eta_row_checks(grid: EtaTable, first: pl.Expr) -> list[Check]:
     return [missing_row_check("eta", keys, missing, missing.sum())]
 
 
-def same_eta_check() -> Check:
-    """Return the check that the own prevalences of all groups are equal, so that models compare."""
+def same_eta_check(keys: Sequence[str]) -> Check:
+    """Return the check that models have one own prevalence within each group of `keys`."""
     eta = pl.when(c.IS_OWN_ETA).then("eta")
-    low, high = eta.min(), eta.max()
+    low, high = (of.over(keys) if keys else of for of in (eta.min(), eta.max()))
     text = compose_sentence(
-        "eta=None compares each group at its own prevalence, and those differ, from ",
-        low.cast(pl.String),
+        "eta=None compares models at their own prevalence, and those differ, from ",
+        low.filter(low < high).first().cast(pl.String),
         " to ",
-        high.cast(pl.String),
+        high.filter(low < high).first().cast(pl.String),
         "; pass eta= as a number to compare them at, or as a frame with a number for each group of by=",
     )
-    return Check(low < high, text)
+    return Check((low < high).any(), text)
 
 
 def find_shared_eta(keys: Iterable[str]) -> pl.Expr:

@@ -53,8 +53,8 @@ def late_checks(table: InputTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     first = pl.col(c.FIRST_IN_GROUP)
     checks = [*eta_row_checks(grid, first), *own_eta_checks(table, grid, first)]
-    if grid.shared:
-        checks.append(same_eta_check())
+    if grid.shared is not None:
+        checks.append(same_eta_check(grid.shared))
     if isinstance(table, RateTable):
         checks += point_checks(table, lambda name: pl.when(first).then(name).otherwise(0).sum())
     return checks
