@@ -71,9 +71,9 @@ class ModelMethods(BoundTable[F], path="prc"):
         ----------
         eta
             As in `curve`. None is the prevalence of each group, which its models must share unless no
-            metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic errors it may be an
-            estimate, with `eta_low` and `eta_high`: how far the difference moves to the farther end,
-            over the quantile of the level, adds up with the standard error.
+            metric depends on it, such as recall, fpr and `roc_auc`. Of curve metrics with analytic
+            errors it may be an estimate, with `eta_low` and `eta_high`: how far the difference moves to
+            the farther end, over the quantile of the level, adds up with the standard error.
         paired
             Whether the models scored the same examples. With False each value of the column `model` has
             examples of its own, such as countries or months: counts, published points and 2x2

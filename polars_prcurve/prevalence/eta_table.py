@@ -101,9 +101,8 @@ def read_eta(
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
     `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
-    no own prevalence, because they hold no counts. If it `compares_models`, those of a group must share
-    theirs. `confidence` is the level of the intervals of the result, which those of prevalences must have,
-    too.
+    no own prevalence, because they hold no counts. If the result `compares_models`, those of a group must
+    share theirs. `confidence` is the level of its intervals, which those of prevalences must have, too.
     """
     has_own, eta = table.has_counts, take_frame(eta)
     shared = tuple(table.group_columns) if compares_models else None
