@@ -318,7 +318,7 @@ def test_the_points_are_those_without_intervals() -> None:
     plain = df.prc.operating_points(0.1, **asked)
     found = df.prc.operating_points(0.1, **asked, confidence=0.9)
     added = [name for name in found.columns if name.endswith(("_low", "_high"))]
-    assert_same(found.drop("interval_of", "reliable", "why", *added), plain)
+    assert_same(found.drop("interval_of", "above_chance", "reliable", "why", *added), plain)
 
 
 @pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}])

@@ -81,7 +81,7 @@ def _find_rank_deviation() -> pl.Expr:
     """Return by how many standard errors, less half a place, positives are higher than by chance."""
     n_pos, n_neg = pl.col(_POS), pl.col(_NEG)
     n = n_pos + n_neg
-    variance = n_pos * n_neg / 12 * (n + 1 - pl.col(_TIES) / (n * (n - 1)))
+    variance = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col(_TIES) / (n * (n - 1)))
     difference = n_pos * n / 2 - pl.col(_RANKS) - 0.5
     return pl.when(variance > 1e-9 * n).then(difference / variance.sqrt())
 
@@ -101,6 +101,6 @@ def _find_top_deviation() -> pl.Expr:
     moment = n_pos * n_neg * (n_neg - n_pos) / ((n - 1) * (n - 2)) * skew
     deviation = (pl.col(_TOP) - n_pos * mean) / variance.sqrt()
     skewness = moment / variance**1.5
-    curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 / 36)
+    curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
     known = pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)
     return pl.when(spread > 1e-9 * second).then(known)
