@@ -61,20 +61,23 @@ def draw(n: int, eta: float, gain: float, step: float | None, seed: int) -> pl.D
 
 def measure(df: pl.DataFrame) -> tuple[float, float]:
     """Return the deviates as the library has them."""
-    n_pos = df["label"].sum()
-    sweep = df.prc.sweep()
-    rates = sweep.select(
-        pl.lit(0).alias("_prc_group"),
-        *("recall", "fpr"),
-        pl.col("recall").shift(1).fill_null(0.0).alias("_prc_recall_before"),
-        pl.col("fpr").shift(1).fill_null(0.0).alias("_prc_fpr_before"),
-    ).filter(pl.col("recall") > pl.col("_prc_recall_before"))
-    sizes = {chance._POS: float(n_pos), chance._NEG: float(df.height - n_pos)}
-    rows = rates.with_columns(**{name: pl.lit(size) for name, size in sizes.items()})
-    sums = (
-        rows.select(chance._list_terms()).sum().with_columns(**{n: pl.lit(s) for n, s in sizes.items()})
+    n_pos = float(df["label"].sum())
+    n_neg = df.height - n_pos
+    rates = (
+        df.prc.sweep()
+        .select(
+            pl.lit(0).alias("_prc_group"),
+            *("recall", "fpr"),
+            pl.col("recall").shift(1).fill_null(0.0).alias("_prc_recall_before"),
+            pl.col("fpr").shift(1).fill_null(0.0).alias("_prc_fpr_before"),
+        )
+        .filter(pl.col("recall") > pl.col("_prc_recall_before"))
     )
-    found = sums.select(ranks=chance._find_rank_deviation(), top=chance._find_top_deviation())
+    shift = 0.5 + 0.1 * df.height / min(n_pos, n_neg)
+    sizes = {"n_pos": n_pos, "n_neg": n_neg, "n": float(df.height), "shift": shift}
+    totals = {name: pl.lit(size) for name, size in sizes.items()}
+    sums = chance.add_up_places(rates.lazy().with_columns(**totals)).sum()
+    found = chance.find_deviations(sums.with_columns(**totals)).collect()
     return found["ranks"].item(), found["top"].item()
 
 

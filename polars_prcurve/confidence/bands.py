@@ -113,8 +113,14 @@ class BandOptions:
     """Whether rows have RATE_CORRELATION and degrees of freedom, since examples come in clusters."""
     uncertain_eta: bool = False
     """Whether rows have ETA_LOW and ETA_HIGH, the interval of a prevalence that is an estimate."""
-    own_eta: bool = False
-    """Whether rows have IS_OWN_ETA and ETA_VARIANCE, since a prevalence may be that of the table."""
+    own_eta: Literal["no", "some", "all"] = "no"
+    """Of which rows the prevalence was counted in the table; such rows have ETA_VARIANCE, and of some of
+    them IS_OWN_ETA tells."""
+
+    @property
+    def counts_eta(self) -> bool:
+        """Whether the prevalence of a row may have been counted in the table."""
+        return self.own_eta != "no"
 
     @property
     def moving(self) -> bool:
@@ -129,7 +135,7 @@ class BandOptions:
         """Return those of MOVES that rows have: of differences, if thresholds move."""
         if not (self.moving and self.shown_with == "differences"):
             return []
-        return [move for source, move in MOVES.items() if source != "eta" or self.own_eta]
+        return [move for source, move in MOVES.items() if source != "eta" or self.counts_eta]
 
     def mark_uncertain_eta(self) -> BandOptions:
         """Return the options for prevalences that are estimates."""
@@ -140,13 +146,15 @@ class BandOptions:
             )
         return replace(self, uncertain_eta=True)
 
-    def mark_own_eta(self, metrics: Iterable[PointMetric], *, is_known: bool) -> BandOptions:
+    def mark_own_eta(
+        self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
+    ) -> BandOptions:
         """Return the options for prevalences of which some, or all, were counted in the table.
 
         Where that `is_known` only when the query runs, the rows are checked then.
         """
         if self.band == "mover":
-            return replace(self, own_eta=True)
+            return replace(self, own_eta="all" if are_all else "some")
         if is_known and any(metric.depends_on_eta for metric in metrics):
             raise PrcError(self.tell_exact_eta())
         return self
@@ -229,7 +237,7 @@ def add_bands(
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
     columns = {rate: (rate, size) for rate, size in SIZE_COLUMNS.items()}
-    if bands.own_eta:
+    if bands.counts_eta:
         frame, shares = _add_shares(frame, metrics, bands, table)
         columns |= shares
     if bands.clustered:
@@ -243,12 +251,12 @@ def add_bands(
         of_eta = pl.col(c.ETA_VARIANCE) * (student_quantile(z, both) * (1 / z)) ** 2
         frame = frame.with_columns(
             *(pl.col(size) * z**2 / at**2 for size, at in quantiles.items()),
-            *([of_eta.alias(c.ETA_VARIANCE)] if bands.own_eta else []),
+            *([of_eta.alias(c.ETA_VARIANCE)] if bands.counts_eta else []),
         )
     frame = add_rate_limits(frame, columns, bands, table)
     if bands.uncertain_eta:
         frame = add_eta_limits(frame)
-    if bands.own_eta:
+    if bands.counts_eta:
         others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
         frame = add_counted_eta_limits(frame, bands.confidence, others)
     elif bands.band != "mover":
@@ -337,7 +345,7 @@ def add_band(
 
     `eta_squares` are columns of squared distances, below and above, if eta is that of several parts.
     """
-    has_eta_limits = bands.uncertain_eta or bands.own_eta
+    has_eta_limits = bands.uncertain_eta or bands.counts_eta
     etas = c.ETA_LIMITS if has_eta_limits and metric.depends_on_eta else ()
     recalls, fprs = LIMIT_COLUMNS["recall"], LIMIT_COLUMNS["fpr"]
     least, greatest = (
@@ -349,16 +357,17 @@ def add_band(
     if bands.moving:
         frame, found = _add_moves(frame, metric, bands, correlation)
         frame = frame.with_columns(end.alias(name) for name, end in zip(_MOVED_ENDS, found, strict=True))
-    if bands.band == "mover" and bands.moves != "all":
+    tells_share = bands.counts_eta and metric.share_of is not None and bands.moves != "all"
+    if bands.band == "mover" and bands.moves != "all" and not (tells_share and bands.own_eta == "all"):
         frame, scaled = _add_scaled_ends(frame, metric, etas, correlation, eta_squares)
         ends = _choose_ends(metric, scaled, ends)
-    if bands.own_eta and metric.share_of is not None and bands.moves != "all":
+    if tells_share:
         shares = (evaluate_share(metric, pl.col(name)) for name in name_limits(name_share(metric)))
         has_both = pl.col(c.ETA_VARIANCE).is_finite()
-        ends = [
-            pl.when(c.IS_OWN_ETA).then(pl.when(has_both).then(there)).otherwise(here)
-            for there, here in zip(shares, ends, strict=True)
-        ]
+        counted = [pl.when(has_both).then(end).otherwise(None) for end in shares]
+        both = zip(counted, ends, strict=True)
+        chosen = [pl.when(c.IS_OWN_ETA).then(there).otherwise(here) for there, here in both]
+        ends = counted if bands.own_eta == "all" else chosen
     if bands.moves == "all":
         ends = [pl.col(name) for name in _MOVED_ENDS]
     elif bands.moves == "some":
@@ -465,7 +474,7 @@ def _add_moves(
             moved.append(metric.from_columns(rates["recall"], rates["fpr"], pl.col("eta")))
         values[rate] = {f"{c.RESERVED}{rate}_end_{i}": value for i, value in enumerate(moved)}
         every |= values[rate]
-    if bands.own_eta:
+    if bands.counts_eta:
         values["eta"] = {
             f"{c.RESERVED}at{end}": evaluate_metric(metric, **MOVED_RATES[end], eta=end)
             for end in c.ETA_LIMITS
@@ -482,7 +491,7 @@ def _add_moves(
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
     below, above = (combine_distances(side, correlation) for side in zip(*distances, strict=True))
     moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}
-    if bands.own_eta:
+    if bands.counts_eta:
         low, high = (pl.col(name) for name in values["eta"])
         moves["eta"] = high - low  # both models move one way, or they do not
     frame = frame.with_columns(

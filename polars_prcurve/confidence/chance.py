@@ -29,9 +29,6 @@ from polars_prcurve.float_bits import repeat_in_rows
 ABOVE_CHANCE = "above_chance"
 _PLACES = 0.1
 """The shift of reciprocal ranks, beside half a place, in distances between examples of a class."""
-_POS, _NEG = f"{c.RESERVED}n_of_pos", f"{c.RESERVED}n_of_neg"
-_RANKS, _TIES = f"{c.RESERVED}sum_of_ranks", f"{c.RESERVED}sum_of_ties"
-_TOP, _SQUARES, _CUBES = (f"{c.RESERVED}{name}" for name in ("of_top", "top_squares", "top_cubes"))
 
 
 def measure_chance(
@@ -42,65 +39,83 @@ def measure_chance(
     The rows of `segments` are those of scores of positives, with both rates there and before. The sizes
     are over the columns of `groups`.
     """
-    named = zip(sizes, (_POS, _NEG), strict=True)
-    counts = groups.select(c.GROUP, *(n.alias(name) for n, name in named))
+    n_pos, n_neg = sizes
+    counts = groups.select(c.GROUP, n_pos=n_pos, n_neg=n_neg)
+    counts = counts.with_columns(n=pl.col("n_pos") + pl.col("n_neg"))
+    smaller = pl.min_horizontal("n_pos", "n_neg")
+    counts = counts.with_columns(shift=0.5 + _PLACES * pl.col("n") / repeat_in_rows(smaller, smaller))
     rows = segments.filter(pl.col("recall") > pl.col(c.RECALL_BEFORE))
     rows = rows.select(c.GROUP, "recall", "fpr", c.RECALL_BEFORE, c.FPR_BEFORE)
-    sums = rows.join(counts, on=c.GROUP).select(c.GROUP, *_list_terms()).group_by(c.GROUP).sum()
-    deviations = _find_rank_deviation(), _find_top_deviation()
-    # One class alone, or one score, decides nothing.
-    tells = (pl.col(_POS) > 0) & (pl.col(_NEG) > 0)
-    z = z_value(confidence)
-    above = pl.any_horizontal((of.fill_nan(None) >= z).fill_null(False) for of in deviations)
-    found = counts.join(sums, on=c.GROUP, how="left")
-    return found.select(c.GROUP, pl.when(tells).then(above).alias(ABOVE_CHANCE))
+    sums = add_up_places(rows.join(counts, on=c.GROUP)).group_by(c.GROUP).sum()
+    found = find_deviations(counts.join(sums, on=c.GROUP, how="left"))
+    above = pl.any_horizontal(
+        (pl.col(name).fill_nan(None) >= z_value(confidence)).fill_null(False)
+        for name in ("ranks", "top")
+    )
+    both = (pl.col("n_pos") > 0) & (pl.col("n_neg") > 0)
+    return found.select(c.GROUP, pl.when(both).then(above).alias(ABOVE_CHANCE))
 
 
-def _find_shift() -> pl.Expr:
-    smaller = pl.min_horizontal(_POS, _NEG)
-    return 0.5 + _PLACES * (pl.col(_POS) + pl.col(_NEG)) / repeat_in_rows(smaller, smaller)
-
-
-def _list_terms() -> list[pl.Expr]:
-    """Return what a score of positives adds to the sums, from the places that it takes."""
-    n_pos, n_neg, shift = pl.col(_POS), pl.col(_NEG), _find_shift()
-    low = n_pos * pl.col(c.RECALL_BEFORE) + n_neg * pl.col(c.FPR_BEFORE).fill_null(0.0)
-    high = n_pos * pl.col("recall") + n_neg * pl.col("fpr").fill_null(0.0)
-    n, positives = high - low, n_pos * (pl.col("recall") - pl.col(c.RECALL_BEFORE))
-    first, last = low + shift, high + shift
-    total = (n / first).log1p()  # of reciprocal ranks
+def add_up_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return what each score of positives adds to the sums, from the places that it takes."""
+    recall, fpr = (pl.col(name) for name in ("recall", "fpr"))
+    before = pl.col(c.RECALL_BEFORE), pl.col(c.FPR_BEFORE)
+    places = rows.select(
+        *(c.GROUP, "shift"),
+        low=pl.col("n_pos") * before[0] + pl.col("n_neg") * before[1].fill_null(0.0),
+        high=pl.col("n_pos") * recall + pl.col("n_neg") * fpr.fill_null(0.0),
+        positives=pl.col("n_pos") * (recall - before[0]),
+    )
+    low, high = pl.col("low"), pl.col("high")
+    places = places.with_columns(
+        ties=high - low, first=low + pl.col("shift"), last=high + pl.col("shift")
+    )
+    ties, first, last = pl.col("ties"), pl.col("first"), pl.col("last")
+    places = places.with_columns(total=(ties / first).log1p())  # of reciprocal ranks
+    total, positives = pl.col("total"), pl.col("positives")
     # The squares and cubes of equal shares, less those of what they are the mean of.
-    squares = total**2 / n - n / (first * last)
-    cubes = total**3 / n**2 - n * (first + last) / (2 * first**2 * last**2)
-    terms = {_RANKS: positives * (low + high) / 2, _TIES: n**3 - n}
-    terms |= {_TOP: positives * total / n, _SQUARES: squares, _CUBES: cubes}
-    return [term.alias(name) for name, term in terms.items()]
+    return places.select(
+        c.GROUP,
+        ranks=positives * (low + high) / 2,
+        ties=ties**3 - ties,
+        top=positives * total / ties,
+        squares=total * total / ties - ties / (first * last),
+        cubes=total**3 / (ties * ties) - ties * (first + last) / (2 * (first * last) ** 2),
+    )
 
 
-def _find_rank_deviation() -> pl.Expr:
-    """Return by how many standard errors, less half a place, positives are higher than by chance."""
-    n_pos, n_neg = pl.col(_POS), pl.col(_NEG)
-    n = n_pos + n_neg
-    variance = n_pos * n_neg * (1 / 12) * (n + 1 - pl.col(_TIES) / (n * (n - 1)))
-    difference = n_pos * n / 2 - pl.col(_RANKS) - 0.5
-    return pl.when(variance > 1e-9 * n).then(difference / variance.sqrt())
+def find_deviations(sums: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the normal deviates of both sums, `ranks` and `top`, in place of them.
 
-
-def _find_top_deviation() -> pl.Expr:
-    """Return the normal deviate of the sum of reciprocal ranks."""
-    n_pos, n_neg, shift = pl.col(_POS), pl.col(_NEG), _find_shift()
-    n = n_pos + n_neg
+    That of ranks has half a place less, since ranks are whole numbers. Where all scores are equal both
+    are null.
+    """
+    n_pos, n_neg, n, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
     last = n + shift
-    mean = (n / shift).log1p() / n
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
-    second = (n / (shift * last) + pl.col(_SQUARES)) / n
-    third = (n * (shift + last) / (2 * shift**2 * last**2) + pl.col(_CUBES)) / n
-    spread = second - mean**2
-    variance = n_pos * n_neg / (n - 1) * spread
-    skew = third - 3 * mean * second + 2 * mean**3
-    moment = n_pos * n_neg * (n_neg - n_pos) / ((n - 1) * (n - 2)) * skew
-    deviation = (pl.col(_TOP) - n_pos * mean) / variance.sqrt()
-    skewness = moment / variance**1.5
+    sums = sums.with_columns(
+        of_ranks=n_pos * n_neg * (1 / 12) * (n + 1 - pl.col("ties") / (n * (n - 1))),
+        mean=(n / shift).log1p() / n,
+        second=(n / (shift * last) + pl.col("squares")) / n,
+        third=(n * (shift + last) / (2 * (shift * last) ** 2) + pl.col("cubes")) / n,
+    )
+    mean, second, third = pl.col("mean"), pl.col("second"), pl.col("third")
+    sums = sums.with_columns(
+        spread=second - mean * mean,
+        skew=third - 3 * mean * second + 2 * mean**3,
+    )
+    sums = sums.with_columns(variance=n_pos * n_neg / (n - 1) * pl.col("spread"))
+    variance = pl.col("variance")
+    sums = sums.with_columns(
+        ranks=(n_pos * n / 2 - pl.col("ranks") - 0.5) / pl.col("of_ranks").sqrt(),
+        deviation=(pl.col("top") - n_pos * mean) / variance.sqrt(),
+        skewness=variance ** (-0.5) * (n_neg - n_pos) / (n - 2) * (pl.col("skew") / pl.col("spread")),
+    )
+    deviation, skewness = pl.col("deviation"), pl.col("skewness")
     curved = 6 / skewness * ((1 + skewness * deviation / 2).cbrt() - 1 + skewness**2 * (1 / 36))
-    known = pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)
-    return pl.when(spread > 1e-9 * second).then(known)
+    varies = pl.col("spread") > 1e-9 * second
+    return sums.select(
+        *(c.GROUP, "n_pos", "n_neg"),
+        ranks=pl.when(varies).then("ranks"),
+        top=pl.when(varies).then(pl.when(skewness.abs() > 1e-6).then(curved).otherwise(deviation)),
+    )

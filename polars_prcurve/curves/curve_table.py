@@ -112,7 +112,8 @@ def fit_bands(
     bands = bands.mark_uncertain_eta() if grid.uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
-    return bands.mark_own_eta(metrics, is_known=grid.holds_own is not None)
+    are_all, is_known = not grid.holds_others, grid.holds_own is not None
+    return bands.mark_own_eta(metrics, are_all=are_all, is_known=is_known)
 
 
 def add_metrics(

@@ -93,7 +93,8 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    ends = [*_LIMITS, *(_ETA_ENDS if bands.own_eta else [])]
+    of_eta = _ETA_ENDS if bands.counts_eta and any(of.depends_on_eta for of in targets.values()) else []
+    ends = [*_LIMITS, *of_eta]
     moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
@@ -118,7 +119,12 @@ def add_moved_rates(
     found = found.group_by(c.PAIR, TARGET_NUMBER).agg(columns)
     numbers = pick_by_number(TARGET_NUMBER, map(pl.lit, targets), pl.lit(None)).cast(pl.Int64)
     found = found.with_columns(numbers.alias(TARGET_NUMBER))
-    return points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+    points = points.join(found, on=[c.PAIR, TARGET_NUMBER], how="left")
+    if not bands.counts_eta or of_eta:
+        return points
+    # A target that does not depend on eta is met on the same row whatever it is.
+    same = {column: name for limit in c.ETA_LIMITS for name, column in MOVED_RATES[limit].items()}
+    return points.with_columns(pl.col(name).alias(column) for column, name in same.items())
 
 
 def _move_target(target: Target, source: str, limit: str) -> Target:

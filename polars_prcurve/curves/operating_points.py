@@ -241,7 +241,7 @@ def build_points_table(
     if bands is not None and bands.shown_with != "curve":
         points = _add_doubts(points, bands, table, design, targets)
     if bands is not None and bands.shown_with == "points":
-        points = _add_chance(points, sweep, table, bands.confidence)
+        points = _add_chance(points, search.rows, sweep.groups, table, bands.confidence)
     points = add_metrics(points, shown, table, bands, long=long)
     points = points if per is None else _add_alerts(points, float(per), table, shown)
     promise = targets[0].promise
@@ -270,9 +270,11 @@ def _build_search(
     score = [c.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     sizes = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = (ROW_NUMBER, c.GROUP, c.WEIGHT_UNIT, *c.SWEEP_COLUMNS, *score, *design.row_columns)
+    if isinstance(table, ScoreTable) and bands is not None and bands.shown_with == "points":
+        columns = (*columns, c.RECALL_BEFORE, c.FPR_BEFORE)  # for ABOVE_CHANCE
     promise = targets[0].promise
     sized = promise is not None and has_unlike_examples(table)
-    counted = bands is not None and bands.own_eta
+    counted = bands is not None and bands.counts_eta
     moments = design.moments if counted else ()
     rows = rows.select(*columns, *(ALERT_SIZES if sized else ()), *moments, **sizes)
     pairs = build_points_pairs(sweep.groups, grid, table)
@@ -460,7 +462,7 @@ def _add_doubts(
 ) -> pl.LazyFrame:
     """Add `reliable` and `why` to points, and to those that differences are made of ETA_ERROR."""
     error = pl.lit(0.0)
-    if bands.own_eta:
+    if bands.counts_eta:
         error = pl.when(c.IS_OWN_ETA).then(pl.col(c.ETA_VARIANCE).sqrt()).otherwise(0.0)
     points = points.with_columns(error.alias(c.ETA_ERROR))
     # Sums over the parts of a field do not tell how full a cell is.
@@ -470,14 +472,18 @@ def _add_doubts(
 
 
 def _add_chance(
-    points: pl.LazyFrame, sweep: SweepTables, table: InputTable, confidence: float
+    points: pl.LazyFrame,
+    rows: pl.LazyFrame,
+    groups: pl.LazyFrame,
+    table: InputTable,
+    confidence: float,
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE, which is null where rows do not count alike, and in fields."""
     if is_field(table) or has_unlike_examples(table):
         return points.with_columns(pl.lit(None, dtype=pl.Boolean).alias(ABOVE_CHANCE))
-    found = measure_chance(
-        build_segments(table, sweep, []), sweep.groups, class_sizes(table), confidence
-    )
+    if not isinstance(table, ScoreTable):  # the last point need not flag all examples
+        rows = build_segments(table, SweepTables(rows, groups), [])
+    found = measure_chance(rows, groups, class_sizes(table), confidence)
     return points.join(found, on=c.GROUP, how="left", maintain_order="left")
 
 

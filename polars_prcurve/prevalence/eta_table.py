@@ -55,6 +55,8 @@ class EtaTable:
     """The column of `frame` with the own prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
     """Whether a null stands for the own prevalence of a group; None if a LazyFrame will tell."""
+    holds_others: bool = True
+    """Whether there may be other prevalences."""
 
     @property
     def may_hold_own(self) -> bool:
@@ -101,7 +103,7 @@ def read_eta(
     """Return the grid that `eta=` asks for; raise for what the call can tell.
 
     `makes` are the names of the columns of the result, which a frame may not carry. Published rates have
-    no own prevalence, because they hold no counts. If the result `compares_models`, those of a group must
+    no own prevalence, because they hold no counts. If it `compares_models`, those of a group must
     share theirs. `confidence` is the level of its intervals, which those of prevalences must have, too.
     """
     has_own, eta = table.has_counts, take_frame(eta)
@@ -122,8 +124,13 @@ def read_eta(
     if None in values and not has_own:
         raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
     frame = pl.LazyFrame({"eta": values}, schema={"eta": pl.Float64})
-    own = None in values
-    return EtaTable(frame, etas_per_group=len(values), shared=shared, holds_own=own)
+    return EtaTable(
+        frame,
+        etas_per_group=len(values),
+        shared=shared,
+        holds_own=None in values,
+        holds_others=any(value is not None for value in values),
+    )
 
 
 _ROUNDING = 1e-12
