@@ -13,6 +13,7 @@ from . import (  # noqa: F401
     estimated_prevalence,
     fields,
     labels,
+    matched_points,
     points,
     promises,
     uneven_promises,

@@ -101,6 +101,18 @@ RULES = (
            "targets, and {fact} is met by one alone; leave it out"),
     *_pair('of="roc"', ("metric=", "threshold=", "recall=", "fpr=", "eta_range="),
            'of="roc" compares the curves themselves; leave out {fact}'),
+    Rule(("match=",), 'match= cuts the scores where they have a rate of another table; pass that as '
+         "other=", unless=("other=",)),
+    Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. Two '
+         "tables of scores are stacked, with a column for model=, and compared with paired=False",
+         unless=("match=",)),
+    *_pair("match=", ("threshold=", "recall=", "fpr=", "precision=", "npv=", "fdr=", "lift=",
+                      "predicted_positive_rate=", "alerts=", "worst=", "adjust=", "field()"),
+           "match= tells where the scores are cut; leave out {fact}"),
+    *_pair("match=", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
+           "match= has an interval of its own; leave out {fact}"),
+    *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
+           "leave out {fact}"),
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),

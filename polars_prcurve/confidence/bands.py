@@ -371,8 +371,8 @@ def add_band(
     if bands.moves == "all":
         ends = [pl.col(name) for name in _MOVED_ENDS]
     elif bands.moves == "some":
-        both = zip(_MOVED_ENDS, ends, strict=True)
-        ends = [pl.when(c.IS_MOVING).then(there).otherwise(here) for there, here in both]
+        moved = zip(_MOVED_ENDS, ends, strict=True)
+        ends = [pl.when(c.IS_MOVING).then(there).otherwise(here) for there, here in moved]
     value, (low, high) = pl.col(metric.name), (end.fill_nan(None) for end in ends)
     # Rounding must not put an end on the wrong side of the estimate.
     sides = {"low": pl.min_horizontal(low, value), "high": pl.max_horizontal(high, value)}

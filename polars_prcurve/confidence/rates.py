@@ -168,7 +168,11 @@ def check_rate_method(method: str, argument: str = "method=") -> None:
 
 
 def _wilson_limits(k: Numeric, n: Numeric, confidence: float) -> tuple[Numeric, Numeric]:
-    z = z_value(confidence)
+    return find_wilson_ends(k, n, z_value(confidence))
+
+
+def find_wilson_ends(k: Numeric, n: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
+    """Return the rates from which k of n is z standard errors away."""
     rate, spread = k / n, z * z / n
     half = z * ((rate * (1 - rate) + spread / 4) / n) ** 0.5
     high = (rate + spread / 2 + half) / (1 + spread)

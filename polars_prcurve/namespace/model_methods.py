@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import polars as pl
 
 from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
-from polars_prcurve.binding.words import OneTargetOfTable, RateTargetsOfTable, TableWords
+from polars_prcurve.binding.question import Question
+from polars_prcurve.binding.words import (
+    TABLE_WORDS,
+    OneTargetOfTable,
+    RateTargetsOfTable,
+    TableWords,
+)
 from polars_prcurve.comparison.comparison import Comparison, list_compare_columns
 from polars_prcurve.comparison.crossings import (
     CROSSING_COLUMNS,
@@ -20,6 +26,12 @@ from polars_prcurve.comparison.crossings import (
     collect_model_scores,
 )
 from polars_prcurve.comparison.differences import build_compare_table
+from polars_prcurve.comparison.matched_points import (
+    CELLS,
+    Matched,
+    build_matched_table,
+    read_matched_metrics,
+)
 from polars_prcurve.comparison.ranking import build_ranking_table, list_ranking_columns
 from polars_prcurve.comparison.roc_dominance import (
     DOMINANCE_COLUMNS,
@@ -30,12 +42,12 @@ from polars_prcurve.comparison.roc_dominance import (
 from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, list_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_table import read_eta
-from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -57,6 +69,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         | Sequence[str | CurveMetric | PointMetric]
         | None = None,
         paired: bool = True,
+        other: BoundTable[Any] | None = None,
+        match: Matched | None = None,
         worst: bool = False,
         confidence: Confidence = 0.95,
         adjust: Adjust = None,
@@ -91,6 +105,15 @@ class ModelMethods(BoundTable[F], path="prc"):
             `net_benefit(...)`, `recall` and `fpr` of models of one test set have a standard error
             (Agresti and Min 2005), unless rows have weights. A `threshold` frame may have the column of
             models, which is `model` for the columns of `score`.
+        other
+            A bound table of one point, of examples of its own: the 2x2 table of a human reader or of a
+            paper, such as `prc(paper, cells=("tp", "fp", "fn", "tn"))`. Its groups of `by` are those of
+            this table. It goes with `match`.
+        match
+            `"recall"` or `"fpr"`: the scores are cut where they have this rate of `other`, and other
+            metrics are compared there. Intervals know that both rates have errors, and so the threshold
+            has one; they are the union over all thresholds that may be the right one, by Newcombe's
+            limits (1998). Prevalences are numbers.
         worst
             Whether to return only the best and the worst model, with `paired=False`. Their interval
             holds for all pairs of models at once, since they were picked for their distance.
@@ -128,7 +151,11 @@ class ModelMethods(BoundTable[F], path="prc"):
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
           and the interval leaves out 0. Except for `average_precision`, whose interval allows for what
           the sample lacks, it must be reliable, or the difference twice as many errors from 0 as that
-          takes. Null without an interval
+          takes. Null without an interval. With `match` it is that of the rate that differs, for all
+          metrics: at one recall precision orders both as fpr does, at every prevalence
+
+        With `match`, model a is one of this table, `"model"` if it has no names, and model b is
+        `"other"`, or as the column of models of `other` says.
 
         Examples
         --------
@@ -160,7 +187,11 @@ class ModelMethods(BoundTable[F], path="prc"):
             paired=read_flag("paired=", paired),
             adjust=None if adjust is None else read_choice("adjust=", adjust, ["holm"]),
             worst=read_flag("worst=", worst),
+            other=None if other is None else _require_bound(other),
+            match=None if match is None else read_choice("match=", match, ["recall", "fpr"]),
         )
+        if other is not None:
+            return self._compare_at_point(other, cast("Matched", match), metrics, question, words)
         # The best and the worst of several were picked for their distance, so theirs is adjusted.
         adjust = "models" if worst else adjust
         makes = list_compare_columns(adjust)
@@ -172,6 +203,45 @@ class ModelMethods(BoundTable[F], path="prc"):
         asked = Comparison(table, grid, [], None, certainty, examples, adjust)
         query = build_compare_table(asked, metrics, target, worst=worst)
         return self._finish(query, grid, pairs=True)
+
+    def _compare_at_point(
+        self,
+        other: BoundTable[Any],
+        match: Matched,
+        metrics: Any,
+        question: Question,
+        words: Mapping[str, Any],
+    ) -> F:
+        """Return the result of `compare` beside a point of other examples."""
+        asked, etas = read_matched_metrics(metrics, match), read_eta_list(question.eta)
+        if None in etas and any(metric.depends_on_eta for metric in asked):
+            raise PrcError(
+                "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
+                "numbers"
+            )
+        certainty = question.require_certainty()
+        if certainty.rate != "wilson":
+            raise PrcError("match= takes Wilson's rates; leave out rate=")
+        own, by = _read_cells(self, words, "model_a", "model")
+        theirs, their_by = _read_cells(other, {}, "model_b", "other")
+        if sorted(by) != sorted(their_by):
+            raise PrcError(
+                f"by= groups of both tables meet by name; this one has {list_names(by) or 'none'}, and "
+                f"other= has {list_names(their_by) or 'none'}"
+            )
+        if isinstance(theirs, pl.LazyFrame) is not isinstance(own, pl.LazyFrame):
+            raise PrcError(
+                "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
+                ".collect() on one of them"
+            )
+        table = build_matched_table(
+            *(own.lazy(), theirs.lazy(), by),
+            match=match,
+            metrics=asked,
+            etas=etas,
+            confidence=certainty.level,
+        )
+        return self._finish(table.select(*by, *list_compare_columns(None)))
 
     def ranking(
         self,
@@ -429,3 +499,26 @@ class ModelMethods(BoundTable[F], path="prc"):
         asked = default_curve_metric(question.points) if metric is None else metric
         ranked_by = read_ranking_metric(asked, table, at_eta=False, **question.targets)
         return collect_model_scores(table, ranked_by, eta_range)
+
+
+def _require_bound(other: Any) -> BoundTable[Any]:
+    """Return the other table of a comparison; raise unless it is bound."""
+    if isinstance(other, BoundTable):
+        return other
+    raise PrcError(
+        f"other= takes a bound table, such as prc(frame, cells=...); got {type(other).__name__}"
+    )
+
+
+def _read_cells(
+    table: Any, words: Mapping[str, Any], name: str, model: str
+) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
+    """Return the sweep, with the column of models under a `name`, and the columns of groups."""
+    said = {word: value for word, value in words.items() if word in TABLE_WORDS}
+    sweep = table.sweep(**said)
+    columns = list(sweep.lazy().collect_schema())
+    keys = columns[: columns.index("threshold")]
+    column = {**table._words, **said}.get("model") or "model"
+    names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
+    by = [key for key in keys if key != column]
+    return sweep.select(*by, names.alias(name), *CELLS), by

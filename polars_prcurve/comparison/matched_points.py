@@ -1,0 +1,217 @@
+"""A model beside one point of others, such as a human reader or a paper: the scores are cut where they
+have the recall of the point, or its fpr.
+
+Recall of the model, recall of the point, and both fpr have errors. The first two say at which threshold
+both recalls are the same, and neither is lost:
+
+    rows of the sweep -> z     by how many standard errors the recall there is not that of the point
+                      -> rest  sqrt(z(level)**2 - z**2), what is left for the difference of fpr
+                      -> ends  of that difference on the row (Newcombe 1998)
+    point             -> low   the least low end of all rows, and high the greatest high end
+
+This turns a test around that asks of a difference whether any row could have it: at the right threshold
+both terms are squares of independent normal variables, and the best row takes one away. No slope of the
+curve is estimated. At equal recall precision orders both as fpr does, at every prevalence, so there is
+one verdict for all metrics. In place of recall it may be fpr that is the same, and recall that differs.
+
+Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.confidence.bands import find_corners
+from polars_prcurve.confidence.doubts import tell_doubts
+from polars_prcurve.confidence.rates import find_wilson_ends, z_value
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.names import find_point_metrics
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.normal_distribution import normal_cdf
+from polars_prcurve.query_checks import Check, compose_sentence, stop_if_broken
+
+Matched: TypeAlias = Literal["recall", "fpr"]
+"""The rate that the model and the point have in common."""
+CELLS = ("tp", "fp", "fn", "tn")
+_POINT = "point_"
+_ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
+"""The rates that may differ, of the model and of the point, and both ends of either."""
+_FEW = 10
+_NUMBER = f"{c.RESERVED}number"
+
+
+def read_matched_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
+    """Return the metrics of a call, precision if left out; raise for one that cannot be compared."""
+    asked = find_point_metrics("precision" if metrics is None else metrics)
+    for metric in asked:
+        find_corners(metric)  # raises if the metric has no band
+        if metric.name == match:
+            raise PrcError(f"match= makes {match} the same in both; leave it out of metrics=")
+    return asked
+
+
+def build_matched_table(
+    sweep: pl.LazyFrame,
+    points: pl.LazyFrame,
+    by: Sequence[str],
+    *,
+    match: Matched,
+    metrics: Sequence[PointMetric],
+    etas: Sequence[float | None],
+    confidence: float,
+) -> pl.LazyFrame:
+    """Return the differences of models from points, by `by`, eta, metric and both names.
+
+    Both tables have `by`, a name and CELLS: `sweep` of each threshold, by falling score, as "model_a",
+    and `points` one row, as "model_b".
+    """
+    rows = _join_points(_add_no_alerts(sweep, by), points, by)
+    pair = [*by, "model_a", "model_b"]
+    rows = _add_budget(rows, pair, match, z_value(confidence))
+    rows = rows.filter(pl.col("rest") > 0)
+    ends = find_wilson_ends, ("x", "X", "own"), ("y", "Y", "other")
+    rows = rows.with_columns(
+        end.alias(f"{name}_{side}")
+        for k, n, name in ends[1:]
+        for side, end in zip(("low", "high"), ends[0](pl.col(k), pl.col(n), pl.col("rest")), strict=True)
+    )
+    grid = pl.LazyFrame({"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64})
+    found = [
+        _subtract(rows.join(grid, how="cross"), pair, metric, match).with_columns(
+            metric=pl.lit(metric.name), order=pl.lit(i)
+        )
+        for i, metric in enumerate(metrics)
+    ]
+    return pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
+
+
+def _add_no_alerts(sweep: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return the sweep with a row above all scores, in order of the alerts."""
+    keys = [*by, "model_a"]
+    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
+    tops = rows.group_by(keys).agg(
+        tp=pl.lit(0.0),
+        fp=pl.lit(0.0),
+        fn=(pl.col("tp") + pl.col("fn")).first(),
+        tn=(pl.col("fp") + pl.col("tn")).first(),
+    )
+    return pl.concat([tops, rows]).sort(*keys, pl.col("tp") + pl.col("fp"))
+
+
+def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
+    points = points.select(
+        *(*by, "model_b"), *(pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
+    )
+    # Of a score with two values the lower one flags all examples.
+    cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
+    points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
+    twice = pl.struct(*by, "model_b").is_duplicated().sum()
+    text = " rows of other= are of a group that has several; match= takes one point of each"
+    points = stop_if_broken(
+        points, [Check(twice > 0, compose_sentence("", twice.cast(pl.String), text))]
+    )
+    if not by:
+        return rows.join(points, how="cross")
+    joined = rows.join(points, on=list(by), how="left", nulls_equal=True, maintain_order="left")
+    alone = pl.col("model_b").is_null()
+    shown = pl.concat_str(
+        [pl.col(name).cast(pl.String).fill_null("null") for name in by], separator=", "
+    )
+    sentence = compose_sentence(
+        "other= has no row for the group ", shown.filter(alone).first(), "; add one, or leave it out"
+    )
+    return stop_if_broken(joined, [Check(alone.any(), sentence)])
+
+
+def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
+    """Add the pooled rate, the number of errors between both rates, and what is left of z.
+
+    Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and the
+    point in the other rate. `is_first` tells the first row that reaches the rate of the point.
+    """
+    same, other = ("tp", "fn"), ("fp", "tn")
+    if match == "fpr":
+        same, other = other, same
+    counts = {"k": same[0], "x": other[0]}, {"n": same, "X": other}
+    rows = rows.with_columns(
+        **{name: pl.col(cell) for name, cell in counts[0].items()},
+        **{name: pl.col(a) + pl.col(b) for name, (a, b) in counts[1].items()},
+        point_k=pl.col(_POINT + same[0]),
+        y=pl.col(_POINT + other[0]),
+        point_n=pl.col(_POINT + same[0]) + pl.col(_POINT + same[1]),
+        Y=pl.col(_POINT + other[0]) + pl.col(_POINT + other[1]),
+    )
+    k, n, point_k, point_n = (pl.col(name) for name in ("k", "n", "point_k", "point_n"))
+    rows = rows.with_columns(
+        rate=(k + point_k) / (n + point_n), reaches=k * point_n >= point_k * n
+    ).with_columns(
+        before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
+    )
+    error = (pl.col("rate") * (1 - pl.col("rate")) * (1 / n + 1 / point_n)).sqrt()
+    off = (k / n - point_k / point_n).abs()
+    is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
+    is_before = ~pl.col("reaches") & pl.col("before").fill_null(False)
+    # The right threshold lies between the two rows.
+    errors = pl.when(is_first | is_before | (off == 0)).then(0.0).otherwise(off / error)
+    rows = rows.with_columns(errors=errors, is_first=is_first)
+    pooled = (pl.col("x") + pl.col("y")) / (pl.col("X") + pl.col("Y"))
+    spread = (pooled * (1 - pooled) * (1 / pl.col("X") + 1 / pl.col("Y"))).sqrt()
+    rows = rows.with_columns(own=pl.col("x") / pl.col("X"), other=pl.col("y") / pl.col("Y"))
+    gap = (pl.col("own") - pl.col("other")).abs()
+    between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
+    return rows.with_columns(
+        rest=(z * z - pl.col("errors") ** 2).clip(lower_bound=0.0).sqrt(),
+        least=(pl.col("errors") ** 2 + between**2).min().over(pair),
+    )
+
+
+def _subtract(
+    rows: pl.LazyFrame, pair: Sequence[str], metric: PointMetric, match: Matched
+) -> pl.LazyFrame:
+    """Return one row per pair and prevalence, with the difference of a metric and its verdict."""
+    values = {}
+    for name in _ENDS:
+        rates = pl.col("rate"), pl.col(name)
+        recall, fpr = rates if match == "recall" else rates[::-1]
+        values[f"of_{name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
+    rows = rows.with_columns(**values)
+    limits = _find_limits(*(pl.col(f"of_{name}") for name in _ENDS))
+    of_rates = _find_limits(*(pl.col(name) for name in _ENDS))
+    first = pl.col("is_first")
+    sums = rows.group_by(*pair, "eta", _NUMBER).agg(
+        difference=(pl.col("of_own") - pl.col("of_other")).filter(first).first(),
+        low=limits[0].fill_nan(None).min(),
+        high=limits[1].fill_nan(None).max(),
+        least_gap=of_rates[0].min(),
+        greatest_gap=of_rates[1].max(),
+        least=pl.col("least").first(),
+        n_same=pl.min_horizontal("n", "point_n").first(),
+        n_other=pl.min_horizontal("X", "Y").first(),
+    )
+    known = pl.col("difference").is_not_null() & pl.col("low").is_not_null()
+    same, other = ("positives", "negatives") if match == "recall" else ("negatives", "positives")
+    few = {f"few {same}": pl.col("n_same") < _FEW, f"few {other}": pl.col("n_other") < _FEW}
+    reliable, why = tell_doubts(dict(sorted(few.items(), reverse=True)), known)
+    resolved = (pl.col("least_gap") > 0) | (pl.col("greatest_gap") < 0)
+    is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
+    return sums.with_columns(
+        standard_error=pl.lit(None, dtype=pl.Float64),
+        p_value=pl.when(known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
+        reliable=reliable,
+        why=why,
+        resolved=pl.when(known).then(resolved & is_large),
+    )
+
+
+def _find_limits(own: pl.Expr, other: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of a difference, from two values and the values at the ends of their rates."""
+    lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
+    highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
+    below = ((own - lows[0]) ** 2 + (highs[1] - other) ** 2).sqrt()
+    above = ((highs[0] - own) ** 2 + (other - lows[1]) ** 2).sqrt()
+    return own - other - below, own - other + above
