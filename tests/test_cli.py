@@ -876,7 +876,7 @@ REFUSED = {
     "points scores.csv --alerts 5/100 5/200": "same number of events",
     "compare scores.csv --eta 0.1": "pass --score as a list of columns, one for each model; or --id of",
     "compare scores.csv --score score --eta 0.1": "a list of columns, one for each model",
-    "ranking scores.csv --model patient": "--eta own compares each group at its own prevalence",
+    "ranking scores.csv --model patient": "--eta own compares models at their own prevalence",
     "crossings scores.csv --eta-range 0 1": "--eta-range is two prevalences",
     "crossings scores.csv --eta-range 0.1": "--eta-range",
     "sample-size scores.csv": "--recall",

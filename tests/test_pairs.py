@@ -202,5 +202,3 @@ def test_unmatched_examples_are_told_before_the_work(call: Callable[..., Any]) -
         call(prc(long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 0))), eta=0.1)
     with pytest.raises(PrcError, match="no row for 6 group"):
         call(prc(long), by="g", eta=pl.DataFrame({"g": ["x"], "eta": [0.1]}))
-    with pytest.raises(PrcError, match="compares each group at its own prevalence"):
-        call(prc(long.filter(pl.col("market").ne_missing("y") | pl.col("label"))), by="market")

@@ -25,6 +25,7 @@ DF = pl.DataFrame(
     }
 )
 PARTS = pl.DataFrame({"part": ["x", "y"], "eta": [0.1, 0.2], "share": [1, 1]})
+OTHER = prc(pl.DataFrame({"tp": [3], "fp": [2], "fn": [1], "tn": [9]}), cells=("tp", "fp", "fn", "tn"))
 SAID: dict[str, dict[str, Any]] = {
     "label=None": {"label": None},
     "paired=False": {"paired": False},
@@ -52,6 +53,8 @@ SAID: dict[str, dict[str, Any]] = {
     "coarse=": {"coarse": True},
     "adjust=": {"adjust": "holm"},
     "worst=": {"worst": True},
+    "other=": {"other": OTHER},
+    "match=": {"match": "recall"},
     "guarantee=": {"guarantee": 0.9},
     "start=": {"start": 0.5},
     "together=": {"together": True},
@@ -64,6 +67,7 @@ SAID: dict[str, dict[str, Any]] = {
     "eta_train=": {"eta_train": 0.4},
 }
 """How a call says each fact."""
+SAID |= {f"{name}=": {name: 0.5} for name in ("npv", "fdr", "lift")}
 SAID |= {
     "alerts=": {"alerts": 5, "per": 100},
     "predicted_positive_rate=": {"predicted_positive_rate": 0.1},

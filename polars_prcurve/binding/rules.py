@@ -107,10 +107,9 @@ RULES = (
          "tables of scores are stacked, with a column for model=, and compared with paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", "recall=", "fpr=", "precision=", "npv=", "fdr=", "lift=",
-                      "predicted_positive_rate=", "alerts=", "worst=", "adjust=", "field()"),
+                      "predicted_positive_rate=", "alerts=", "adjust="),
            "match= tells where the scores are cut; leave out {fact}"),
-    *_pair("match=", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
-           "match= has an interval of its own; leave out {fact}"),
+    Rule(("match=", 'method="bootstrap"'), "match= has an interval of its own; leave out {fact}"),
     *_pair("match=", ("weights", "cluster="), "match= takes independent examples that count alike; "
            "leave out {fact}"),
     # How sure.

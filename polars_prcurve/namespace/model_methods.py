@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import read_choice, read_flag
+from polars_prcurve.argument_kinds import describe_value, read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question
 from polars_prcurve.binding.words import (
@@ -220,8 +220,6 @@ class ModelMethods(BoundTable[F], path="prc"):
                 "numbers"
             )
         certainty = question.require_certainty()
-        if certainty.rate != "wilson":
-            raise PrcError("match= takes Wilson's rates; leave out rate=")
         own, by = _read_cells(self, words, "model_a", "model")
         theirs, their_by = _read_cells(other, {}, "model_b", "other")
         if sorted(by) != sorted(their_by):
@@ -506,7 +504,7 @@ def _require_bound(other: Any) -> BoundTable[Any]:
     if isinstance(other, BoundTable):
         return other
     raise PrcError(
-        f"other= takes a bound table, such as prc(frame, cells=...); got {type(other).__name__}"
+        f"other= takes a bound table, such as prc(frame, cells=...); got {describe_value(other)}"
     )
 
 

@@ -1,0 +1,201 @@
+"""A model beside one point of other examples, at the same recall or fpr."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from polars_prcurve import PrcError, field, intervals, metrics, prc, rate_interval
+from polars_prcurve.comparison.comparison import list_compare_columns
+
+CELLS = ("tp", "fp", "fn", "tn")
+
+
+def draw(n_pos: int, n_neg: int, seed: int, step: float = 0.1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    label = np.arange(n_pos + n_neg) < n_pos
+    score = np.round((rng.normal(size=label.size) + 1.5 * label) / step)
+    return pl.DataFrame({"score": score, "label": label})
+
+
+def point(k: int, j: int, n_pos: int = 60, n_neg: int = 200) -> pl.DataFrame:
+    return pl.DataFrame({"tp": [k], "fp": [j], "fn": [n_pos - k], "tn": [n_neg - j]})
+
+
+def bind(frame: Any, **words: Any) -> Any:
+    return prc(frame, cells=CELLS, **words)
+
+
+def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: float) -> dict[str, Any]:
+    """Return what the definition says, row by row."""
+    z = float(stats.norm.isf(0.025))
+    sweep = df.prc.sweep()
+    totals = {"tp": 0, "fp": 0, "fn": df["label"].sum(), "tn": (~df["label"]).sum()}
+    rows = [totals, *sweep.select(CELLS).to_dicts()]
+    reader = cells.row(0, named=True)
+    same, other = (("tp", "fn"), ("fp", "tn")) if match == "recall" else (("fp", "tn"), ("tp", "fn"))
+
+    def count(row: dict[str, int], names: tuple[str, str]) -> tuple[int, int]:
+        return row[names[0]], row[names[0]] + row[names[1]]
+
+    b, n_b = count(reader, same)
+    y, n_y = count(reader, other)
+    reached = [count(row, same)[0] * n_b >= b * count(row, same)[1] for row in rows]
+    first = reached.index(True)
+    lows, highs, gaps, least, value = [], [], [], math.inf, None
+    for number, row in enumerate(rows):
+        a, n_a = count(row, same)
+        x, n_x = count(row, other)
+        pooled = (a + b) / (n_a + n_b)
+        off = abs(a / n_a - b / n_b)
+        near = number in (first, first - 1) or off == 0
+        errors = 0 if near else off / math.sqrt(pooled * (1 - pooled) * (1 / n_a + 1 / n_b))
+        both = (x + y) / (n_x + n_y)
+        gap = abs(x / n_x - y / n_y)
+        between = 0 if gap == 0 else gap / math.sqrt(both * (1 - both) * (1 / n_x + 1 / n_y))
+        least = min(least, errors**2 + between**2)
+        if errors >= z:
+            continue
+        level = 1 - 2 * stats.norm.sf(math.sqrt(z * z - errors * errors))
+        rates = [x / n_x, y / n_y, *rate_interval(x, n_x, level), *rate_interval(y, n_y, level)]
+
+        def measure(rate: float, pooled: float = pooled) -> float:
+            recall, fpr = (pooled, rate) if match == "recall" else (rate, pooled)
+            return float(metric(recall, fpr, eta))
+
+        values = list(map(measure, rates))
+        if number == first:
+            value = values[0] - values[1]
+        for of, into in ((values, (lows, highs)), (rates, (gaps, gaps))):
+            f, g = of[:2]
+            low = f - g - math.hypot(f - min(of[2:4]), max(of[4:]) - g)
+            high = f - g + math.hypot(max(of[2:4]) - f, g - min(of[4:]))
+            if not math.isnan(low):
+                into[0].append(low)
+                into[1].append(high)
+    resolved = min(gaps[::2]) > 0 or max(gaps[1::2]) < 0
+    p_value = 2 * stats.norm.sf(math.sqrt(least))
+    return {"difference": value, "low": min(lows), "high": max(highs), "p_value": p_value,
+            "resolved": resolved}  # fmt: skip
+
+
+@pytest.mark.parametrize("match", ["recall", "fpr"])
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_are_the_union_over_rows(match: Any, seed: int) -> None:
+    df, cells = draw(80, 300, seed), point(42 - 3 * seed, 12 + 20 * seed)
+    names = ["precision", "f1", "mcc", "fpr" if match == "recall" else "recall"]
+    found = df.prc.compare([0.02, 0.4], other=bind(cells), match=match, metrics=names)
+    assert found.columns == list(list_compare_columns(None))
+    assert found["metric"].to_list() == names * 2
+    for row in found.iter_rows(named=True):
+        expected = expect(df, cells, match, getattr(metrics, row["metric"]), row["eta"])
+        for name, value in expected.items():
+            assert row[name] == pytest.approx(value, rel=1e-9, abs=1e-12), name
+        assert (row["model_a"], row["model_b"], row["standard_error"]) == ("model", "other", None)
+
+
+@pytest.mark.parametrize(("k", "j"), [(60, 200), (60, 30), (0, 0), (0, 5), (59, 0), (1, 199)])
+@pytest.mark.parametrize("match", ["recall", "fpr"])
+def test_points_at_the_ends(k: int, j: int, match: Any) -> None:
+    df, cells = draw(40, 150, 3), point(k, j)
+    other = "fpr" if match == "recall" else "recall"
+    found = df.prc.compare(0.1, other=bind(cells), match=match, metrics=other).row(0, named=True)
+    expected = expect(df, cells, match, getattr(metrics, other), 0.1)
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert found["low"] <= found["difference"] <= found["high"]
+
+
+def test_one_verdict_for_all_metrics_and_prevalences() -> None:
+    df = draw(200, 1_000, 4)
+    other = bind(point(70, 120, 100, 300))
+    names = ["fpr", "precision", "f1", "npv", "net_benefit(0.1)"]
+    found = df.prc.compare([0.001, 0.1, 0.9], other=other, match="recall", metrics=names)
+    assert found["resolved"].to_list() == [True] * 15
+    assert found["p_value"].n_unique() == 1
+    assert (found.filter(metric="fpr")["high"] < 0).all()
+    assert (found.filter(metric="precision")["low"] > 0).all()
+
+
+def test_groups_models_and_engines() -> None:
+    df = pl.concat(
+        [draw(60, 200, seed).with_columns(site=pl.lit(s)) for seed, s in ((5, "b"), (6, "a"))]
+    )
+    df = df.with_columns(again=pl.col("score").sin())
+    readers = pl.concat(
+        [point(30, 20).with_columns(site=pl.lit(s), who=pl.lit(w)) for s in "ab" for w in "yx"]
+    )
+    asked: dict[str, Any] = {"match": "recall", "metrics": ["fpr", "precision"]}
+    table = df.prc(score=["score", "again"], by="site")
+    found = table.compare(0.1, other=bind(readers, by="site", model="who"), **asked)
+    names = [("again", "x"), ("again", "y"), ("score", "x"), ("score", "y")]
+    assert found.select("model_a", "model_b").rows() == names * 4
+    assert found["site"].to_list() == ["a"] * 8 + ["b"] * 8
+    alone = df.filter(site="b").prc.compare(0.1, other=bind(point(30, 20)), **asked)
+    part = found.filter(site="b", model_a="score", model_b="x")
+    columns = ["metric", "difference", "low", "high", "p_value", "resolved"]
+    assert_frame_equal(part.select(columns), alone.select(columns), rel_tol=1e-12)
+    lazy = df.lazy().prc(score=["score", "again"], by="site")
+    query = lazy.compare(0.1, other=bind(readers.lazy(), by="site", model="who"), **asked)
+    for engine in ("streaming", "in-memory"):
+        assert_frame_equal(query.collect(engine=engine), found, rel_tol=1e-12)  # type: ignore[call-overload]
+
+
+def test_a_table_of_answers_is_a_point() -> None:
+    """A reader who says yes or no has one cut."""
+    df = draw(60, 200, 7)
+    yes = np.r_[np.arange(60) < 40, np.arange(200) < 25]
+    answers = pl.DataFrame({"score": yes, "label": np.arange(260) < 60})
+    asked: dict[str, Any] = {"match": "recall", "metrics": "precision"}
+    found = df.prc.compare(0.1, other=answers.prc(score="score"), **asked)
+    assert_frame_equal(found, df.prc.compare(0.1, other=bind(point(40, 25)), **asked))
+
+
+def test_few_examples_settle_nothing() -> None:
+    df = draw(8, 300, 8)
+    found = df.prc.compare(0.1, other=bind(point(20, 150, 60, 200)), match="recall", metrics="fpr")
+    assert found.select("reliable", "why", "resolved").row(0) == (False, "few positives", False)
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"other": None}, "pass that as other="),
+    ({"match": None}, 'pass match="recall" or match="fpr" with it'),
+    ({"match": "precision"}, "match="),
+    ({"metrics": "recall"}, "match= makes recall the same in both"),
+    ({"metrics": metrics.point("own", lambda tp, fn, fp, tn: tp)}, "not known to move one way"),
+    ({"eta": None}, "neither has the prevalence of the other"),
+    (
+        {"eta": field(pl.DataFrame({"g": [1], "eta": [0.1], "share": [1]}), parts="g")},
+        "no formula for a field",
+    ),
+    ({"threshold": 1.0}, "match= tells where the scores are cut; leave out threshold="),
+    ({"fpr": 0.1}, "leave out fpr="),
+    ({"adjust": "holm"}, "leave out adjust="),
+    ({"confidence": intervals(0.9, method="bootstrap")}, "has an interval of its own"),
+    ({"confidence": intervals(0.9, rate="jeffreys")}, 'takes rate="wilson" only'),
+    ({"weight": "w"}, "independent examples that count alike"),
+    ({"cluster": "w"}, "independent examples that count alike"),
+    ({"other": point(30, 20)}, "other= takes a bound table"),
+    ({"other": bind(point(30, 20).lazy())}, "one of both tables is a LazyFrame"),
+    ({"by": "w"}, "by= groups of both tables meet by name"),
+    ({"other": bind(pl.concat([point(30, 20)] * 2))}, "match= takes one point of each"),
+]
+
+
+@pytest.mark.parametrize(("asked", "words"), REFUSED, ids=lambda value: None)
+def test_what_is_refused(asked: dict[str, Any], words: str) -> None:
+    df = draw(60, 200, 9).with_columns(w=pl.lit(1.0))
+    with pytest.raises((PrcError, pl.exceptions.InvalidOperationError), match=words):
+        df.prc.compare(**{"eta": 0.1, "other": bind(point(30, 20)), "match": "recall", **asked})
+
+
+def test_a_group_without_a_point_is_named() -> None:
+    df = draw(60, 200, 10).with_columns(site=pl.lit("here"))
+    other = bind(point(30, 20).with_columns(site=pl.lit("there")), by="site")
+    with pytest.raises(PrcError, match="other= has no row for the group here; add one"):
+        df.prc(by="site").compare(0.1, other=other, match="recall")
