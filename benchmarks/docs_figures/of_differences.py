@@ -81,7 +81,18 @@ def show_differences(found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+MATCHED_POINTS = Stored("matched_points")
+MATCHED: list[Held] = [
+    Sentence(
+        PAGE, "`matched_points` draws {} tables from each of 60 cells", MATCHED_POINTS(col("n_sets").min()),
+    ),
+    Sentence(
+        PAGE, "The intervals held the truth in {} to {} %, and of equal ones at most {} % were `resolved`.",
+        *map(MATCHED_POINTS, (least("coverage"), most("coverage"), most("resolved", col("share") == 1))),
+    ),
+]  # fmt: skip
 FIGURES: list[Held] = [
+    *MATCHED,
     Grid(
         PAGE, "compare", "| positives | negatives | average precision at 0.001 | at 0.01 | at 0.1 | ROC AUC |", show_compared,
     ),
