@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import polars as pl
 
-from polars_prcurve.argument_kinds import describe_value, read_choice, read_flag
+from polars_prcurve.argument_kinds import read_choice, read_flag
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question
 from polars_prcurve.binding.words import (
@@ -42,7 +42,7 @@ from polars_prcurve.comparison.roc_dominance import (
 from polars_prcurve.comparison.verdicts import Adjust
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.curves.targets import read_one_target, read_ranking_metric
-from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.errors import PrcError, describe_value, list_names
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric
 from polars_prcurve.metrics.point_metric import PointMetric

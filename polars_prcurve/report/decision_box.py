@@ -15,7 +15,7 @@ from polars_prcurve.number_words import (
     say_eta,
     say_share,
 )
-from polars_prcurve.report.decisions import Decision, ModelChoice
+from polars_prcurve.report.decisions import Decision, ModelChoice, is_near
 from polars_prcurve.report.html_parts import (
     Markup,
     escape,
@@ -118,6 +118,10 @@ def _write_headline(decision: Decision, request: ReportRequest, models: Sequence
             if request.guarantee is None
             else "No score can promise this"
         )
+    if best.may_be_chance:
+        names = _list_models([option.model for option in decision.met if option.model is not None])
+        who = escape(join_names(names)) if names else "these scores"
+        return f"Not shown to be better than chance: {who}"
     at = "" if best.threshold is None else f"alert at {escape(best.threshold)} or more"
     if best.model is None and len(models) == 0:
         return (
@@ -125,10 +129,20 @@ def _write_headline(decision: Decision, request: ReportRequest, models: Sequence
             if at
             else f"{escape(say_share(best.read('precision')))} of the alerts are right"
         )
-    color = find_color(best.model, models)
-    name = f'<span class="who"{color}>{escape(name_value(best.model))}</span>'
+    name = _name_colored(best, models)
+    rivals = decision.list_rivals()
+    if len(rivals) > 1:
+        names = [_name_colored(option, models) for option in rivals[:_MOST_BARS]]
+        more = f" and {len(rivals) - _MOST_BARS} more" if len(rivals) > _MOST_BARS else ""
+        return f"Not told apart: {', '.join(names)}{more}{f'; {name}: {at}' if at else ''}"
     use = "Of the published points, use" if best.threshold is None and decision.is_published else "Use"
     return f"{use} {name}{', ' if at else ''}{at}"
+
+
+def _name_colored(option: ModelChoice, models: Sequence[Any]) -> str:
+    """Return the name of a model in its colour."""
+    color = find_color(option.model, models)
+    return f'<span class="who"{color}>{escape(name_value(option.model))}</span>'
 
 
 def find_color(model: Any, models: Sequence[Any]) -> str:
@@ -216,9 +230,14 @@ def _write_bars(decision: Decision, request: ReportRequest, models: Sequence[Any
 def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRanks) -> Iterator[str]:
     """Yield how sure the order of models is, and whether the area of the curve tells another."""
     yield from describe_published_points(decision)
-    verdict, merit = decision.find_verdict(), decision.goal.merit
+    verdict = decision.find_verdict()
+    chance = [option for option in decision.met if option.may_be_chance]
+    if chance:
+        yield _say_chance(chance)
+    if verdict == "chance":
+        return
     if verdict == "equal":
-        same = [o for o in decision.met if o.row[merit] == decision.met[0].row[merit]]
+        same = decision.list_rivals()
         yield f"{join_names(name_value(o.model) for o in same)} do equally well here."
     elif verdict == "apart":
         yield _say_clear_order(decision, request)
@@ -236,6 +255,16 @@ def _describe_decision(decision: Decision, request: ReportRequest, ranks: AreaRa
         )
 
 
+def _say_chance(options: Sequence[ModelChoice]) -> str:
+    """Return that the scores of models may say nothing."""
+    names = _list_models([option.model for option in options if option.model is not None])
+    who = f"the scores of {join_names(names)}" if names else "the scores"
+    return (
+        f"In this test {who} are not shown to say anything of the label: too often an order by chance "
+        "does as well."
+    )
+
+
 _UNTESTED = (
     "Whether another test set would put the models in this order is not tested: intervals are of each "
     "model by itself."
@@ -245,8 +274,8 @@ _UNTESTED = (
 def _say_clear_order(decision: Decision, request: ReportRequest) -> str:
     """Return which test makes the order clear."""
     assert request.confidence is not None
-    first = name_value(decision.met[0].model)
-    others = name_value(decision.met[1].model) if len(decision.met) == 2 else "all others"
+    first = name_value(decision.useful[0].model)
+    others = name_value(decision.useful[1].model) if len(decision.met) == 2 else "all others"
     level = format_level(request.confidence).replace(" ", NO_BREAK)
     test = f"a test {_say_examples(decision)}"
     return f"The order is clear: {test} puts {first} before {others} ({level})."
@@ -259,10 +288,12 @@ def _say_examples(decision: Decision) -> str:
 
 def _say_open_order(decision: Decision) -> str:
     """Return which models may be in another order, and by what."""
-    first, merit = name_value(decision.met[0].model), decision.goal.merit
+    first, merit = name_value(decision.useful[0].model), decision.goal.merit
     another = "so another test set may put them in another order."
     if decision.lead_tests is None:
-        near = [option.model for option in decision.met[1:] if _is_near(decision.met[0], option, merit)]
+        near = [
+            option.model for option in decision.useful[1:] if is_near(decision.met[0], option, merit)
+        ]
         overlap = f"The intervals of {join_names([first, *_list_models(near)])} overlap."
         return f"{overlap} Whether another test set would put them in another order is not tested."
     test = _say_examples(decision)
@@ -270,9 +301,9 @@ def _say_open_order(decision: Decision) -> str:
     if near:
         names = join_names([first, *_list_models(near)])
         said = f"A test {test} cannot tell {names} apart, {another}"
-        untold = [option for option in decision.met[1:] if option.model in near]
-        is_of_model = decision.met[0].row.get("interval_of") == "model"
-        if is_of_model or all(_is_near(decision.met[0], option, merit) for option in untold):
+        untold = [option for option in decision.useful[1:] if option.model in near]
+        is_of_model = decision.useful[0].row.get("interval_of") == "model"
+        if is_of_model or all(is_near(decision.useful[0], option, merit) for option in untold):
             return said
         return f"{said} The intervals are for these scores; another test set would choose other scores."
     near = [model for model, lead in decision.lead_tests.items() if lead.kind == "likely"]
@@ -285,11 +316,6 @@ def _say_open_order(decision: Decision) -> str:
 
 def _list_models(models: Sequence[Any]) -> list[str]:
     return list_few([name_value(model) for model in models], _MOST_BARS - 1)
-
-
-def _is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:
-    mine, theirs = first.read_span(merit), other.read_span(merit)
-    return mine is not None and theirs is not None and mine[0] <= theirs[1]
 
 
 def describe_promise(decision: Decision, request: ReportRequest) -> Iterator[str]:
@@ -467,7 +493,7 @@ def _list_columns(decisions: Sequence[Decision], request: ReportRequest) -> list
         columns.append(("Positive", True, lambda d: escape(say_eta(d.eta))))
     options = [option for decision in decisions for option in decision.met]
     if any(option.model is not None for option in options):
-        columns.append(_build_column("Use", lambda o: escape(name_value(o.model)), is_text=True))
+        columns.append(("Model", True, _write_choice))
     if any(option.threshold is not None for option in options):
         columns.append(_build_column("Alert from", lambda o: escape(o.threshold or "–")))
     per = request.per
@@ -492,6 +518,15 @@ def _build_group_column(name: str) -> _Column:
 def _build_column(name: str, write: Callable[[ModelChoice], str], *, is_text: bool = False) -> _Column:
     """Return a column on the best model, which has a dash where no model meets the target."""
     return name, is_text, lambda d: "–" if d.best is None else write(d.best)
+
+
+def _write_choice(decision: Decision) -> str:
+    """Return the model to use, or those that are not told apart, or that none may be."""
+    if decision.best is None:
+        return "–"
+    if decision.best.may_be_chance:
+        return "none above chance"
+    return escape(" or ".join(_list_models([option.model for option in decision.list_rivals()])))
 
 
 def _say_target(decision: Decision) -> str:

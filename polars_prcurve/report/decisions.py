@@ -22,7 +22,7 @@ from polars_prcurve.report.request import Goal, ReportRequest
 
 LeadKind = Literal["certain", "likely", "open"]
 """A lead is likely if its interval leaves out 0, but is not known to hold its level."""
-Verdict = Literal["alone", "equal", "apart", "open", "untested", "unknown"]
+Verdict = Literal["chance", "alone", "equal", "apart", "open", "untested", "unknown"]
 _METRICS = ("precision", "recall", "predicted_positive_rate")
 _ROW = f"{c.RESERVED}row"
 _LEAST_DIGITS = 6
@@ -53,6 +53,11 @@ class ModelChoice:
     def is_met(self) -> bool:
         """Whether a threshold meets the target."""
         return self.row["recall"] is not None and self.row["precision"] is not None
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the scores are not shown to say anything of the label."""
+        return self.row.get("above_chance") is False
 
     def read(self, name: str) -> float:
         """Return a number of the row."""
@@ -105,19 +110,39 @@ class Decision:
         """All models that meet the target, the best first."""
         return [option for option in self.options if option.is_met]
 
+    @property
+    def useful(self) -> list[ModelChoice]:
+        """All models that meet the target and are above chance, as far as that is known."""
+        return [option for option in self.met if not option.may_be_chance]
+
+    def list_rivals(self) -> list[ModelChoice]:
+        """Return the best model and those that no test, or no interval, puts behind it."""
+        first, *others = self.useful
+        merit, verdict = self.goal.merit, self.find_verdict()
+        if verdict == "equal":
+            return [option for option in self.useful if option.row[merit] == first.row[merit]]
+        if verdict != "open":
+            return [first]
+        if self.lead_tests is None:
+            return [first, *(option for option in others if is_near(first, option, merit))]
+        tests = self.lead_tests
+        return [first, *(option for option in others if tests[option.model].kind != "certain")]
+
     def find_verdict(self) -> Verdict:
         """Return what a test of the models, or else their intervals, say of the first and others."""
-        if len(self.met) < 2:
+        if self.best is not None and self.best.may_be_chance:
+            return "chance"
+        if len(self.useful) < 2:
             return "alone"
-        first, second = self.met[:2]
+        first, second = self.useful[:2]
         merit = self.goal.merit
         if first.row[merit] == second.row[merit]:
             return "equal"
         if self.lead_tests is not None:
-            kinds = {test.kind for test in self.lead_tests.values()}
+            kinds = {self.lead_tests[option.model].kind for option in self.useful[1:]}
             return "apart" if kinds == {"certain"} else "open"
         mine = first.read_span(merit)
-        theirs = [option.read_span(merit) for option in self.met[1:]]
+        theirs = [option.read_span(merit) for option in self.useful[1:]]
         if mine is None or any(span is None for span in theirs):
             return "unknown"
         # Each interval is of one model, mostly for its threshold as it stands: that none overlap does
@@ -237,12 +262,21 @@ def _count_classes(
     }
 
 
-def _rank_key(option: ModelChoice, goal: Goal) -> tuple[float, float]:
-    """Return what sorts models: those that meet the target first, then by merit; ties stay in order."""
+def _rank_key(option: ModelChoice, goal: Goal) -> tuple[int, float, float]:
+    """Return what sorts models: those that meet the target and are above chance first, then by merit.
+
+    Ties stay in order.
+    """
     if not option.is_met:
-        return math.inf, 0.0
+        return 2, 0.0, 0.0
     other = "precision" if goal.merit == "recall" else "recall"
-    return -option.read(goal.merit), -option.read(other)
+    return int(option.may_be_chance), -option.read(goal.merit), -option.read(other)
+
+
+def is_near(first: ModelChoice, other: ModelChoice, merit: str) -> bool:
+    """Return whether the intervals of two models overlap."""
+    mine, theirs = first.read_span(merit), other.read_span(merit)
+    return mine is not None and theirs is not None and mine[0] <= theirs[1]
 
 
 def shorten_threshold(threshold: Any, next_score: Any) -> str | None:

@@ -251,7 +251,7 @@ def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt
     for decision in tables.decisions:
         if not decision.is_headline or decision.find_verdict() != "open":
             continue
-        first, *others = decision.met
+        first, *others = decision.useful
         merit, place = decision.goal.merit, _place(decision.group, decision.eta)
         question = f"Which model {_say_contest(decision)}, {place}."
         if decision.lead_tests is None:
@@ -264,7 +264,7 @@ def _doubt_targets(source: ReportSource, tables: ReportTables) -> Iterator[Doubt
 
 def _say_least_lead(decision: Decision, tests: Mapping[Any, LeadTest]) -> str:
     """Return the lead of the best model over the one that is nearest to it by a test."""
-    first, *others = decision.met
+    first, *others = decision.useful
     rank = {"open": 0, "likely": 1, "certain": 2}
     second = min(others, key=lambda option: rank[tests[option.model].kind])
     merit, test = decision.goal.merit, tests[second.model]
