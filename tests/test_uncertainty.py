@@ -306,7 +306,7 @@ def test_every_way_to_compute_bands(rate: Any, method: Any, long: bool) -> None:
             prc(df).operating_points(0.3, **targets, **options)
         targets = {"threshold": [0.5, 0.9]}
     calls: list[Any] = [
-        lambda p: p.curve([0.01, None], **options),
+        lambda p: p.curve([0.01, 0.2] if method == "rectangle" else [0.01, None], **options),
         lambda p: p.curve(0.2, thresholds=[0.5, 1.0], **options),
         lambda p: p.operating_points([0.01, 0.3], **targets, **options),
         lambda p: p.curve(0.1, weight="w", **options),

@@ -22,6 +22,7 @@ from polars_prcurve.charts.parts.number_formats import (
     say_eta_range,
     say_etas,
 )
+from polars_prcurve.confidence.chance import ABOVE_CHANCE
 from polars_prcurve.confidence.estimates import find_estimate, name_estimate
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import say_sizes
@@ -275,7 +276,7 @@ def _read_values(
     is_wide = "criterion" in after_eta and "fpr" in after_eta
     named = after_eta[after_eta.index("fpr") + 1 :] if is_wide else []
     beside = {column for name in after_eta for column in astuple(name_estimate(name))[1:]}
-    metrics = [name for name in named if name not in (*beside, *_ALERT_COLUMNS)]
+    metrics = [name for name in named if name not in (*beside, *_ALERT_COLUMNS, ABOVE_CHANCE)]
     if not metrics:
         raise PrcError(
             f"{chart} takes the table that {made_by} returns, with all its columns; this one has "
