@@ -142,12 +142,11 @@ class ModelMethods(BoundTable[F], path="prc"):
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, whether rows do not come in clusters, and numbers are large: tp, fn, fp and tn of at
-          least 10 in both models, or where a point metric has a standard error, in each class the
-          examples that model a alone flags, times those that model b alone flags, at least 25. Where
-          thresholds are found here, few enough examples may have one score. Null without an interval
-        - `why`: String, what is missing where `reliable` is false, as in `summary`; of point metrics
-          "few examples" or "few discordant examples"; null otherwise
+          metrics, as in `operating_points` for both models, or where a point metric has a standard error,
+          in each class the examples that model a alone flags, times those that model b alone flags, at
+          least 25. Null without an interval
+        - `why`: String, what is missing where `reliable` is false, as in `summary` and
+          `operating_points`, or "few discordant examples"; null otherwise
         - `resolved`: Boolean, whether the sign of the difference is certain: each class has 10 examples,
           and the interval leaves out 0. Except for `average_precision`, whose interval allows for what
           the sample lacks, it must be reliable, or the difference twice as many errors from 0 as that
