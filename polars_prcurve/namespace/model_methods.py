@@ -142,8 +142,8 @@ class ModelMethods(BoundTable[F], path="prc"):
         - with `adjust`, `p_adjusted`: Float64, as `p_value`, for all pairs at once. `low` and `high`
           then have the level `1 - (1 - confidence) / m`, with m pairs
         - `reliable`: Boolean, whether intervals of both models are reliable, as in `summary`; of point
-          metrics, as in `operating_points` for both models, or where a point metric has a standard error,
-          in each class the examples that model a alone flags, times those that model b alone flags, at
+          metrics, as in `operating_points` for both, or where a point metric has a standard error, in
+          each class the examples that model a alone flags, times those that model b alone flags, at
           least 25. Null without an interval
         - `why`: String, what is missing where `reliable` is false, as in `summary` and
           `operating_points`, or "few discordant examples"; null otherwise
