@@ -129,6 +129,9 @@ def test_a_pipe_gets_csv(here: Path, capsys: pytest.CaptureFixture[str], output:
 PARTS = pl.DataFrame(
     {"patient": [1, 2, 3, 4, 5, 6], "eta": [*[None] * 5, 0.5], "share": [1, 2, 3, 4, 5, 0]}
 )
+CELLS = ("tp", "fp", "fn", "tn")
+READER = pl.DataFrame({"tp": [12], "fp": [9], "fn": [8], "tn": [31]})
+READERS = READER.rename(dict(zip(CELLS, "abcd", strict=True)))
 DRAWN = intervals(0.9, method="bootstrap", resamples=10, seed=0)
 OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ("curve --weight weight", lambda p: p.curve(weight="weight")),
@@ -290,6 +293,18 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
     ),
     ("estimate --eta-train 0.4 --model model", lambda p: p.estimate_prevalence(0.4, by="model")),
     (
+        "compare --score score --eta 0.1 --other reader.csv --match recall --metrics fpr precision",
+        lambda p: p.compare(
+            0.1, other=prc(READER, cells=CELLS), match="recall", metrics=["fpr", "precision"]
+        ),
+    ),
+    (
+        "compare --eta 0.1 --other readers.csv cells=a,b,c,d --match fpr --metrics recall",
+        lambda p: p.compare(
+            0.1, other=prc(READERS, cells=["a", "b", "c", "d"]), match="fpr", metrics="recall"
+        ),
+    ),
+    (
         "estimate --counts patient --reference scores.parquet --confidence 0.9",
         lambda p: p.estimate_prevalence(counts="patient", reference=DF, confidence=0.9),
     ),
@@ -351,6 +366,8 @@ def test_every_option_reaches_the_library(
 ) -> None:
     command, expected = asked
     PARTS.write_csv("parts.csv")
+    READER.write_csv("reader.csv")
+    READERS.write_csv("readers.csv")
     name, _, options = command.partition(" ")
     written = table(f"{name} scores.csv {options}")
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order

@@ -116,7 +116,6 @@ COMMANDS = [
         "compare",
         "differences between models, with intervals and p-values",
         ("difference", "p_value", "p_adjusted", "resolved", "reliable"),
-        without=("other", "match"),
     ),
     Command(
         "ranking",

@@ -139,15 +139,16 @@ def refuse_file(word: str) -> str:
     return word
 
 
-def read_reference(word: str) -> TableFile | tuple[str, Any]:
-    """Return the file of a reference, or from `counts=n_pos,n_neg` what its columns hold."""
-    name, has_value, columns = word.partition("=")
-    if has_value and name in _WORDS_OF_REFERENCE:
-        return name, COLUMNS.read(f"--reference {name}=", columns)
-    return TableFile(word)
+def read_table_file(option: str, *names: str) -> Callable[[str], TableFile | tuple[str, Any]]:
+    """Return what reads the file of another table, or words such as `counts=n_pos,n_neg` about it."""
 
+    def read(word: str) -> TableFile | tuple[str, Any]:
+        name, has_value, columns = word.partition("=")
+        if has_value and name in names:
+            return name, COLUMNS.read(f"{option} {name}=", columns)
+        return TableFile(word)
 
-_WORDS_OF_REFERENCE = ("score", "label", "counts")
+    return read
 
 
 # Kinds -------------------------------------------------------------------------------------------
@@ -188,7 +189,8 @@ THRESHOLDS = Kind(
 THRESHOLD = THRESHOLDS._replace(several=False)
 SCORE = Kind("SCORE", "one number here, and no file", refuse_file, column="score")
 VALUE = Kind("VALUE", column="label")
-REFERENCE = Kind("FILE", "a file", read_reference, True)
+REFERENCE = Kind("FILE", "a file", read_table_file("--reference", "score", "label", "counts"), True)
+OTHER = Kind("FILE", "a file", read_table_file("--other", "cells"), True)
 
 
 # Values of a column, whose dtype tells how they are read -----------------------------------------

@@ -109,6 +109,14 @@ OPTIONS = {
     "long": Option(SWITCH, "a row per metric, in place of a column per metric"),
     "probabilities": Option(SHARES, "the risks at which users act (default: 0.01, 0.02, ... 0.99)"),
     "eta_train": Option(SHARE, "the prevalence at which scores are posteriors"),
+    "other": Option(
+        kinds.OTHER,
+        "a file with one point of other examples, such as a human reader, in the columns tp, fp, fn and "
+        "tn, or cells=a,b,c,d; with --match",
+    ),
+    "match": Option(
+        Kind("RATE", choices=("recall", "fpr")), "cut the scores where they have this rate of --other"
+    ),
     "paired": Option(SWITCH, "each model, such as a country, has examples of its own"),
     "worst": Option(SWITCH, "only the best and the worst model, with an interval for all pairs"),
     "adjust": Option(Kind("KIND", choices=("holm",)), "adjust intervals and p-values for several pairs"),

@@ -134,12 +134,13 @@ def _read_files(
         dtypes_of["model"] = pl.String()  # the names of score columns
     dtypes = {"score": schema, "label": schema}
     if "reference" in given:
-        file, *words = _list_values(given["reference"])
-        if [isinstance(value, TableFile) for value in (file, *words)] != [True, *[False] * len(words)]:
-            raise PrcError("--reference takes one file, and then what its columns hold")
-        frame = _scan_groups(file, dtypes_of)
+        frame, words = _scan_other("--reference", given["reference"], dtypes_of)
         dtypes["label"] = frame.collect_schema()  # the table has no labels
-        given["reference"] = prc(frame, **dict(words))
+        given["reference"] = prc(frame, **words)
+    if "other" in given:
+        frame, words = _scan_other("--other", given["other"], dtypes_of)
+        by = [name for name in groups if name != given.get("model", "model")]
+        given["other"] = prc(frame, **{"cells": ("tp", "fp", "fn", "tn"), "by": by or None, **words})
     for name, option in options.items():
         if name in given and option.kind.column:
             column = (_list_values(given.get(option.kind.column)) or [option.kind.column])[0]
@@ -154,6 +155,16 @@ def _read_files(
         given["eta"] = frame if parts is None else field(frame, parts)
     elif parts is not None:
         raise PrcError("--parts is for --eta as a file, with a row per part, its eta and its share")
+
+
+def _scan_other(
+    option: str, value: Any, groups: Mapping[str, pl.DataType]
+) -> tuple[pl.LazyFrame, dict[str, Any]]:
+    """Return another table, and what the words after its file say of its columns."""
+    file, *words = _list_values(value)
+    if [isinstance(value, TableFile) for value in (file, *words)] != [True, *[False] * len(words)]:
+        raise PrcError(f"{option} takes one file, and then what its columns hold")
+    return _scan_groups(file, groups), dict(words)
 
 
 def _scan_groups(
