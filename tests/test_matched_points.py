@@ -199,3 +199,25 @@ def test_a_group_without_a_point_is_named() -> None:
     other = bind(point(30, 20).with_columns(site=pl.lit("there")), by="site")
     with pytest.raises(PrcError, match="other= has no row for the group here; add one"):
         df.prc(by="site").compare(0.1, other=other, match="recall")
+
+
+@pytest.mark.parametrize(
+    "name", ["n", "rate", "k", "x", "own", "tp_", "order", "of_own", "point_tp", "*"]
+)
+def test_groups_may_have_any_name(name: str) -> None:
+    df, cells = draw(60, 200, 11), point(30, 20)
+    asked: dict[str, Any] = {"match": "recall", "metrics": "precision"}
+    expected = df.prc.compare(0.1, other=bind(cells), **asked)
+    there = cells.with_columns(pl.lit("a").alias(name))
+    found = (
+        df.with_columns(pl.lit("a").alias(name))
+        .prc(by=name)
+        .compare(0.1, other=bind(there, by=name), **asked)
+    )
+    assert_frame_equal(found.drop(name), expected)
+
+
+def test_a_group_may_not_take_the_name_of_a_result() -> None:
+    df, cells = (frame.with_columns(low=pl.lit(1)) for frame in (draw(60, 200, 12), point(30, 20)))
+    with pytest.raises(PrcError, match="by= holds the column 'low', and the result has a column"):
+        df.prc(by="low").compare(0.1, other=bind(cells, by="low"), match="recall")

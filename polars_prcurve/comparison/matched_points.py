@@ -19,12 +19,13 @@ Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.comparison.comparison import list_compare_columns
 from polars_prcurve.confidence.bands import find_corners
 from polars_prcurve.confidence.doubts import tell_doubts
 from polars_prcurve.confidence.rates import find_wilson_ends, z_value
@@ -69,8 +70,12 @@ def build_matched_table(
     Both tables have `by`, a name and CELLS: `sweep` of each threshold, by falling score, as "model_a",
     and `points` one row, as "model_b".
     """
-    rows = _join_points(_add_no_alerts(sweep, by), points, by)
+    # Users may call their columns whatever they like.
+    own = {name: f"{c.RESERVED}by_{i}" for i, name in enumerate(by)}
+    sweep, points, by = sweep.rename(own), points.rename(own), list(own.values())
+    rows = _join_points(_add_no_alerts(sweep, by), points, own)
     pair = [*by, "model_a", "model_b"]
+    rows = rows.sort(*pair, pl.col("tp") + pl.col("fp"))
     rows = _add_budget(rows, pair, match, z_value(confidence))
     rows = rows.filter(pl.col("rest") > 0)
     ends = find_wilson_ends, ("x", "X", "own"), ("y", "Y", "other")
@@ -86,11 +91,13 @@ def build_matched_table(
         )
         for i, metric in enumerate(metrics)
     ]
-    return pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
+    ordered = pl.concat(found).sort(*by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False)
+    groups = (pl.col(column).alias(name) for name, column in own.items())
+    return ordered.select(*groups, *list_compare_columns(None))
 
 
 def _add_no_alerts(sweep: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    """Return the sweep with a row above all scores, in order of the alerts."""
+    """Return the sweep with a row above all scores."""
     keys = [*by, "model_a"]
     rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
     tops = rows.group_by(keys).agg(
@@ -99,11 +106,12 @@ def _add_no_alerts(sweep: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
         fn=(pl.col("tp") + pl.col("fn")).first(),
         tn=(pl.col("fp") + pl.col("tn")).first(),
     )
-    return pl.concat([tops, rows]).sort(*keys, pl.col("tp") + pl.col("fp"))
+    return pl.concat([tops, rows])
 
 
-def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, own: Mapping[str, str]) -> pl.LazyFrame:
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
+    by = list(own.values())
     points = points.select(
         *(*by, "model_b"), *(pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
     )
@@ -117,7 +125,7 @@ def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) ->
     )
     if not by:
         return rows.join(points, how="cross")
-    joined = rows.join(points, on=list(by), how="left", nulls_equal=True, maintain_order="left")
+    joined = rows.join(points, on=by, how="left", nulls_equal=True)
     alone = pl.col("model_b").is_null()
     shown = pl.concat_str(
         [pl.col(name).cast(pl.String).fill_null("null") for name in by], separator=", "

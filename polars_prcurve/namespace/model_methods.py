@@ -231,6 +231,10 @@ class ModelMethods(BoundTable[F], path="prc"):
                 "one of both tables is a LazyFrame, and the other a DataFrame; call .lazy() or "
                 ".collect() on one of them"
             )
+        if taken := [name for name in by if name in list_compare_columns(None)]:
+            raise PrcError(
+                f"by= holds the column {taken[0]!r}, and the result has a column of that name; rename it"
+            )
         table = build_matched_table(
             *(own.lazy(), theirs.lazy(), by),
             match=match,
@@ -238,7 +242,7 @@ class ModelMethods(BoundTable[F], path="prc"):
             etas=etas,
             confidence=certainty.level,
         )
-        return self._finish(table.select(*by, *list_compare_columns(None)))
+        return self._finish(table)
 
     def ranking(
         self,
