@@ -279,7 +279,7 @@ def test_tables_for_people_fit_a_phone_and_long_names_a_page(browser: Any, tmp_p
         assert heads.count() >= 1
         assert all(heads.nth(i).is_visible() == (width > 390) for i in range(heads.count()))
         name = "getComputedStyle(document.querySelector('.cards td'), '::before').content"
-        assert ("Use" in page.evaluate(name)) == (width == 390)
+        assert ("Model" in page.evaluate(name)) == (width == 390)
         cells = page.locator("table.cards tbody tr").first.locator("[role]")
         assert cells.count() > 3, "lines of a card stay cells of a row"
         context.close()
