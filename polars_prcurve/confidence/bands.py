@@ -430,7 +430,7 @@ def _add_scaled_ends(
     scaled = {name: to_unbounded(pl.col(name), bounds) for name in parts | at_etas}
     frame = frame.with_columns(**scaled)
     estimate, *ends = map(pl.col, parts)
-    below, above = ([estimate - end for end in ends[i : i + 2]] for i in (0, 2))
+    below, above = [estimate - end for end in ends[:2]], [end - estimate for end in ends[2:]]
     if etas:
         more = measure_distances(estimate, [pl.col(name) for name in at_etas])
         below, above = ([*rates, eta] for rates, eta in zip((below, above), more, strict=True))
