@@ -18,7 +18,7 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.rates import rate_interval
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
@@ -39,6 +39,7 @@ __all__ = [
     "ExprPrc",
     "LazyFramePrc",
     "PrcError",
+    "PrcWarning",
     "RocPoints",
     "Scorer",
     "charts",

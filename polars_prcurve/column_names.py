@@ -74,6 +74,7 @@ HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the gro
 ETA_ROW = "_prc_eta_row"  # number of a row of the grid, which orders equal prevalences
 IS_OWN_ETA = "_prc_is_own_eta"  # Boolean, true if eta is the group's own prevalence
 ETA_VARIANCE = "_prc_eta_variance"  # of the logit of a prevalence that was counted in the table
+ETA_REFERENCE = "_prc_eta_reference"  # how the error of eta shares in those of the rates; a struct
 ETA_ERROR = "_prc_eta_error"  # standard error of that logit; 0 of a prevalence that was said
 POS_FACTOR = "_prc_pos_factor"  # positives times this and negatives times NEG_FACTOR have prevalence eta
 NEG_FACTOR = "_prc_neg_factor"

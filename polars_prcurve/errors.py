@@ -1,7 +1,9 @@
-"""The one exception of the package, and helpers for its messages."""
+"""The exception and the warning of the package, and helpers for their messages."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from difflib import get_close_matches
@@ -11,6 +13,7 @@ from polars_prcurve.visible_text import make_visible, shorten_name
 
 T = TypeVar("T", bound=Hashable)
 
+_PACKAGE = "polars_prcurve"
 _MAX_LETTERS = 1_000
 _MAX_NAMES = 30  # there are fewer metrics, which are all listed
 _FIRST_NAMES = 10
@@ -25,6 +28,19 @@ class PrcError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(shorten_name(make_visible(message), _MAX_LETTERS))
+
+
+class PrcWarning(UserWarning):
+    """An answer that was computed as asked, and that is worthless as it stands; the text says why."""
+
+
+def warn_caller(message: str) -> None:
+    """Warn at the line of the user's that called the package."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    text = shorten_name(make_visible(message), _MAX_LETTERS)
+    warnings.warn(text, PrcWarning, stacklevel=depth)
 
 
 def suggest_names(name: str, known: Iterable[str]) -> str:

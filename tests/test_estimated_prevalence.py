@@ -394,7 +394,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "confidence in percent": ({**GOOD, "confidence": 95}, "a level between 0 and 1"),
     "score of another dtype": (
         {**GOOD, "reference": REFERENCE.with_columns(pl.col("score").cast(pl.Float32))},
-        "Float64 in the table and Float32 in the reference= table",
+        "Float64 where labels are missing, and Float32 in the reference= table",
     ),
     "group of another dtype": (
         {**GOOD, "reference": REFERENCE.with_columns(market=1), "by": "market"},

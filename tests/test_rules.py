@@ -32,6 +32,7 @@ SAID: dict[str, dict[str, Any]] = {
     'of="roc"': {"of": "roc"},
     "field()": {"eta": field(PARTS, parts="part")},
     "class_mix()": {"eta": class_mix({"cat": 1, "dog": 2})},
+    "eta= of scores": {"eta": prc(DF.select("score"), label=None)},
     "confidence=": {"confidence": 0.9},
     'method="analytic"': {"confidence": 0.9},
     'method="bootstrap"': {"confidence": intervals(0.9, method="bootstrap", seed=1)},

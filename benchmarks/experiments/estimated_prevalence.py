@@ -16,7 +16,21 @@ from polars_prcurve import eta_from_sample, metrics
 
 from .areas import draw_two_models
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
-from .populations import AREAS, BETA, FIVE, MIXTURE, Cell, draw_flagged, draw_short, normal
+from .populations import (
+    AREAS,
+    BETA,
+    CALIBRATED,
+    CAUCHY,
+    FIVE,
+    GUMBEL,
+    HARD,
+    MIXTURE,
+    Cell,
+    Model,
+    draw_flagged,
+    draw_short,
+    normal,
+)
 
 # Samples of the field -------------------------------------------------------------------------
 
@@ -251,3 +265,84 @@ def measure_posteriors(cell: Any, n_sets: int, rng: np.random.Generator) -> Iter
     field = field.with_columns(score=1 / (1 + (-log_odds).exp()))
     estimates = field.prc.estimate_prevalence(0.5, counts="n", confidence=CONFIDENCE, by="set")
     yield {"log_odds": sharper} | measure_estimates(place, estimates)
+
+
+# An estimate whose reference is the table that is asked -----------------------------------------
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A test set, and unlabelled rows of a field whose prevalence is estimated with it."""
+
+    model: Model
+    n_pos: int
+    n_neg: int
+    n: int
+    eta: float
+
+    def draw(self, sets: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the test sets, and the scores of the fields; a score is less the fpr that it has."""
+
+        def score(of_pos: NDArray[np.bool_]) -> NDArray[np.float64]:
+            u = rng.random(of_pos.shape)
+            return -np.where(of_pos, np.asarray(self.model.fpr_at(u)), u)
+
+        label = np.tile(np.arange(self.n_pos + self.n_neg) < self.n_pos, sets)
+        number = np.repeat(np.arange(sets), self.n_pos + self.n_neg)
+        test = pl.DataFrame({"set": number, "score": score(label), "label": label})
+        positive = rng.random(sets * self.n) < self.eta
+        field = pl.DataFrame({"set": np.repeat(np.arange(sets), self.n), "score": score(positive)})
+        return test, field
+
+
+SHARED = [
+    Shared(CAUCHY, 100, 1_000, 20_000, 0.05),
+    Shared(GUMBEL, 100, 1_000, 20_000, 0.05),
+    Shared(normal(2), 200, 2_000, 20_000, 0.02),
+    Shared(normal(2), 50, 500, 5_000, 0.1),
+    Shared(HARD, 100, 1_000, 20_000, 0.1),
+    Shared(CALIBRATED, 200, 2_000, 10_000, 0.2),
+    Shared(normal(1), 500, 5_000, 50_000, 0.1),
+    Shared(BETA, 100, 2_000, 10_000, 0.01),
+    Shared(MIXTURE, 300, 3_000, 5_000, 0.3),
+    Shared(FIVE, 200, 1_000, 3_000, 0.5),
+]
+
+
+@experiment(SHARED, 1_000)
+def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Metrics at an eta that is estimated with the table itself; `apart` as if with another table."""
+    places = {f"recall {recall}": -float(np.asarray(cell.model.fpr_at(recall))) for recall in (0.5, 0.8)}
+    names = ("precision", "f1", "npv")
+    areas: list[Any] = ["average_precision", metrics.precision_at_recall(0.5)]
+    points: dict[str, list[pl.DataFrame]] = {"shared": [], "apart": []}
+    summaries: dict[str, list[pl.DataFrame]] = {"shared": [], "apart": []}
+    for sets in split_sets(n_sets, cell.n + cell.n_pos + cell.n_neg):
+        labelled, scores = cell.draw(sets, rng)
+        test, field = labelled.prc(by="set"), scores.prc(label=None, by="set")
+        estimate = field.estimate_prevalence(reference=test, confidence=CONFIDENCE)
+        apart = estimate.select("set", "eta", "eta_low", "eta_high", "eta_confidence")
+        for kind, eta in (("shared", field), ("apart", apart)):
+            asked: Any = {"eta": eta, "confidence": CONFIDENCE}
+            at = test.operating_points(metrics=names, threshold=list(places.values()), **asked)
+            points[kind].append(at.drop("set"))
+            summaries[kind].append(test.summary(metrics=areas, **asked).drop("set"))
+    where = {"model": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
+    where |= {"n": cell.n, "eta": cell.eta}
+    at, at_apart = (pl.concat(parts) for parts in points.values())
+    held = at.filter(target=at["target"][0]).select(low="eta_low", high="eta_high")
+    yield where | {"at": "all", "metric": "eta"} | measure_coverage(held, cell.eta)
+    for place, score in places.items():
+        recall = float(place.removeprefix("recall "))
+        for name in names:
+            truth = float(getattr(metrics, name)(recall, -score, cell.eta))
+            found, other = (of.filter(target=score) for of in (at, at_apart))
+            row = where | {"at": place, "metric": name}
+            row["apart"] = hold_point(other, name, truth)["coverage"]
+            yield row | hold_point(found, name, truth)
+    summary, summary_apart = (pl.concat(parts) for parts in summaries.values())
+    for name in ("average_precision", "precision_at_recall(0.5)"):
+        truth = AREAS[name](cell.model, cell.eta)
+        row = where | {"at": "all", "metric": name}
+        row["apart"] = measure_coverage(summary_apart.filter(metric=name), truth)["coverage"]
+        yield row | measure_coverage(summary.filter(metric=name), truth)

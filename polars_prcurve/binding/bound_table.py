@@ -29,10 +29,12 @@ from polars_prcurve.inputs.column_reader import (
     list_columns,
 )
 from polars_prcurve.inputs.point_columns import list_parts
-from polars_prcurve.inputs.score_table import InputTable
+from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import gives_squares
 from polars_prcurve.inputs.value_checks import SCORE_DTYPES
 from polars_prcurve.prevalence.eta_table import EtaTable
+from polars_prcurve.prevalence.field_values import ScoresOfField
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -137,6 +139,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             if name not in TARGET_WORDS
         }
         words = _merge_words(self._words, said)
+        if isinstance(eta, BoundTable):
+            eta = ScoresOfField(eta._read_field(words))
         facts = list_facts(words, {**own, **targets}, eta, certainty)
         chosen = _choose_words(method, words, said, facts)
         columns = {**DEFAULTS, **{name: value for name, value in chosen.items() if value is not None}}
@@ -155,6 +159,27 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         )
         return place_question(call, said, paired=own.get("paired", False))
 
+    def _read_field(self, words: Mapping[str, Any]) -> ScoreTable:
+        """Return this table as rows without labels; `words` are those of the table that is asked.
+
+        They hold for what this table leaves open.
+        """
+        if self._words.get("label") is not None:
+            raise PrcError(
+                "eta= takes a table without labels, whose prevalence is estimated: "
+                'prc(month, score="p", label=None); of a table with labels pass the prevalence itself'
+            )
+        shared = {
+            name: words[name]
+            for name in ("by", "model", "score", "missing")
+            if words.get(name) is not None and name not in self._words
+        }
+        try:
+            question = self._ask("estimate_prevalence", shared, collects=True)
+            return question.read_unlabelled(("eta", *UNCERTAIN_ETA_COLUMNS))
+        except PrcError as error:
+            raise PrcError(f"in the table that eta= is estimated from, {error}") from None
+
 
 def say_of_reference(
     reference: Any, columns: Mapping[str, Any]
@@ -164,7 +189,7 @@ def say_of_reference(
     A bound table has words of its own; what these leave open is as in the other table.
     """
     names = ("by", "score", "label", "pos_label", "missing")
-    shared = {name: columns[name] for name in names if columns.get(name) is not None}
+    shared = {**DEFAULTS, **{name: columns[name] for name in names if columns.get(name) is not None}}
     if not isinstance(reference, BoundTable):
         return reference, shared
     try:
@@ -174,8 +199,8 @@ def say_of_reference(
     if (model := own.pop("model", None)) is not None:
         groups: list[Column] = list_columns("by=", own.get("by"))
         own["by"] = [*leave_out(model, groups), model]
-    held = {name: value for name, value in {**shared, **own}.items() if value is not None}
-    return reference._frame, {**DEFAULTS, **held}
+    said = {name: value for name, value in own.items() if value is not None}
+    return reference._frame, {**shared, **said}
 
 
 def _merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

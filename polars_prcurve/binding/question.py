@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -31,7 +31,7 @@ from polars_prcurve.inputs.score_table import InputTable, ScoreTable
 from polars_prcurve.inputs.table_arguments import read_input, read_unlabelled
 from polars_prcurve.inputs.wide_tables import read_classes, stack_classes, stack_models
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.field_values import ClassMix, Field
+from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
 
 _TRUE_CLASS = "true class"
@@ -139,6 +139,11 @@ class Question:
 
     def place_at_etas(self, table: InputTable, makes: Iterable[str]) -> tuple[InputTable, EtaTable]:
         """Return a table that was read, and its prevalences: of groups, or of fields of parts."""
+        if isinstance(self.eta, ScoresOfField):
+            from polars_prcurve.sweep.unlabelled_prevalence import build_estimated_grid
+
+            rows = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
+            return table, build_estimated_grid(self.eta.table, rows, self.level)
         return read_eta_or_field(self.find_eta(), table, makes, confidence=self.level)
 
     def find_eta(self) -> Any:

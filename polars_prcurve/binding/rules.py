@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.table_arguments import gives_squares
-from polars_prcurve.prevalence.field_values import ClassMix, Field
+from polars_prcurve.prevalence.field_values import ClassMix, Field, ScoresOfField
 
 
 class Rule(NamedTuple):
@@ -42,6 +42,8 @@ def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tupl
 
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
 _NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
+_NO_SCORES = (*_NO_FIELDS, "decision_curve", "report", "reweight")
+_SCORES = ("curve", "operating_points", "summary")
 _NO_FORMULA = (
     "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
     "and leave eta= out"
@@ -80,6 +82,14 @@ RULES = (
          "field; leave it out with field()", _FIELDS),
     *_pair("field()", ('method="rectangle"', "simultaneous=True"), "a field adds the distances of both "
            "rates and of all eta in quadrature; got {fact}; leave it out"),
+    Rule(("eta= of scores",), "{method}() has no formula for an eta that is estimated with the table "
+         "itself; pass month.estimate_prevalence(reference=...)['eta'], one number or one per group",
+         _NO_SCORES),
+    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "a table with which eta= is "
+           "estimated takes independent examples that count alike; leave out {fact}", *_SCORES),
+    *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
+           "the error of an eta that is estimated is in the analytic intervals alone; leave out {fact}",
+           *_SCORES),
     # Which threshold.
     Rule(("guarantee=", "threshold="), "guarantee= chooses a threshold, and threshold= is chosen "
          "already: confidence= says how sure its metrics are"),
@@ -174,6 +184,8 @@ def list_facts(
         facts.add("weights")
     if isinstance(eta, Field | ClassMix):
         facts.add("class_mix()" if isinstance(eta, ClassMix) else "field()")
+    if isinstance(eta, ScoresOfField):
+        facts.add("eta= of scores")
     if certainty is not None:
         facts |= {"confidence=", f'rate="{certainty.rate}"'}
         facts.add("simultaneous=True" if certainty.simultaneous else f'method="{certainty.method}"')

@@ -13,7 +13,6 @@ from polars_prcurve.progress import clear_line
 
 PROGRAM = "polars-prcurve"
 _SHOWN = 5
-_SMALL_P_VALUE = 0.01
 
 
 def print_note(text: str) -> None:
@@ -88,23 +87,3 @@ def describe_needed_sizes(sizes: pl.DataFrame, delta: float | None) -> Iterator[
             f"precision is {span} in {len(low)} of {sizes.height} rows, so a band {delta:g} wide says "
             f"little of it; pass --relative, or a smaller --delta, such as {min(low) / 2:.1g}"
         )
-
-
-# Estimates that a test refutes -------------------------------------------------------------------
-
-IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
-"""Whether no prevalence fits the scores that an estimate is from."""
-
-
-def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for the first estimates that are worthless, and a count."""
-    refuted = estimates.filter(IS_REFUTED)
-    for row in refuted.head(_SHOWN).to_dicts():
-        where = ", ".join(f"{name} = {row[name]}" for name in by)
-        yield (
-            f"{where}{': ' if where else ''}the estimate is worthless, because no prevalence fits these "
-            f"scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has changed since "
-            "the reference"
-        )
-    if refuted.height > _SHOWN:
-        yield f"{refuted.height - _SHOWN} more estimates are worthless, too"

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.cli.notes import IS_REFUTED
 from polars_prcurve.cli.terminal_words import (
     NOTHING,
     choose_decimals,
@@ -34,6 +33,7 @@ from polars_prcurve.cli.terminal_words import (
 from polars_prcurve.column_names import RESERVED
 from polars_prcurve.confidence.estimates import find_estimate
 from polars_prcurve.number_words import say_sizes
+from polars_prcurve.prevalence.refuted_estimates import IS_REFUTED
 from polars_prcurve.query_checks import run_query
 
 _ROWS_SHOWN = 50

@@ -66,6 +66,7 @@ from polars_prcurve.confidence.rates import (
     compute_recall_limits,
     z_value,
 )
+from polars_prcurve.confidence.reference_slopes import sum_slopes
 from polars_prcurve.errors import PrcError
 from polars_prcurve.float_bits import repeat_in_rows
 from polars_prcurve.inputs.score_table import InputTable, ScoreTable
@@ -255,7 +256,7 @@ def add_bands(
         )
     frame = add_rate_limits(frame, columns, bands, table)
     if bands.uncertain_eta:
-        frame = add_eta_limits(frame)
+        frame = add_reference_correlations(add_eta_limits(frame))
     if bands.counts_eta:
         others = c.ETA_LIMITS if bands.uncertain_eta else ("eta", "eta")
         frame = add_counted_eta_limits(frame, bands.confidence, others)
@@ -266,6 +267,19 @@ def add_bands(
         if bands.corrected:
             frame = _add_correction(frame, metric, pl.col(f"{c.OPTIMISM}{number}"))
     return frame
+
+
+def add_reference_correlations(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ETA_CORRELATIONS to rows whose prevalence was estimated with the table itself."""
+    if c.ETA_REFERENCE not in frame.collect_schema():
+        return frame
+    columns = {}
+    for rate, of_class in (("recall", "pos"), ("fpr", "neg")):
+        n, share = pl.col(SIZE_COLUMNS[rate]), pl.col(rate)
+        near = (share * n + 0.5) / (n + 1)  # a rate of 0 or 1 has an error, too
+        shared = sum_slopes(of_class, share) / (near * (1 - near)).sqrt()
+        columns[ETA_CORRELATIONS[rate]] = shared.clip(-1.0, 1.0).fill_nan(0.0)
+    return frame.with_columns(**columns)
 
 
 def _add_shares(
@@ -445,14 +459,14 @@ def _add_scaled_ends(
 
 
 def _correlate_with_eta(frame: pl.LazyFrame, metric: PointMetric, etas: Sequence[str]) -> list[pl.Expr]:
-    """Return what the errors of recall and of fpr share with that of a counted eta, or nothing.
+    """Return what the errors of recall and of fpr share with that of eta, or nothing.
 
     It is above 0 where both errors move the metric one way. The frame has the scaled values at `etas`.
     """
     if ETA_CORRELATIONS["recall"] not in frame.collect_schema():
         return []
     low, high = (pl.col(f"{c.RESERVED}at{eta}") for eta in etas)
-    rises = pl.when(c.IS_OWN_ETA).then((high - low).sign()).otherwise(0.0)
+    rises = (high - low).sign()
     better = -1.0 if metric.direction == "minimize" else 1.0
     signs = {"recall": better, "fpr": -better}
     return [pl.col(name) * rises * signs[rate] for rate, name in ETA_CORRELATIONS.items()]

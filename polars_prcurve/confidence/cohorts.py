@@ -72,7 +72,8 @@ def add_eta_correlations(
         slopes = {above: (1 - pl.col(rate)) / n, below: -pl.col(rate) / n}
         scale = (sum_moments(slopes, slopes, moments) * eta_variance).sqrt()
         known = pl.when(scale > 0).then(sum_moments(slopes, of_eta, moments) / scale)
-        columns[ETA_CORRELATIONS[rate]] = known.clip(-1.0, 1.0).fill_null(0.0)
+        counted = pl.when(c.IS_OWN_ETA).then(known.clip(-1.0, 1.0))
+        columns[ETA_CORRELATIONS[rate]] = counted.fill_null(0.0)
     return frame.with_columns(**columns)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.prevalence.field_values import ClassMix, Field
 
 
@@ -33,9 +34,10 @@ EtaFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
 Eta: TypeAlias = (
     "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series | EtaFrame"
-    " | Field | ClassMix | None"
+    " | Field | ClassMix | BoundTable[Any] | None"
 )
-"""The argument eta=: a prevalence, several, a frame with a column eta, or a field of several parts.
+"""The argument eta=: a prevalence, several, a frame with a column eta, a field of several parts, or a
+bound table without labels.
 
 None is the own prevalence.
 """

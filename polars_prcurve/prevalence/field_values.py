@@ -1,4 +1,4 @@
-"""What `eta=` takes for a field of several parts: `field(...)` and `class_mix(...)`."""
+"""What `eta=` takes beside numbers: `field(...)`, `class_mix(...)`, and the scores of a field."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from polars_prcurve.argument_kinds import refuse_kind, take_frame
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
+from polars_prcurve.inputs.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,16 @@ class Field:
     def __repr__(self) -> str:
         parts = ", ".join(str(part) for part in self.parts)
         return f"field(<{type(self.frame).__name__}>, parts=[{parts}])"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresOfField:
+    """Rows without labels, whose prevalence is estimated with the table that is asked."""
+
+    table: ScoreTable
+
+    def __repr__(self) -> str:
+        return "prc(<scores of the field>)"
 
 
 @dataclass(frozen=True)

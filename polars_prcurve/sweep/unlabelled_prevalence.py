@@ -13,16 +13,20 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve import column_names as c
+from polars_prcurve.confidence.reference_slopes import MOST_LEVELS
 from polars_prcurve.errors import PrcError
 from polars_prcurve.group_numbers import aggregate_by, join_groups
 from polars_prcurve.inputs.group_frames import missing_row_check
 from polars_prcurve.inputs.score_table import ScoreTable, count_unlabelled
 from polars_prcurve.prevalence.estimate_from_posteriors import join_estimates
+from polars_prcurve.prevalence.eta_table import EtaTable
 from polars_prcurve.prevalence.mixture_likelihood import LevelCounts, estimate_by_mixture
+from polars_prcurve.prevalence.refuted_estimates import warn_of_refuted_estimates
+from polars_prcurve.prevalence.shared_reference import describe_shared_errors
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.query_checks import Check, compose_sentence, show_value, stop_if_broken
 from polars_prcurve.sweep.running_sums import build_running_sums
 
-MOST_LEVELS = 10
 LEAST_PER_LEVEL = 5
 """Examples of the smaller class per level, on average; with fewer examples there are fewer levels."""
 
@@ -31,6 +35,7 @@ _EDGE, _REACH = f"{c.RESERVED}edge_", f"{c.RESERVED}reach_"
 """Before the number of a level: its least score, and the rows that reach it."""
 
 
+_COLLECTS = "a prevalence that is estimated from scores"
 _N_UNLABELLED = f"{c.RESERVED}n_unlabelled"
 
 
@@ -41,7 +46,7 @@ def build_mixture_table(
 
     The greatest likelihood is found directly: nothing is iterated until it hardly changes.
     """
-    groups, counts = _count_levels(table, reference)
+    groups, counts = _count_levels(table, reference, "the reference= table")
     found = estimate_by_mixture(counts, confidence)
     p_values = [None if np.isnan(p) else float(p) for p in found.shift_p_value]
     estimates: dict[str, object] = {"eta": found.eta, "eta_low": found.low, "eta_high": found.high}
@@ -50,22 +55,59 @@ def build_mixture_table(
     return join_estimates(groups.drop(_N_UNLABELLED), confidence, estimates)
 
 
-def _count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFrame, LevelCounts]:
+def build_estimated_grid(field: ScoreTable, table: ScoreTable, confidence: float | None) -> EtaTable:
+    """Return the prevalences of rows without labels, estimated with the table that is asked.
+
+    Each group of the table has its own. With `confidence` their limits are carried, and the grid has
+    ETA_REFERENCE.
+    """
+    etas = _estimate_with_own_reference(field, table, confidence)
+    return EtaTable(
+        etas.lazy(),
+        dict(table.by),
+        carried=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
+        etas_per_group=None if table.by else 1,
+        uncertain=confidence is not None,
+    )
+
+
+def _estimate_with_own_reference(
+    field: ScoreTable, table: ScoreTable, confidence: float | None
+) -> pl.DataFrame:
+    groups, counts = _count_levels(field, table, "the table that is asked")
+    found = estimate_by_mixture(counts, confidence)
+    tests = groups.with_columns(shift_p_value=pl.Series(found.shift_p_value).fill_nan(None))
+    warn_of_refuted_estimates(tests, list(table.by))
+    etas = groups.select(*table.by, eta=pl.Series(found.eta))
+    if confidence is None:
+        return etas
+    limits = {c.ETA_LOW: found.low, c.ETA_HIGH: found.high}
+    return etas.with_columns(
+        *(pl.Series(name, values) for name, values in limits.items()),
+        pl.lit(confidence).alias(c.ETA_CONFIDENCE),
+        describe_shared_errors(counts, found.eta),
+    )
+
+
+def _count_levels(
+    table: ScoreTable, reference: ScoreTable, where: str
+) -> tuple[pl.DataFrame, LevelCounts]:
     """Return the groups of unlabelled rows, `by` and _N_UNLABELLED, and their counts per level.
 
-    Raise if a group has no reference, or one that lacks a class, or has but one score.
+    Raise if a group has no reference, or one that lacks a class, or has but one score; `where` is what
+    a message calls the reference.
     """
     if reference.score_dtype != table.score_dtype:
         raise PrcError(
-            f"the score is {table.score_dtype} in the table and {reference.score_dtype} in the "
-            "reference= table; cast one to the other, so that both are cut at the same values"
+            f"the score is {table.score_dtype} where labels are missing, and {reference.score_dtype} in "
+            f"{where}; cast one to the other, so that both are cut at the same values"
         )
     try:
         found = _cut_levels(reference)
     except PrcError as error:
-        raise PrcError(f"in the reference= table, {error}") from None
+        raise PrcError(f"in {where}, {error}") from None
     if found.height == 0:
-        raise PrcError("the reference= table has no rows; pass a labelled table of the same model")
+        raise PrcError(f"{where} has no rows; it takes labelled rows of the same model")
     levels = found.lazy()
     groups = count_unlabelled(table, _N_UNLABELLED).with_row_index(c.GROUP)
     groups = join_groups(groups, levels, reference.by, how="left")
@@ -85,7 +127,7 @@ def _count_levels(table: ScoreTable, reference: ScoreTable) -> tuple[pl.DataFram
     ]
     reached = aggregate_by(rows, table.by, reaching)
     both = join_groups(groups, reached, table.by, how="left")
-    found = table.collect(both.sort(c.GROUP), "estimate_prevalence")
+    found = table.collect(both.sort(c.GROUP), _COLLECTS)
     return found.select(*table.by, _N_UNLABELLED), _read_counts(found)
 
 
@@ -118,7 +160,7 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
         .agg(pl.col(c.POS), pl.col(c.NEG), pl.col(c.SCORE).slice(0, pl.len() - 1).alias(_EDGES))
     )
     one_score = _group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
-    return table.collect(stop_if_broken(lists, [one_score]).drop(c.GROUP), "estimate_prevalence")
+    return table.collect(stop_if_broken(lists, [one_score]).drop(c.GROUP), _COLLECTS)
 
 
 def _group_check(reference: ScoreTable, wrong: pl.Expr, trouble: str) -> Check:

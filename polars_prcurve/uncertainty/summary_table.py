@@ -59,7 +59,7 @@ from polars_prcurve.uncertainty.cluster_errors import (
     grow_unseen_share,
     join_cluster_sizes,
 )
-from polars_prcurve.uncertainty.eta_error import carry_eta_errors
+from polars_prcurve.uncertainty.eta_error import build_shared_errors, carry_eta_errors
 from polars_prcurve.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences, compute_variances
 from polars_prcurve.uncertainty.part_errors import PartCells, compute_part_variances, count_part_cells
 from polars_prcurve.uncertainty.part_eta_error import carry_part_eta_errors
@@ -236,8 +236,15 @@ def _build_values_with_errors(
     if is_field(table):
         return carry_part_eta_errors(values, pairs, named, table, sweep, confidence=confidence)
     if uncertain:
+        has_reference = c.ETA_REFERENCE in pairs.collect_schema()
         values = carry_eta_errors(
-            values, pairs, named, sizes=curves.sizes, build_values=build, confidence=confidence
+            values,
+            pairs,
+            named,
+            sizes=curves.sizes,
+            build_values=build,
+            confidence=confidence,
+            shared=build_shared_errors(curves, pairs, named) if has_reference else None,
         )
     doubtful = _list_doubtful(table, named)
     return _doubt_gaps(values, curves, pairs, doubtful)
