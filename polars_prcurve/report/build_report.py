@@ -28,7 +28,7 @@ from polars_prcurve.curves.targets import read_events, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import Column, Columns, list_columns
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
-from polars_prcurve.number_words import glue_numbers, say_eta
+from polars_prcurve.number_words import MILLION, glue_numbers, say_eta
 from polars_prcurve.prevalence.eta_values import eta_grid, read_eta_list
 from polars_prcurve.report.decision_box import write_decision, write_other_decisions, write_warning
 from polars_prcurve.report.decisions import (
@@ -65,7 +65,6 @@ from polars_prcurve.report.picture_heading import find_heading
 from polars_prcurve.report.published_points import rank_at_target
 from polars_prcurve.report.report_source import OpenTable, ReportSource, UserTable, read_source
 from polars_prcurve.report.request import (
-    MILLION,
     ReportRequest,
     list_etas,
     read_report_eta,

@@ -10,9 +10,11 @@ from polars_prcurve.charts.parts.number_formats import format_level, format_valu
 from polars_prcurve.number_words import (
     NO_BREAK,
     glue_numbers,
+    say_cases,
     say_count,
     say_estimate,
     say_eta,
+    say_number,
     say_share,
 )
 from polars_prcurve.report.decisions import Decision, ModelChoice, is_near
@@ -27,7 +29,7 @@ from polars_prcurve.report.html_parts import (
 )
 from polars_prcurve.report.order_by_area import AreaRanks, describe_other_order
 from polars_prcurve.report.published_points import describe_published_points
-from polars_prcurve.report.request import Goal, ReportRequest, say_cases, say_number
+from polars_prcurve.report.request import Goal, ReportRequest
 
 _Column: TypeAlias = tuple[str, bool, Callable[[Decision], str]]
 """The head of a column, whether it is text, and what writes a cell."""

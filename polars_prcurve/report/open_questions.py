@@ -19,6 +19,7 @@ from polars_prcurve.number_words import (
     glue_numbers,
     say_estimate,
     say_eta,
+    say_number,
     say_share,
     say_shares,
 )
@@ -42,7 +43,7 @@ from polars_prcurve.report.html_parts import (
 from polars_prcurve.report.lead_by_area import say_open_leads
 from polars_prcurve.report.published_points import are_unlike
 from polars_prcurve.report.report_source import ReportSource
-from polars_prcurve.report.request import ReportRequest, say_number
+from polars_prcurve.report.request import ReportRequest
 
 _MOST = 4
 """Open questions of one kind, at most, that a report tells."""

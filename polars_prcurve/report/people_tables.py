@@ -15,12 +15,12 @@ import polars as pl
 
 from polars_prcurve.charts.parts.number_formats import format_level
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share
+from polars_prcurve.number_words import say_cases, say_count, say_estimate, say_eta, say_share
 from polars_prcurve.report.decision_box import name_value
 from polars_prcurve.report.decisions import FEW_FALSE_ALERTS, rests_on_few_alerts
 from polars_prcurve.report.html_parts import Markup, escape, wrap_scrolling, write_caption
 from polars_prcurve.report.report_source import ReportSource
-from polars_prcurve.report.request import Goal, ReportRequest, say_cases
+from polars_prcurve.report.request import Goal, ReportRequest
 
 _MOST_ROWS = 60
 _MOST_COLUMNS = 4

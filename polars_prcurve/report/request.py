@@ -10,14 +10,13 @@ import polars as pl
 
 from polars_prcurve import column_names as c
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import glue_numbers, say_count, say_part, say_share
+from polars_prcurve.number_words import say_cases, say_count, say_part, say_share
 from polars_prcurve.prevalence.eta_values import read_eta_list
 from polars_prcurve.prevalence.field_values import Field
 from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.report.report_source import ReportSource, collect_frame
 
 EtaValues: TypeAlias = "list[float] | pl.DataFrame"
-MILLION = 1_000_000.0
 _OWN = f"{c.RESERVED}own"
 
 
@@ -47,20 +46,6 @@ class Goal:
     def merit(self) -> str:
         """The column by which models are compared at this target: greater is better."""
         return "precision" if self.criterion == "recall" else "recall"
-
-
-def say_cases(per: float) -> str:
-    """Return a number of cases as `per million cases`, `per 1 000 cases` or `among 2 500 cases`."""
-    if per == MILLION:
-        return "per million cases"
-    is_round = str(int(per)).rstrip("0") == "1" and per == int(per)
-    return glue_numbers(f"{'per' if is_round else 'among'} {say_number(per)} cases")
-
-
-def say_number(number: float) -> str:
-    """Return all digits of a number, in groups of three."""
-    whole = f"{number:,.0f}" if number == round(number) else f"{number:,.6g}"
-    return glue_numbers(whole.replace(",", " "))
 
 
 @dataclass(frozen=True)
