@@ -128,6 +128,7 @@ USES: dict[str, set[str]] = {
     "sample_size": _POINTS,
     "resolution": _POINTS,
     "subsample_negatives": _ROWS | {"counts"},
+    "decide": _POINTS | {"cluster", "id"},
     "report": _POINTS | {"id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
@@ -147,5 +148,7 @@ of point metrics, which may be simultaneous, too."""
 TAKES_RATES = {"curve", "operating_points", "sample_size", "resolution"}
 """Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
 
-COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "report"}
+COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "decide", "report"}
 """Methods that tell models apart; for others a model is one more group."""
+TAKES_ONE_MODEL = {"decide", "report"}
+"""Those of them that a table without a column of models serves, too."""

@@ -18,6 +18,7 @@ from polars_prcurve.binding.words import DEFAULTS, TargetsOfTable
 from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
+from polars_prcurve.namespace.decision_methods import DecisionMethods
 from polars_prcurve.namespace.model_methods import ModelMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
@@ -35,7 +36,7 @@ _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
 
-class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc"):
+class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"):
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these words, which say what the table holds. `df.prc(...)` binds them: they then
@@ -170,12 +171,9 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc")
             return write_parts(path, parts, title)
         question = self._ask("report", words, eta=eta, confidence=confidence, guarantee=guarantee)
         columns = {name: x for name, x in question.columns.items() if x is not DEFAULTS.get(name)}
-        within, model, frame = columns.pop("within", None), columns.pop("model"), question.frame
+        within, model, frame = columns.pop("within", None), columns.pop("model", None), question.frame
         if question.stacked is not None and isinstance(model, pl.Expr):  # models were columns of scores
             frame, model = frame.with_columns(model), "model"
-        elif self._merge_words(words).get("model") is None and model == "model":
-            known = frame.lazy().collect_schema()
-            model = "model" if "model" in known and "model" not in (within or ()) else None
         return write_report(
             path,
             _open_frame,

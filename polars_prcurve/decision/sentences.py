@@ -1,0 +1,361 @@
+"""The one sentence of a verdict, and the reasons and needs beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from polars_prcurve.charts.parts.number_formats import format_metric, format_value
+from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
+from polars_prcurve.decision.goal import describe_limit, join_words
+from polars_prcurve.decision.verdict import Status, Verdict
+from polars_prcurve.number_words import (
+    format_count,
+    glue_numbers,
+    say_count,
+    say_eta,
+    say_part,
+    say_share,
+)
+
+_MOST_NAMES = 4
+_RARELY_RIGHT = 0.02
+"""A precision below which people say how many alerts one right one takes."""
+
+
+def write_verdict(case: Case, confidence: float) -> Verdict:
+    """Return the verdict of a case: its status, its models, and what is said of them."""
+    status, named = case.judge()
+    write = {
+        "too little data": _say_little,
+        "no better than chance": _say_chance,
+        "not met": _say_unmet,
+        "not told apart": _say_untold,
+        "settled": _say_settled,
+    }[status]
+    models = tuple(candidate.model for candidate in named if candidate.model is not None)
+    return Verdict(
+        status,
+        models,
+        glue_numbers(write(case, named)),
+        tuple(map(glue_numbers, _list_reasons(case, status))),
+        glue_numbers(say_need(case, status, confidence)),
+    )
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+def say_right(shares: Sequence[float]) -> list[str]:
+    """Return of how many alerts one is right, or how many of 100, in one unit for all."""
+    if max(shares) < _RARELY_RIGHT:
+        return [say_eta(share) if share > 0 else "none" for share in shares]
+    return [say_share(share).removesuffix("%").strip() if share >= 0.001 or share == 0 else "0.1"
+            for share in shares]  # fmt: skip
+
+
+def name_model(candidate: Candidate) -> str:
+    """Return the name of a model, as people read it."""
+    return format_value("", candidate.model)
+
+
+def list_names(candidates: Sequence[Candidate]) -> str:
+    """Return the names of models in a sentence; of many, the first ones and how many more."""
+    names = [name_model(candidate) for candidate in candidates]
+    if len(names) > _MOST_NAMES:
+        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} others"]
+    return join_words(names)
+
+
+def _is_of_precision(case: Case) -> bool:
+    return case.goal.merit == "precision"
+
+
+# Sentences ----------------------------------------------------------------------------------------
+
+
+def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
+    best, others = named[0], [other for other in case.met if other is not named[0]]
+    if not others:
+        return _say_alone(case, best)
+    second = others[0]
+    who = name_model(best)
+    than = {1: "", 2: " than both others"}.get(len(others), f" than all {len(others)} others")
+    better = f"{who} is better{than}"
+    next_one = name_model(second) if len(others) == 1 else f"the next, {name_model(second)},"
+    mine, theirs = (candidate.value for candidate in (best, second))
+    if case.goal.merit == "precision":
+        ours, other = say_right([mine, theirs])
+        if max(mine, theirs) < _RARELY_RIGHT:
+            return f"{better}: {ours} of its alerts is right, {other} of {_possess(next_one)}"
+        return f"{better}: {ours} of its 100 alerts are right, {other} of {_possess(next_one)}"
+    if case.goal.merit == "recall":
+        return f"{better}: it finds {say_share(mine)} of the positives, {next_one} {say_share(theirs)}"
+    ours, other = _say_values(case, [mine, theirs])
+    return f"{better}: {_name_merit(case)} {ours}, {next_one} {other}"
+
+
+def _possess(name: str) -> str:
+    return f"{name.rstrip(',')}’s"
+
+
+def _name_merit(case: Case) -> str:
+    if case.goal.maximized is not None:
+        return f"best {format_metric(case.goal.merit)}"
+    name = format_metric(case.goal.merit)
+    return name if name.isupper() or name.startswith(("PR", "ROC")) else name[:1].lower() + name[1:]
+
+
+def _say_values(case: Case, values: Sequence[float]) -> list[str]:
+    return [say_two_digits(value) for value in values]
+
+
+def say_two_digits(value: float) -> str:
+    """Return a value of a metric in two significant digits."""
+    return f"{value:#.2g}".rstrip(".")
+
+
+def _say_alone(case: Case, best: Candidate) -> str:
+    """Return what the only model does."""
+    who = "" if best.model is None else f"{name_model(best)}: "
+    if case.goal.merit not in ("precision", "recall"):
+        value, low, high = _say_values(case, [best.value, best.merit.low, best.merit.high])
+        start = who or ("The scores are better than chance: " if case.goal.is_of_curve else "")
+        said = f"{start}{_name_merit(case)} {value} ({low} to {high})"
+        return said[:1].upper() + said[1:]
+    precision, recall = best.precision, best.read("recall")
+    right = say_alerts_right(precision.value)
+    span = "" if precision.span is None else f" ({' to '.join(say_right(precision.span))})"
+    found = f"{say_part(recall.value)} of the positives are found"
+    if _is_of_precision(case):
+        return f"{who}{right}{span}, and {found}"
+    ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
+    return f"{who}{found}{ends}, and {right}"
+
+
+def say_alerts_right(precision: float) -> str:
+    """Return a precision as a clause: `67 of 100 alerts are right`, `1 in 83 alerts is right`."""
+    [words] = say_right([precision])
+    return (
+        f"{words} alerts is right"
+        if 0 < precision < _RARELY_RIGHT
+        else f"{words} of 100 alerts are right"
+    )
+
+
+def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
+    start = f"{list_names(named)} are not told apart"
+    if len(named) == 1:  # the others are behind it, and it is not shown to be above chance
+        return f"{list_names(named)} leads no model that is shown to be above chance"
+    values = [candidate.value for candidate in named]
+    if len(named) > _MOST_NAMES:
+        values = [max(values), min(values)]
+    if _is_of_precision(case):
+        said = say_right(values)
+        if max(values) < _RARELY_RIGHT:
+            return f"{start}: {_join_values(said, named)} alerts is right"
+        return f"{start}: of 100 alerts {_join_values(said, named)} are right"
+    if case.goal.merit == "recall":
+        said = [say_share(value) for value in values]
+        return f"{start}: they find {_join_values(said, named)} of the positives"
+    return f"{start}: {_name_merit(case)} {_join_values(_say_values(case, values), named)}"
+
+
+def _join_values(said: Sequence[str], named: Sequence[Candidate]) -> str:
+    return f"{said[1]} to {said[0]}" if len(named) > _MOST_NAMES else join_words(said)
+
+
+def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
+    named = [candidate for candidate in case.candidates if candidate.model is not None]
+    start = (
+        f"{list_names(named)} are"
+        if len(named) > 1
+        else f"{list_names(named)} is"
+        if named
+        else "The scores are"
+    )
+    values = [candidate.at_half.value for candidate in case.candidates]
+    lot, *theirs = say_right([case.eta or 0.0, *values[:_MOST_NAMES]])
+    said = join_words(theirs) if len(values) <= _MOST_NAMES else theirs[0]
+    if max(case.eta or 0.0, *values) < _RARELY_RIGHT:
+        return f"{start} no better than chance: {lot} alerts drawn by lot is right, of theirs {said}"
+    return f"{start} no better than chance: {lot} of 100 alerts drawn by lot are right, of theirs {said}"
+
+
+def _say_little(case: Case, _: Sequence[Candidate]) -> str:
+    start = "Too little data: "
+    fewest = min(case.n_pos, case.n_neg)
+    what = "positive" if case.n_pos <= case.n_neg else "negative"
+    if fewest == 0:
+        return f"{start}the test has no {what}s"
+    how_many = f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'}"
+    spans = [candidate.merit for candidate in case.met or case.candidates]
+    known = [merit for merit in spans if merit.span is not None]
+    if not known:
+        return f"{start}{how_many} cannot say how good {'a model' if len(spans) > 1 else 'the model'} is"
+    low, high = min(merit.low for merit in known), max(merit.high for merit in known)
+    return f"{start}{how_many} cannot say if {_say_span(case, low, high)}"
+
+
+def _say_span(case: Case, low: float, high: float) -> str:
+    if _is_of_precision(case):
+        ends = say_right([low, high])
+        if high < _RARELY_RIGHT:
+            return f"{' or '.join(ends)} alerts is right"
+        return f"{' or '.join(ends)} of 100 alerts are right"
+    if case.goal.merit == "recall":
+        return f"{say_share(low)} or {say_share(high)} of the positives are found"
+    return f"{_name_merit(case)} is {' or '.join(_say_values(case, [low, high]))}"
+
+
+def _say_unmet(case: Case, _: Sequence[Candidate]) -> str:
+    wanted = say_wanted(case)
+    if case.goal.guarantee is not None:
+        return f"No threshold can be promised to keep what is asked for: {wanted}"
+    return f"No threshold keeps what is asked for: {wanted}"
+
+
+def say_wanted(case: Case) -> str:
+    """Return the targets as what a threshold has to keep."""
+    goal = case.goal
+    return join_words([describe_limit(word, value, goal.per) for word, value in goal.targets.items()])
+
+
+# Reasons ------------------------------------------------------------------------------------------
+
+
+def _list_reasons(case: Case, status: Status) -> Iterator[str]:
+    """Yield what else is known of the models, and what the verdict rests on."""
+    goal = case.goal
+    unmet = [candidate for candidate in case.candidates if not candidate.is_met]
+    if unmet and case.met:
+        yield f"{list_names(unmet)} keep{'s' if len(unmet) == 1 else ''} no threshold within the targets"
+    chance = [candidate for candidate in case.met if candidate.may_be_chance]
+    if chance and status in ("settled", "not told apart"):
+        has = "is" if len(chance) == 1 else "are"
+        yield f"{list_names(chance)} {has} not shown to be better than chance"
+    behind = [candidate for candidate in case.met if not candidate.may_be_best]
+    if behind and status == "not told apart":
+        yield f"{list_names(behind)} {'is' if len(behind) == 1 else 'are'} behind"
+    doubts = {str(candidate.row["why"]) for candidate in case.rivals if candidate.row["why"]}
+    if doubts and status != "no better than chance":
+        yield f"intervals may be too narrow: {join_words(sorted(doubts))}"
+    if case.key.get("eta_low") is not None:
+        yield (
+            f"the prevalence is an estimate, {say_eta(case.key['eta_low'])} to "
+            f"{say_eta(case.key['eta_high'])}"
+        )
+    if goal.maximized is not None and len(case.met) > 1:
+        yield "best values are compared by their intervals, each of which is of one model"
+
+
+# What would settle it -----------------------------------------------------------------------------
+
+_MATTERS = 0.1
+"""The difference that matters: 10 of 100 alerts, a tenth of the positives."""
+_KNOWN_TO = 0.05
+"""How far an interval reaches to either side where a value is well known."""
+_CHANCE_OF_80 = 0.8416
+"""The normal deviate below which four in five lie."""
+
+
+def say_need(case: Case, status: Status, confidence: float) -> str:
+    """Return what more data would tell, and how many positives that takes.
+
+    Intervals get narrower with the root of the number of examples, if both classes grow.
+    """
+    if status == "settled":
+        return _say_narrower(case, confidence)
+    if status == "not told apart":
+        return _say_gap(case, confidence)
+    if status == "no better than chance":
+        base = say_alerts_right(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
+        return (
+            f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
+            f"{base}. Look for other features, or for an error in the labels"
+        )
+    if status == "not met":
+        return _say_promise_need(case)
+    return _say_enough(case)
+
+
+def _say_narrower(case: Case, confidence: float) -> str:
+    best = case.rivals[0]
+    merit = best.merit
+    if merit.span is None or case.goal.merit not in ("precision", "recall"):
+        return "More data will not change the order" if len(case.met) > 1 else ""
+    half = (merit.high - merit.low) / 2
+    order = "More data will not change the order. " if len(case.met) > 1 else ""
+    what = "How many alerts are right" if _is_of_precision(case) else "What is found"
+    known = f"{order}{what} is known to {say_points(half)} in 100 either way"
+    if half <= _KNOWN_TO:
+        return known
+    needed = case.n_pos * (half / _KNOWN_TO) ** 2
+    return f"{known}; to know it to {say_points(_KNOWN_TO)} takes {say_more(needed, case.n_pos)}"
+
+
+def _say_gap(case: Case, confidence: float) -> str:
+    from statistics import NormalDist
+
+    second = case.rivals[min(1, len(case.rivals) - 1)]
+    low, high = second.row.get("behind_low"), second.row.get("behind_high")
+    if low is None or high is None or case.goal.merit not in ("precision", "recall"):
+        return ""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    error = (high - low) / 2 / z
+    needed = case.n_pos * ((z + _CHANCE_OF_80) * error / _MATTERS) ** 2
+    what = "alerts" if _is_of_precision(case) else "positives"
+    gap = f"A difference of {say_points(_MATTERS)} in 100 {what}"
+    if needed <= case.n_pos:
+        return f"{gap} would have been found here (4 times in 5): what is left is smaller"
+    return f"{gap} is found (4 times in 5) with {say_more(needed, case.n_pos)}"
+
+
+def _say_enough(case: Case) -> str:
+    known = [candidate.merit for candidate in case.met or case.candidates if candidate.merit.span]
+    if not known or case.goal.merit not in ("precision", "recall") or min(case.n_pos, case.n_neg) == 0:
+        return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
+    half = max((merit.high - merit.low) / 2 for merit in known)
+    needed = max(case.n_pos * (half / _MATTERS) ** 2, LEAST_OF_CLASS)
+    return (
+        f"To know it to {say_points(_MATTERS)} in 100 either way takes {say_more(needed, case.n_pos)}, "
+        "and negatives in proportion"
+    )
+
+
+def _say_promise_need(case: Case) -> str:
+    rows = [candidate.row for candidate in case.candidates]
+    for column, what, n in (
+        ("n_pos_needed", "positives", case.n_pos),
+        ("n_neg_needed", "negatives", case.n_neg),
+    ):
+        least = min((row[column] for row in rows if row.get(column) is not None), default=None)
+        if least is None:
+            continue
+        if least == float("inf"):
+            return "No test could prove it"
+        if least > n:
+            return f"Even perfect scores would need {say_about(least)} {what} in the test"
+        return (
+            f"Perfect scores would need {say_about(least)} {what}, which the test has: it takes better "
+            "scores, or a larger test"
+        )
+    return "It takes better scores, or targets that ask for less"
+
+
+def say_points(share: float) -> str:
+    """Return a share as a number in 100, in two digits."""
+    return f"{float(f'{100 * share:.2g}'):.10g}"
+
+
+def say_about(number: float) -> str:
+    """Return a number in two digits, rounded up."""
+    from math import ceil, floor, log10
+
+    scale = 10.0 ** max(floor(log10(max(number, 1))) - 1, 0)
+    return say_count(ceil(number / scale - 1e-9) * scale)
+
+
+def say_more(needed: float, n: float) -> str:
+    """Return how many positives are needed, and how many more that is."""
+    more = max(needed - n, 0)
+    return f"about {say_about(needed)} positives, {say_about(more)} more"

@@ -1,0 +1,128 @@
+"""What to do: `decide`, and `report`, which writes a decision down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from polars_prcurve import column_names as c
+from polars_prcurve.binding.bound_table import BoundTable
+from polars_prcurve.binding.question import Question, name_column
+from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
+from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.decision.evidence import Asked
+from polars_prcurve.decision.goal import Goal, read_goal
+from polars_prcurve.errors import PrcError
+from polars_prcurve.namespace.decision import Decision
+from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.query_checks import run_query
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
+_FIELD_WEIGHT = f"{c.RESERVED}field_weight"
+
+
+class DecisionMethods(BoundTable[F], path="prc"):
+    """The methods of `.prc` that say what to do."""
+
+    def decide(
+        self,
+        eta: Eta = None,
+        *,
+        guarantee: float | None = None,
+        confidence: Confidence = 0.95,
+        **words: Unpack[TargetsOfTable],
+    ) -> Decision:
+        """Decide which model to use, and from which score: one verdict, tested once.
+
+        All targets have to hold together. A LazyFrame is collected at the call.
+
+        Parameters
+        ----------
+        eta
+            As in `curve`; with several prevalences there is a verdict for each, and one above them. None
+            is the prevalence of the table, which is then a cohort.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            What is wanted, one number each, as in `operating_points`. Models are judged by precision at
+            a recall that has to be reached; by recall where the number of alerts, the fpr or the
+            precision is limited; by the metric that is maximized; and by average precision if nothing is
+            wanted. `per` is the number of cases among which alerts are counted: if left out, a round
+            number with a hundred positives or more.
+        guarantee
+            A level, such as 0.95: thresholds are those that keep the targets in truth, as in
+            `operating_points`. Where there is none, the verdict says so.
+        confidence
+            The level of all intervals and tests.
+
+        Returns
+        -------
+        A `Decision`. Its `verdict` has one of five statuses, the first that holds:
+
+        - "too little data": a class has fewer than 10 examples, or too few for any interval to tell much
+        - "no better than chance": no model is above chance, and by the intervals alerts of none are
+          right twice as often as by lot
+        - "not met": no threshold of any model keeps all targets, or promises to
+        - "not told apart": several models may be best (`ranking`), which the verdict lists
+        - "settled": one model is better than all others, or the only one is above chance
+
+        It calls a model better that is not in at most `1 - confidence` of all tables, however many
+        models there are. `table` has one row per group, prevalence and model, and `verdicts` one per
+        group and prevalence.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> label = np.arange(2_000) < 200
+        >>> noise = rng.normal(size=(2, 2_000))
+        >>> df = pl.DataFrame({"label": label, "new": noise[0] + 3 * label, "old": noise[1] + label})
+        >>> decision = df.prc(score=["new", "old"]).decide(eta=0.01, recall=0.5)
+        >>> decision.verdict.status, decision.verdict.models
+        ('settled', ('new',))
+        >>> print(decision.verdict)
+        new is better: 80 of its 100 alerts are right, 3.4 of old’s
+        """
+        from polars_prcurve.decision.decide import decide
+
+        question = self._ask(
+            "decide", words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
+        )
+        certainty = question.require_certainty()
+        goal = read_goal(question.targets, guarantee, question.columns)
+        if "threshold" in goal.targets and _find_model(question) is not None:
+            raise PrcError(
+                "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= "
+                "or another target, at which they are compared"
+            )
+        return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
+
+    def _collect_asked(
+        self, question: Question, eta: Any, words: Any, goal: Goal, confidence: float
+    ) -> Asked:
+        """Return the table in memory, whose methods are asked, and that whose models are ranked."""
+        said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        bound: Any = self(**said)
+        if isinstance(self._frame, pl.LazyFrame):
+            bound = _collect(bound)
+        model = _find_model(question)
+        if model is not None and not isinstance(question.stacked, list | tuple):
+            bound = bound(model=question.columns["model"])
+        return Asked(bound, eta, goal, confidence, model)
+
+
+def _collect(bound: Any) -> Any:
+    """Return a bound LazyFrame as a bound DataFrame."""
+    from polars_prcurve.namespace.frame import DataFramePrc
+
+    return DataFramePrc(run_query(bound._frame), bound._words)
+
+
+def _find_model(question: Question) -> str | None:
+    """Return the name of the column of models in results, or None if the table has none."""
+    if question.stacked is not None:
+        return "model" if isinstance(question.stacked, list | tuple) else None
+    model = question.columns.get("model")
+    return None if model is None else name_column(model)
