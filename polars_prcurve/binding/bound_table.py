@@ -93,6 +93,10 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """
         raise NotImplementedError
 
+    def _collect_table(self) -> BoundTable[pl.DataFrame]:
+        """Return the table in memory, with the same words."""
+        raise NotImplementedError
+
     def _check_words(self) -> None:
         """Raise for a bound word that does not fit the table; nothing is collected."""
         missing = self._words.get("missing")

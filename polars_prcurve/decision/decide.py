@@ -14,12 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.decision.cases import Case, list_cases
 from polars_prcurve.decision.evidence import BINDING, Asked, Evidence, collect_evidence
-from polars_prcurve.decision.goal import Goal, join_words
+from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.sentences import list_names, write_verdict
 from polars_prcurve.decision.verdict import STATUSES, Verdict
+from polars_prcurve.name_words import join_words, name_value
 from polars_prcurve.number_words import glue_numbers, say_eta
 
 _MOST_PLACES = 3
@@ -153,7 +153,7 @@ def _say_where(cases: Sequence[Case], what: str, *, has_etas: bool) -> str:
 
 def say_place(case: Case, *, with_eta: bool = True) -> str:
     """Return where a case is: its group, and its prevalence."""
-    groups = [f"{name} {format_value('', value)}" for name, value in _list_groups(case.key)]
+    groups = [f"{name} {name_value(value)}" for name, value in _list_groups(case.key)]
     place = [f"in {', '.join(groups)}"] if groups else []
     if with_eta and case.eta is not None:
         place.append(f"where {say_eta(case.eta)} is positive")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.argument_kinds import read_number
-from polars_prcurve.charts.parts.number_formats import format_metric
 from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.name_words import join_words, name_metric
 from polars_prcurve.number_words import (
     format_count,
     say_cases,
@@ -70,7 +70,7 @@ class Goal:
         if self.is_of_curve:
             return "at any score"
         if self.maximized is not None:
-            return f"at the best {format_metric(self.maximized.name)}"
+            return f"at the best {name_metric(self.maximized.name)}"
         if "threshold" in self.targets:
             return "at the threshold given"
         wanted = dict(self.targets)
@@ -98,12 +98,6 @@ def describe_limit(word: str, value: float, per: float | None) -> str:
         "npv": f"at least {share} of the rest negative",
         "predicted_positive_rate": f"at most {share} of all cases flagged",
     }[word]
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence: `a, b and c`."""
-    *firsts, last = words
-    return f"{', '.join(firsts)} and {last}" if firsts else last
 
 
 def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.charts.parts.number_formats import format_metric, format_value
 from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
-from polars_prcurve.decision.goal import describe_limit, join_words
+from polars_prcurve.decision.goal import describe_limit
+from polars_prcurve.decision.value_words import (
+    MOST_NAMES,
+    RARELY_RIGHT,
+    list_names,
+    name_model,
+    say_about,
+    say_alerts_right,
+    say_more,
+    say_points,
+    say_right,
+    say_two_digits,
+)
 from polars_prcurve.decision.verdict import Status, Verdict
+from polars_prcurve.name_words import join_words, name_metric
 from polars_prcurve.number_words import (
     format_count,
     glue_numbers,
-    say_count,
     say_eta,
     say_part,
     say_share,
 )
-
-_MOST_NAMES = 4
-_RARELY_RIGHT = 0.02
-"""A precision below which people say how many alerts one right one takes."""
 
 
 def write_verdict(case: Case, confidence: float) -> Verdict:
@@ -42,30 +49,6 @@ def write_verdict(case: Case, confidence: float) -> Verdict:
     )
 
 
-# Values -------------------------------------------------------------------------------------------
-
-
-def say_right(shares: Sequence[float]) -> list[str]:
-    """Return of how many alerts one is right, or how many of 100, in one unit for all."""
-    if max(shares) < _RARELY_RIGHT:
-        return [say_eta(share) if share > 0 else "none" for share in shares]
-    return [say_share(share).removesuffix("%").strip() if share >= 0.001 or share == 0 else "0.1"
-            for share in shares]  # fmt: skip
-
-
-def name_model(candidate: Candidate) -> str:
-    """Return the name of a model, as people read it."""
-    return format_value("", candidate.model)
-
-
-def list_names(candidates: Sequence[Candidate]) -> str:
-    """Return the names of models in a sentence; of many, the first ones and how many more."""
-    names = [name_model(candidate) for candidate in candidates]
-    if len(names) > _MOST_NAMES:
-        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} others"]
-    return join_words(names)
-
-
 def _is_of_precision(case: Case) -> bool:
     return case.goal.merit == "precision"
 
@@ -85,7 +68,7 @@ def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     mine, theirs = (candidate.value for candidate in (best, second))
     if case.goal.merit == "precision":
         ours, other = say_right([mine, theirs])
-        if max(mine, theirs) < _RARELY_RIGHT:
+        if max(mine, theirs) < RARELY_RIGHT:
             return f"{better}: {ours} of its alerts is right, {other} of {_possess(next_one)}"
         return f"{better}: {ours} of its 100 alerts are right, {other} of {_possess(next_one)}"
     if case.goal.merit == "recall":
@@ -99,19 +82,12 @@ def _possess(name: str) -> str:
 
 
 def _name_merit(case: Case) -> str:
-    if case.goal.maximized is not None:
-        return f"best {format_metric(case.goal.merit)}"
-    name = format_metric(case.goal.merit)
-    return name if name.isupper() or name.startswith(("PR", "ROC")) else name[:1].lower() + name[1:]
+    best = "best " if case.goal.maximized is not None else ""
+    return f"{best}{name_metric(case.goal.merit)}"
 
 
 def _say_values(case: Case, values: Sequence[float]) -> list[str]:
     return [say_two_digits(value) for value in values]
-
-
-def say_two_digits(value: float) -> str:
-    """Return a value of a metric in two significant digits."""
-    return f"{value:#.2g}".rstrip(".")
 
 
 def _say_alone(case: Case, best: Candidate) -> str:
@@ -132,26 +108,16 @@ def _say_alone(case: Case, best: Candidate) -> str:
     return f"{who}{found}{ends}, and {right}"
 
 
-def say_alerts_right(precision: float) -> str:
-    """Return a precision as a clause: `67 of 100 alerts are right`, `1 in 83 alerts is right`."""
-    [words] = say_right([precision])
-    return (
-        f"{words} alerts is right"
-        if 0 < precision < _RARELY_RIGHT
-        else f"{words} of 100 alerts are right"
-    )
-
-
 def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
     start = f"{list_names(named)} are not told apart"
     if len(named) == 1:  # the others are behind it, and it is not shown to be above chance
         return f"{list_names(named)} leads no model that is shown to be above chance"
     values = [candidate.value for candidate in named]
-    if len(named) > _MOST_NAMES:
+    if len(named) > MOST_NAMES:
         values = [max(values), min(values)]
     if _is_of_precision(case):
         said = say_right(values)
-        if max(values) < _RARELY_RIGHT:
+        if max(values) < RARELY_RIGHT:
             return f"{start}: {_join_values(said, named)} alerts is right"
         return f"{start}: of 100 alerts {_join_values(said, named)} are right"
     if case.goal.merit == "recall":
@@ -161,7 +127,7 @@ def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
 
 
 def _join_values(said: Sequence[str], named: Sequence[Candidate]) -> str:
-    return f"{said[1]} to {said[0]}" if len(named) > _MOST_NAMES else join_words(said)
+    return f"{said[1]} to {said[0]}" if len(named) > MOST_NAMES else join_words(said)
 
 
 def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
@@ -174,9 +140,9 @@ def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
         else "The scores are"
     )
     values = [candidate.at_half.value for candidate in case.candidates]
-    lot, *theirs = say_right([case.eta or 0.0, *values[:_MOST_NAMES]])
-    said = join_words(theirs) if len(values) <= _MOST_NAMES else theirs[0]
-    if max(case.eta or 0.0, *values) < _RARELY_RIGHT:
+    lot, *theirs = say_right([case.eta or 0.0, *values[:MOST_NAMES]])
+    said = join_words(theirs) if len(values) <= MOST_NAMES else theirs[0]
+    if max(case.eta or 0.0, *values) < RARELY_RIGHT:
         return f"{start} no better than chance: {lot} alerts drawn by lot is right, of theirs {said}"
     return f"{start} no better than chance: {lot} of 100 alerts drawn by lot are right, of theirs {said}"
 
@@ -199,7 +165,7 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
 def _say_span(case: Case, low: float, high: float) -> str:
     if _is_of_precision(case):
         ends = say_right([low, high])
-        if high < _RARELY_RIGHT:
+        if high < RARELY_RIGHT:
             return f"{' or '.join(ends)} alerts is right"
         return f"{' or '.join(ends)} of 100 alerts are right"
     if case.goal.merit == "recall":
@@ -340,22 +306,3 @@ def _say_promise_need(case: Case) -> str:
             "scores, or a larger test"
         )
     return "It takes better scores, or targets that ask for less"
-
-
-def say_points(share: float) -> str:
-    """Return a share as a number in 100, in two digits."""
-    return f"{float(f'{100 * share:.2g}'):.10g}"
-
-
-def say_about(number: float) -> str:
-    """Return a number in two digits, rounded up."""
-    from math import ceil, floor, log10
-
-    scale = 10.0 ** max(floor(log10(max(number, 1))) - 1, 0)
-    return say_count(ceil(number / scale - 1e-9) * scale)
-
-
-def say_more(needed: float, n: float) -> str:
-    """Return how many positives are needed, and how many more that is."""
-    more = max(needed - n, 0)
-    return f"about {say_about(needed)} positives, {say_about(more)} more"

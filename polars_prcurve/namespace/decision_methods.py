@@ -11,12 +11,12 @@ from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question, name_column
 from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
 from polars_prcurve.confidence.certainty import Confidence
+from polars_prcurve.decision.decide import decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
 from polars_prcurve.errors import PrcError
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import Eta
-from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -85,8 +85,6 @@ class DecisionMethods(BoundTable[F], path="prc"):
         >>> print(decision.verdict)
         new is better: 80 of its 100 alerts are right, 3.4 of old’s
         """
-        from polars_prcurve.decision.decide import decide
-
         question = self._ask(
             "decide", words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
         )
@@ -104,20 +102,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
     ) -> Asked:
         """Return the table in memory, whose methods are asked, and that whose models are ranked."""
         said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        bound: Any = self(**said)
-        if isinstance(self._frame, pl.LazyFrame):
-            bound = _collect(bound)
+        bound: Any = self(**said)._collect_table()
         model = _find_model(question)
         if model is not None and not isinstance(question.stacked, list | tuple):
             bound = bound(model=question.columns["model"])
         return Asked(bound, eta, goal, confidence, model)
-
-
-def _collect(bound: Any) -> Any:
-    """Return a bound LazyFrame as a bound DataFrame."""
-    from polars_prcurve.namespace.frame import DataFramePrc
-
-    return DataFramePrc(run_query(bound._frame), bound._words)
 
 
 def _find_model(question: Question) -> str | None:

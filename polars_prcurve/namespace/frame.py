@@ -319,6 +319,9 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         n_models = _MANY_MODELS if pairs else 1
         return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
 
+    def _collect_table(self) -> DataFramePrc:
+        return self
+
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
@@ -328,6 +331,9 @@ class LazyFramePrc(FramePrc[pl.LazyFrame]):
         self, query: pl.LazyFrame, grid: EtaTable | None = None, *, pairs: bool = False
     ) -> pl.LazyFrame:
         return query
+
+    def _collect_table(self) -> DataFramePrc:
+        return DataFramePrc(run_query(self._frame), self._words)
 
 
 def _open_frame(frame: pl.DataFrame | pl.LazyFrame) -> Any:
