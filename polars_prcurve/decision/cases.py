@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.decision.evidence import AT_HALF, Evidence
+from polars_prcurve.decision.evidence import AT_HALF, Asked, Evidence
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.verdict import Status
 
@@ -99,6 +99,8 @@ class Case:
     n_pos: float
     n_neg: float
     per: float
+    takes_apart: bool
+    """Whether models are compared by their intervals, each of which is of one model."""
 
     @property
     def eta(self) -> float | None:
@@ -113,8 +115,8 @@ class Case:
 
     @property
     def rivals(self) -> list[Candidate]:
-        """Those of them that may be best."""
-        return [candidate for candidate in self.met if candidate.may_be_best]
+        """Those of them that may be best: all, if at each target another one is."""
+        return [candidate for candidate in self.met if candidate.may_be_best] or self.met
 
     def judge(self) -> tuple[Status, list[Candidate]]:
         """Return the first status that holds, and the models that it names.
@@ -152,8 +154,9 @@ class Case:
         return all(end is not None and end < useful for end in ends)
 
 
-def list_cases(evidence: Evidence, goal: Goal, model: str | None) -> list[Case]:
+def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
     """Return the cases of the evidence, in the order of its rows."""
+    goal, model = asked.goal, asked.model
     sizes = _count_classes(evidence, model)
     grouped: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
@@ -168,6 +171,7 @@ def list_cases(evidence: Evidence, goal: Goal, model: str | None) -> list[Case]:
             sorted(candidates, key=_rank),
             *sizes.get(key[:n_groups], (0, 0)),
             evidence.per,
+            asked.takes_apart,
         )
         for key, candidates in grouped.items()
     ]
@@ -184,7 +188,7 @@ def _count_classes(evidence: Evidence, model: str | None) -> dict[tuple[Any, ...
     """Return the positives and negatives of each group: of models with a sample each, the fewest."""
     groups = [name for name in evidence.keys[: evidence.keys.index("eta")] if name != model]
     sizes: dict[tuple[Any, ...], tuple[float, float]] = {}
-    for row in evidence.areas.iter_rows(named=True):
+    for row in evidence.sizes.iter_rows(named=True):
         key, here = tuple(row[name] for name in groups), (row["n_pos"] or 0, row["n_neg"] or 0)
         before = sizes.get(key, here)
         sizes[key] = min(before[0], here[0]), min(before[1], here[1])

@@ -46,7 +46,7 @@ class Findings:
 def decide(asked: Asked) -> Findings:
     """Return what is decided of the table that is asked."""
     evidence = collect_evidence(asked)
-    cases = list_cases(evidence, asked.goal, asked.model)
+    cases = list_cases(evidence, asked)
     judged = tuple((case, write_verdict(case, asked.confidence)) for case in cases)
     verdict = sum_up(judged)
     return Findings(verdict, judged, evidence, asked.goal, asked.confidence, asked.model)

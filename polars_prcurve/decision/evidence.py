@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import polars as pl
@@ -56,6 +56,18 @@ class Asked:
     confidence: float
     model: str | None
     """The column of models in results; None of a table without models."""
+    takes_apart: bool = False
+    """Whether models at a target are compared by the intervals of each, without a test of pairs."""
+    unweighted: Methods | None = None
+    """Of rows with weights, the table in which each row counts as one example."""
+    weighted: tuple[Methods, Any] | None = None
+    """Of a field, its examples with weights that make it one table, and its prevalence: areas and
+    rankings are of that."""
+
+    @property
+    def whole(self) -> tuple[Methods, Any]:
+        """The table whose areas are computed and whose models are ranked, and its prevalences."""
+        return (self.table, self.eta) if self.weighted is None else self.weighted
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,8 @@ class Evidence:
     """The columns of a case, which are those before `eta`, `eta`, and what an eta frame carries."""
     areas: pl.DataFrame
     """The areas of each model, by `summary`."""
+    sizes: pl.DataFrame
+    """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model."""
     curves: pl.DataFrame
     per: float
     """The number of cases among which alerts are counted."""
@@ -85,13 +99,16 @@ def collect_evidence(asked: Asked) -> Evidence:
     else:
         rows = _collect_points(asked, per)
         keys = rows.columns[: rows.columns.index("criterion")]
-    keys = [name for name in keys if name != asked.model]
+    keys = [name for name in keys if name not in (asked.model, *_of_estimate(asked))]
     on = keys if asked.model is None else [*keys, asked.model]
-    rows = _add_leads(asked, _add_precision_at_half(rows, areas, on), keys)
+    rows = _add_leads(asked, _add_precision_at_half(rows, areas, on), keys, per)
     curves = asked.table.curve(
         asked.eta, metrics=("precision",), confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
-    return Evidence(rows, keys, areas, curves, per)
+    sizes = areas
+    if asked.unweighted is not None:
+        sizes = asked.unweighted.summary(0.5, metrics="roc_auc")
+    return Evidence(rows, keys, areas, sizes, curves, per)
 
 
 # Areas ------------------------------------------------------------------------------------------
@@ -102,7 +119,8 @@ _SIZES = ("n_pos", "n_neg")
 def _collect_areas(asked: Asked) -> pl.DataFrame:
     metrics: list[Any] = [asked.goal.merit if asked.goal.is_of_curve else "average_precision", "roc_auc"]
     metrics.append(precision_at_recall(0.5))
-    areas: pl.DataFrame = asked.table.summary(asked.eta, metrics=metrics, confidence=asked.confidence)
+    table, eta = asked.whole
+    areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=asked.confidence)
     return areas
 
 
@@ -190,12 +208,12 @@ def _widen(
 # Leads ------------------------------------------------------------------------------------------
 
 
-def _add_leads(asked: Asked, rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def _add_leads(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) -> pl.DataFrame:
     """Add LEAD_COLUMNS: how far each model is behind the best other one, and if it may be the best."""
     if asked.model is None or rows[asked.model].n_unique() < 2:
         return rows
-    if asked.goal.maximized is not None:
-        return _lead_by_intervals(asked, rows, keys)
+    if asked.takes_apart:
+        return _lead_by_intervals(asked, rows, keys, per)
     words = _list_binding_words(asked, rows)
     ranks = [
         ranked.select(
@@ -236,8 +254,9 @@ def _rank_models(asked: Asked, rows: pl.DataFrame, word: str | None) -> list[pl.
     if "alerts" not in target:
         target.pop("per", None)
     asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.confidence, **target}
-    if UNCERTAIN_ETA_COLUMNS[0] not in rows.columns:
-        return [asked.table.ranking(asked.eta, **asking)]
+    table, eta = asked.whole
+    if UNCERTAIN_ETA_COLUMNS[0] not in rows.columns or asked.weighted is not None:
+        return [table.ranking(eta, **asking)]
     groups = _list_groups(asked, rows)
     low, high = (pl.col(name).fill_null(pl.col("eta")) for name in UNCERTAIN_ETA_COLUMNS[:2])
     ends = rows.select(*groups, "eta", low, high).unique(maintain_order=True)
@@ -246,7 +265,7 @@ def _rank_models(asked: Asked, rows: pl.DataFrame, word: str | None) -> list[pl.
     for end in (pl.col("eta"), least, pl.col(UNCERTAIN_ETA_COLUMNS[1])):
         at = ends.select(*groups, end.alias(c.RESERVED), pl.col("eta").alias("estimate"))
         etas: Any = at.select(*groups, pl.col(c.RESERVED).alias("eta"), "estimate")
-        found = asked.table.ranking(etas, **asking)
+        found = table.ranking(etas, **asking)
         ranked.append(found.with_columns(pl.col("estimate").alias("eta")))
     return ranked
 
@@ -269,28 +288,23 @@ def _join_leads(
     return rows.join(joined, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Add LEAD_COLUMNS from intervals of best values, which are corrected for having been sought.
+def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: float) -> pl.DataFrame:
+    """Add LEAD_COLUMNS from the intervals of the models, each of which is of one model.
 
     The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
     tested apart; what models of one test share makes the difference surer than that. Each pair has the
-    level that all of them take (Bonferroni).
+    level that all of them take (Bonferroni). Best values are those without optimism.
     """
-    name, sign = asked.goal.merit, asked.goal.sign
-    n_models = rows[str(asked.model)].n_unique()
-    level = 1 - (1 - asked.confidence) / max(1, math.comb(n_models, 2))
-    wide: pl.DataFrame = asked.table.operating_points(
-        asked.eta, maximize=asked.goal.maximized, metrics=[asked.goal.maximized], confidence=level
-    )
-    value = pl.col(f"{name}_corrected") * sign
+    model, name, sign = str(asked.model), asked.goal.merit, asked.goal.sign
+    level = 1 - (1 - asked.confidence) / math.comb(rows[model].n_unique(), 2)
+    wide = _collect_points(replace(asked, confidence=level), per)
+    value = f"{name}_corrected" if f"{name}_corrected" in wide.columns else name
     ends = [pl.col(f"{name}_{end}") * sign for end in ("low", "high")]
     low, high = ends if sign > 0 else ends[::-1]
-    on = [*keys, str(asked.model)]
-    mine = wide.select(*on, value.alias("v"), low.alias("l"), high.alias("h"))
-    theirs = mine.rename({"v": "v2", "l": "l2", "h": "h2", str(asked.model): c.RESERVED})
-    pairs = mine.join(theirs, on=keys, nulls_equal=True).filter(
-        pl.col(str(asked.model)) != pl.col(c.RESERVED)
-    )
+    on = [*keys, model]
+    mine = wide.select(*on, (pl.col(value) * sign).alias("v"), low.alias("l"), high.alias("h"))
+    theirs = mine.rename({"v": "v2", "l": "l2", "h": "h2", model: c.RESERVED})
+    pairs = mine.join(theirs, on=keys, nulls_equal=True).filter(pl.col(model) != pl.col(c.RESERVED))
     gap = pl.col("v2") - pl.col("v")
     least = gap - ((pl.col("v2") - pl.col("l2")) ** 2 + (pl.col("h") - pl.col("v")) ** 2).sqrt()
     most = gap + ((pl.col("h2") - pl.col("v2")) ** 2 + (pl.col("v") - pl.col("l")) ** 2).sqrt()

@@ -191,7 +191,6 @@ def say_wanted(case: Case) -> str:
 
 def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
-    goal = case.goal
     unmet = [candidate for candidate in case.candidates if not candidate.is_met]
     if unmet and case.met:
         yield f"{list_names(unmet)} keep{'s' if len(unmet) == 1 else ''} no threshold within the targets"
@@ -210,8 +209,8 @@ def _list_reasons(case: Case, status: Status) -> Iterator[str]:
             f"the prevalence is an estimate, {say_eta(case.key['eta_low'])} to "
             f"{say_eta(case.key['eta_high'])}"
         )
-    if goal.maximized is not None and len(case.met) > 1:
-        yield "best values are compared by their intervals, each of which is of one model"
+    if case.takes_apart and len(case.met) > 1:
+        yield "models are compared by their intervals, each of which is of one model"
 
 
 # What would settle it -----------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve import column_names as c
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question, name_column
 from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
@@ -17,12 +17,13 @@ from polars_prcurve.decision.goal import Goal, read_goal
 from polars_prcurve.errors import PrcError
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import Eta
+from polars_prcurve.prevalence.field_values import Field
+from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
-_FIELD_WEIGHT = f"{c.RESERVED}field_weight"
 
 
 class DecisionMethods(BoundTable[F], path="prc"):
@@ -90,11 +91,8 @@ class DecisionMethods(BoundTable[F], path="prc"):
         )
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
-        if "threshold" in goal.targets and _find_model(question) is not None:
-            raise PrcError(
-                "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= "
-                "or another target, at which they are compared"
-            )
+        if _find_model(question) is not None:
+            _check_several_models(question, goal, eta)
         return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
 
     def _collect_asked(
@@ -104,14 +102,68 @@ class DecisionMethods(BoundTable[F], path="prc"):
         said = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         bound: Any = self(**said)._collect_table()
         model = _find_model(question)
-        if model is not None and not isinstance(question.stacked, list | tuple):
+        if model is not None and question.stacked is None:
             bound = bound(model=question.columns["model"])
-        return Asked(bound, eta, goal, confidence, model)
+        asked = Asked(
+            bound,
+            eta,
+            goal,
+            confidence,
+            model,
+            takes_apart=goal.maximized is not None
+            or (question.columns.get("cluster") is not None and not goal.is_of_curve),
+            unweighted=None if question.columns.get("weight") is None else bound(weight=None),
+        )
+        return _weigh_field(asked, question) if isinstance(eta, Field) else asked
+
+
+def _check_several_models(question: Question, goal: Goal, eta: Any) -> None:
+    """Raise for what can be decided of one model alone."""
+    if "threshold" in goal.targets:
+        raise PrcError(
+            "threshold= is of one model; of several, name what counts: recall=, alerts=, precision= or "
+            "another target, at which they are compared"
+        )
+    if question.points is not None:
+        raise PrcError(
+            "decide() compares models by their examples, and published points have none; decide each "
+            'model alone, or compare(other=prc(points, cells=...), match="recall") one with examples'
+        )
+    if isinstance(eta, BoundTable):
+        raise PrcError(
+            "eta= is estimated with the scores of each model, so each would have a prevalence of its "
+            "own; pass that of one model: month.estimate_prevalence(reference=..., score=...)"
+        )
+
+
+def _weigh_field(asked: Asked, question: Question) -> Asked:
+    """Return what is asked, with the examples of a field weighted so that they make one table.
+
+    Without a promise, and at exact prevalences, that table is asked for everything.
+    """
+    table: Any = asked.table
+    field: Field = asked.eta
+    frame = pl.DataFrame(question.find_eta().lazy().collect())
+    exact = replace(field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
+    found = table.summary(exact, metrics="roc_auc")
+    groups = found.columns[: found.columns.index("eta")]
+    groups = [name for name in groups if name != asked.model]
+    etas = found.select(*groups, "eta").unique(maintain_order=True)
+    eta: Any = etas if groups else etas["eta"].to_list()
+    weight = "weight"
+    while weight in table._frame.columns:
+        weight += " of the field"
+    words = {**table._words, "by": question.columns["by"], "weight": weight}
+    if asked.model is not None and question.stacked is None:
+        words["model"] = asked.model
+    weighted = type(table)(table.reweight(eta=exact, name=weight), words)
+    asked = replace(asked, unweighted=table(by=question.columns["by"]))
+    if asked.goal.guarantee is None and exact.frame.columns == frame.columns:
+        return replace(asked, table=weighted, eta=eta)
+    return replace(asked, weighted=(weighted, eta))
 
 
 def _find_model(question: Question) -> str | None:
     """Return the name of the column of models in results, or None if the table has none."""
-    if question.stacked is not None:
-        return "model" if isinstance(question.stacked, list | tuple) else None
     model = question.columns.get("model")
     return None if model is None else name_column(model)
