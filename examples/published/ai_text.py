@@ -42,8 +42,8 @@ def main(numbers: Numbers) -> None:
     there = test.curve(REVIEWS, confidence=0.95)
     for target in (0.05, 0.01):
         at = f"at an fpr of {100 * target:.0f} %"
-        numbers.measure(only(found.filter(first, target=target)), f"in the test, {at}")
-        numbers.become(only(there.filter(first, target=target)), f"reviews of papers, {at}")
+        numbers.measure(only(found.filter(first, target=target)), at)
+        numbers.become(only(there.filter(first, target=target)), "reviews of papers", at)
 
 
 STORY = Story(

@@ -7,7 +7,7 @@ which we do not fit.
 """
 
 import polars as pl
-from story import CELLS, Numbers, Story, only, read
+from story import CELLS, Numbers, Story, read
 
 TABLE = read("alcohol")
 GENERAL = 0.05
@@ -15,23 +15,22 @@ GENERAL = 0.05
 
 def main(numbers: Numbers) -> None:
     more = TABLE.select("study", pl.col(CELLS) + 0.5)
-    rates = more.select("study", tpr=pl.col("tp") / (pl.col("tp") + pl.col("fn")),
-                        fpr=pl.col("fp") / (pl.col("fp") + pl.col("tn")))  # fmt: skip
-    found = rates.prc.curve(0.5, rates=("tpr", "fpr"), by="study").sort("study")
+    rates = more.select(
+        "study",
+        recall=pl.col("tp") / (pl.col("tp") + pl.col("fn")),
+        fpr=pl.col("fp") / (pl.col("fp") + pl.col("tn")),
+    )
+    found = rates.prc.curve(0.5, rates=("recall", "fpr"), by="study").sort("study")
     numbers.check_all("fpr of each study, 0.5 added", TABLE["fpr"], found["fpr"], decimals=8)
-    numbers.check("study 1: recall, 0.5 added", "0.833", only(found.filter(study=1))["recall"])
+    numbers.check("study 1: recall, 0.5 added", "0.833", found["recall"][0])
     test = TABLE.drop("fpr").prc(cells=CELLS, by="study")
     own = test.curve(confidence=0.95).sort("precision")
     there = test.curve(GENERAL, metrics=["precision", "fpr"], confidence=0.95)
-    ranked = there.sort("precision")
-    for add, table, where in (
-        (numbers.measure, own, "in its study"),
-        (numbers.become, ranked, "the general population"),
-    ):
-        add(only(table.head(1)), f"{where}, the lowest of 14")
-        add(only(table.tail(1)), f"{where}, the highest")
-    for row in (there.sort("fpr").row(0, named=True), there.sort("fpr").row(-1, named=True)):
-        numbers.become(row, f"any, study {row['study']}", of="fpr")
+    for end, who in ((0, "the lowest of 14"), (-1, "the highest of 14")):
+        numbers.measure(own.row(end, named=True), who)
+        for metric in ("precision", "fpr"):
+            row = there.sort(metric).row(end, named=True)
+            numbers.become(row, "the general population", who, of=metric)
 
 
 STORY = Story(

@@ -25,11 +25,11 @@ def main(numbers: Numbers) -> None:
     numbers.check("specificity", "100 %", own["specificity"])
     numbers.measure(own)
     there = only(TABLE.prc.curve(CANADA, cells=CELLS, confidence=0.95))
-    numbers.become(there, "workplaces, if recall and fpr stayed")
+    numbers.become(there, "workplaces", "if recall and fpr stayed")
     low, high = rate_interval(641, 1_103)
     seen = {"eta": CANADA, "precision": 641 / 1_103, "precision_low": low, "precision_high": high}
     numbers.check("false among positives, workplaces", "42 %", 1 - seen["precision"])
-    numbers.become(seen, "workplaces, as seen, another make of test")
+    numbers.become(seen, "workplaces", "as seen, another make of test")
 
 
 STORY = Story(

@@ -24,9 +24,9 @@ def main(numbers: Numbers) -> None:
     numbers.check("family history: negative predictive value", "87 %", family["npv"])
     there = only(CASES.prc.curve(0.15, metrics=["precision", BENEFIT], cells=CELLS, confidence=0.95))
     numbers.check("cases: net benefit at 0.25, prevalence 0.15", "0.01495671", there[BENEFIT.name])
-    numbers.measure(only(CASES.prc.curve(cells=CELLS, confidence=0.95)), "among cases and controls")
+    numbers.measure(only(CASES.prc.curve(cells=CELLS, confidence=0.95)))
     numbers.become(there, "the prevalence of the package's test")
-    numbers.become(there, "the same", of=BENEFIT.name)
+    numbers.become(there, "the prevalence of the package's test", of=BENEFIT.name)
 
 
 STORY = Story(

@@ -20,9 +20,9 @@ def main(numbers: Numbers) -> None:
         numbers.check_all(f"{metric} of each tool", here[metric], here[f"{metric}_here"], decimals=10)
     there = test.curve(found["eta"][0] * KEPT, confidence=0.95)
     for tool in ("CredSweeper", "gitleaks"):
-        numbers.measure(only(found.filter(tool=tool)), f"in the test, {tool}")
+        numbers.measure(only(found.filter(tool=tool)), tool)
         where = "all 19 486 repositories, if the others are as long and hold none"
-        numbers.become(only(there.filter(tool=tool)), f"{where}, {tool}")
+        numbers.become(only(there.filter(tool=tool)), where, tool)
 
 
 STORY = Story(

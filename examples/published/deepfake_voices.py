@@ -2,8 +2,8 @@
 
 clovaai/aasist at a04c9863f6, README.md (equal error rate of AASIST and AASIST-L) and evaluation.py,
 line 19 (`Pspoof = 0.05`), MIT licence. The evaluation set of ASVspoof 2019, logical access, has 7
-355 bona fide and 63 882 imitated trials (X. Wang et al. 2020). At the equal error rate both errors
-are equal but for a step.
+355 bona fide and 63 882 imitated trials (X. Wang et al. 2020, as many repositories quote them). At
+the equal error rate both errors are equal but for a step.
 """
 
 import polars as pl
@@ -21,10 +21,10 @@ def main(numbers: Numbers) -> None:
     own, light = test.curve(SIZES[0] / sum(SIZES), metrics=asked, confidence=0.95).rows(named=True)
     numbers.check("error rate, attacks missed", "0.83 %", own["fnr"])
     numbers.check("error rate of the light model, bona fide flagged", "0.99 %", light["fpr"])
-    numbers.measure(own, "in the evaluation set")
+    numbers.measure(own)
     there = test.curve(PRIOR, confidence=0.95)
     numbers.become(only(there.filter(model="AASIST")), "the prior of the challenge")
-    numbers.become(only(there.filter(model="AASIST-L")), "the same, the light model")
+    numbers.become(only(there.filter(model="AASIST-L")), "the prior of the challenge", "the light model")
 
 
 STORY = Story(

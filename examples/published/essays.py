@@ -31,14 +31,15 @@ def main(numbers: Numbers) -> None:
     learners, pupils = tables(1, 91), tables(2, 88)
     mean = learners.prc.curve(cells=CELLS, by="detector")["fpr"].mean()
     numbers.check("essays of learners flagged, mean of seven", "61.22 %", mean)
-    for table, add, writers in (
-        (pupils, numbers.measure, "pupils"),
-        (learners, numbers.become, "learners"),
-    ):
-        test = table.filter(detector="GPTZero").prc(cells=CELLS)
-        row = only(test.curve(STUDENTS, metrics=["precision", "fpr"], confidence=0.95))
-        add(row, f"student papers, if all people write like these {writers}, GPTZero")
-        add(row, f"student papers, these {writers}, GPTZero", of="fpr")
+    native, foreign = (table.filter(detector="GPTZero").prc(cells=CELLS) for table in (pupils, learners))
+    asked = {"metrics": ["precision", "fpr"], "confidence": 0.95}
+    for metric in ("precision", "fpr"):
+        of_pupils, of_learners = (
+            only(native.curve(STUDENTS, **asked)),
+            only(foreign.curve(STUDENTS, **asked)),
+        )
+        numbers.measure(of_pupils, "GPTZero", where="people write like these pupils", of=metric)
+        numbers.become(of_learners, "people write like these learners", "GPTZero", of=metric)
 
 
 STORY = Story(

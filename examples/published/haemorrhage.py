@@ -19,12 +19,10 @@ def main(numbers: Numbers) -> None:
         found = only(areas.filter(marker=marker))["value"]
         numbers.check(f"area under the ROC curve, {marker}", printed, found)
     asked = {"metrics": "average_precision", "confidence": 0.95}
-    for eta, add, where in (
-        (None, numbers.measure, "in the study"),
-        (ISAT, numbers.become, "patients of a trial"),
-    ):
-        for row in test.summary(eta, **asked).sort("marker", descending=True).rows(named=True):
-            add(row, f"{where}, {row['marker']}", of=row["metric"])
+    for row in test.summary(**asked).sort("marker", descending=True).rows(named=True):
+        numbers.measure(row, row["marker"], of=row["metric"])
+    for row in test.summary(ISAT, **asked).sort("marker", descending=True).rows(named=True):
+        numbers.become(row, "patients of a trial", row["marker"], of=row["metric"])
 
 
 STORY = Story(

@@ -46,7 +46,7 @@ def main(numbers: Numbers) -> None:
             f"false alarms per true one at {eta}", pl.Series(map(float, printed)), pl.Series(near), 2
         )
     best = TABLE.head(1).prc(rates=("recall", "fpr"))
-    numbers.measure(only(best.curve(0.5)), "one examinee in two lies")
+    numbers.measure(only(best.curve(0.5)), where="one examinee in two lies")
     numbers.become(only(best.curve(0.001)), "10 spies among 10 000 employees")
 
 

@@ -34,10 +34,10 @@ def main(numbers: Numbers) -> None:
     every = only(ALL.prc.curve(cells=CELLS))
     numbers.check("all: precision", "0.61", every["precision"])
     for row in test.curve(every["eta"], confidence=0.95).rows(named=True):
-        numbers.become(row, f"one prevalence for both, {row['group']}")
+        numbers.become(row, "one prevalence for both", row["group"])
     gaps = test.compare(every["eta"], paired=False, metrics=["precision", "fpr"])
     for row in gaps.rows(named=True):
-        numbers.become(row, f"one prevalence for both, difference of {row['metric']}", of="difference")
+        numbers.become(row, "one prevalence for both", f"in {row['metric']}", of="difference")
 
 
 STORY = Story(

@@ -35,8 +35,8 @@ def main(numbers: Numbers) -> None:
         numbers.check_all(f"{end} end of its interval", TABLE[f"ppv_{end}"], 100 * ends[end], decimals=1)
     at_bay = test.curve(BAY, confidence=0.95)
     for kit, what in ((1, "a kit without a false alarm"), (2, "a kit with two of 80")):
-        numbers.measure(only(at_fda.filter(kit=kit)), f"as the FDA assumes, {what}")
-        numbers.become(only(at_bay.filter(kit=kit)), f"San Francisco, April 2020, {what}")
+        numbers.measure(only(at_fda.filter(kit=kit)), what, where="as the FDA assumes")
+        numbers.become(only(at_bay.filter(kit=kit)), "San Francisco, April 2020", what)
 
 
 STORY = Story(

@@ -38,7 +38,9 @@ class Value(NamedTuple):
     """A number of ours at a prevalence, with its interval if the source tells its sizes."""
 
     what: str
+    eta: float
     where: str
+    who: str
     value: float
     low: float | None
     high: float | None
@@ -65,16 +67,21 @@ class Numbers:
         """Write down how many numbers of a table are ours to their last digit."""
         gap = (printed - found).abs()
         same = int((gap <= 0.5 * 10**-decimals * (1 + 1e-9)).sum())
-        here = f"{same} of them" + f", the others within {gap.max():.2g}" * (same < len(printed))
+        others = f"{same} of {len(printed)}, the others within {gap.max():.2g}"
+        here = f"all {same}" if same == len(printed) else others
         self.printed.append(Printed(what, f"{len(printed)} numbers", here, same == len(printed)))
 
-    def measure(self, row: Mapping[str, Any], where: str = "in the test", of: str = "precision") -> None:
-        """Write down what was measured: a row of a table, and the name of its metric."""
-        self.measured.append(_value(row, where, of))
+    def measure(
+        self, row: Mapping[str, Any], who: str = "", *, where: str = "the test", of: str = "precision"
+    ) -> None:
+        """Write down what was measured: a row of a table, whose it is, and the name of its metric."""
+        self.measured.append(_value(row, where, who, of))
 
-    def become(self, row: Mapping[str, Any], where: str, of: str = "precision") -> None:
+    def become(
+        self, row: Mapping[str, Any], where: str, who: str = "", *, of: str = "precision"
+    ) -> None:
         """Write down what it becomes elsewhere."""
-        self.becomes.append(_value(row, where, of))
+        self.becomes.append(_value(row, where, who, of))
 
 
 @dataclass(frozen=True)
@@ -115,17 +122,23 @@ def stories(names: list[str]) -> dict[str, Story]:
 # Words ----------------------------------------------------------------------------------------
 
 
-def _value(row: Mapping[str, Any], where: str, of: str) -> Value:
+def _value(row: Mapping[str, Any], where: str, who: str, of: str) -> Value:
     low, high = (row.get(f"{of}_{end}", row.get(end)) for end in ("low", "high"))
     value = row[of] if of in row else row["value"]
-    return Value(of.replace("_", " "), f"{say_share(row['eta'])}, {where}", value, low, high)
+    return Value(of.replace("_", " "), row["eta"], where, who, value, low, high)
 
 
 def say_share(eta: float) -> str:
     """Say a prevalence: in percent, or below 1 % as 1 in so many."""
     if eta >= 0.01:
-        return f"{100 * eta:.3g} %"
+        return f"{100 * eta:.2g} %"
     return f"1 in {round(1 / eta, 2 - len(str(int(1 / eta)))):,.0f}".replace(",", " ")
+
+
+def say_place(value: Value) -> str:
+    """Say what a number is, at which prevalence, where and whose."""
+    where = f"{value.where}, {value.who}" if value.who else value.where
+    return f"{value.what} at {say_share(value.eta)}, {where}"
 
 
 def say_value(value: Value) -> str:
@@ -154,8 +167,8 @@ def print_story(name: str, story: Story) -> None:
         print(f"  printed   {row.what}: {row.printed}; here {row.here}{mark}")
     for word, values in (("measured", numbers.measured), ("becomes", numbers.becomes)):
         for value in values:
-            print(f"  {word:9} {value.what} {say_value(value)} where {value.where}")
-    print(f"  where     {story.field}\n  so        {story.so}")
+            print(f"  {word:9} {say_value(value)}: {say_place(value)}")
+    print(f"  field     {story.field}\n  so        {story.so}")
 
 
 # The page -------------------------------------------------------------------------------------
@@ -173,22 +186,24 @@ def fill(page: str) -> str:
 
 
 def _list_stories(every: Mapping[str, Story]) -> Iterator[str]:
-    yield "| source | it says | measured | it becomes | where |"
+    yield "| source | it says | in the test | where it runs | there |"
     yield "|---|---|---|---|---|"
     for story in every.values():
         numbers = story.numbers()
         own, there = numbers.measured[0], numbers.becomes[0]
         link = f"[{story.title}](#{re.sub(r'[^a-z0-9]+', '-', story.title.lower())})"
-        first = f"{own.what} {say_value(own)} at {own.where.split(',')[0]}"
-        yield f"| {link} | {story.claim} | {first} | {say_value(there)} | {there.where} |"
+        first = f"{own.what} {say_value(own)} at {say_share(own.eta)}" + f", {own.who}" * bool(own.who)
+        where = f"{say_share(there.eta)}: {there.where}"
+        yield f"| {link} | {story.claim} | {first} | {where} | **{say_value(there)}** |"
 
 
 def _show_story(story: Story) -> Iterator[str]:
     numbers = story.numbers()
-    yield from (f"It says: {story.claim}. Source: {story.place}.", "")
+    claim = story.claim[0].upper() + story.claim[1:]
+    yield from (f"**{claim}.** From {story.place}. {story.so}", "")
     yield from ("| what | printed | here |", "|---|---|---|")
     for row in numbers.printed:
         yield f"| {row.what} | {row.printed} | {row.here}{'' if row.same else ' (differs)'} |"
     for value in (*numbers.measured, *numbers.becomes):
-        yield f"| {value.what} at {value.where} | | {say_value(value)} |"
-    yield from ("", story.so, "", f"Prevalence: {story.field}.")
+        yield f"| {say_place(value)} | | {say_value(value)} |"
+    yield from ("", f"Where the prevalence is from: {story.field}.")

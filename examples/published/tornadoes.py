@@ -17,8 +17,8 @@ def main(numbers: Numbers) -> None:
     numbers.check("right forecasts", "96.6 %", own["accuracy"])
     numbers.check("right if no tornado is ever forecast", "98.2 %", 1 - own["eta"])
     numbers.check("false alarms among alerts", "72 %", own["fdr"])
-    numbers.measure(own, "as forecast", of="accuracy")
-    numbers.become(own, "the same days and districts: what a warning was worth")
+    numbers.measure(own, of="accuracy")
+    numbers.become(own, "the same days, precision of a warning")
 
 
 STORY = Story(

@@ -26,12 +26,11 @@ def main(numbers: Numbers) -> None:
         numbers.check(f"{tool}: mean recall", printed[0], recall)
         numbers.check(f"{tool}: mean fpr", printed[1], fpr)
     totals = TABLE.group_by("tool", maintain_order=True).agg(pl.col(CELLS).sum())
-    for eta, add, where in (
-        (None, numbers.measure, "in the benchmark"),
-        (PRIMEVUL, numbers.become, "functions of real projects"),
-    ):
-        for row in totals.prc.curve(eta, cells=CELLS, by="tool", confidence=0.95).rows(named=True):
-            add(row, f"{where}, {row['tool']}")
+    test = totals.prc(cells=CELLS, by="tool")
+    for row in test.curve(confidence=0.95).rows(named=True):
+        numbers.measure(row, row["tool"])
+    for row in test.curve(PRIMEVUL, confidence=0.95).rows(named=True):
+        numbers.become(row, "functions of real projects", row["tool"])
 
 
 STORY = Story(
