@@ -117,6 +117,12 @@ def say_eta(eta: float) -> str:
     return glue_numbers(f"1 in {format_count(n)}")
 
 
+def say_where(eta: float) -> str:
+    """Return where a prevalence holds: `where 1 in 1 000 is positive`, `where 80 % are positive`."""
+    verb = "is" if 0 < eta <= 0.5 else "are"
+    return f"where {say_eta(eta)} {verb} positive"
+
+
 def say_sizes(n_pos: str, n_neg: str) -> str:
     """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
     return (

@@ -20,7 +20,7 @@ from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.sentences import list_names, write_verdict
 from polars_prcurve.decision.verdict import STATUSES, Verdict
 from polars_prcurve.name_words import join_words, name_value
-from polars_prcurve.number_words import glue_numbers, say_eta
+from polars_prcurve.number_words import glue_numbers, say_where
 
 _MOST_PLACES = 3
 
@@ -119,7 +119,8 @@ def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
     everywhere = f"at all {n} prevalences" if n_etas == n else f"in all {n} groups"
     if 1 < n_etas < n:
         everywhere = f"in all {n} groups and prevalences"
-    return f"The same {everywhere}; {say_place(case)}: {verdict.sentence}"
+    start = "The same" if verdict.models or verdict.status != "settled" else "Better than chance"
+    return f"{start} {everywhere}; {say_place(case)}: {verdict.sentence}"
 
 
 def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
@@ -156,7 +157,7 @@ def say_place(case: Case, *, with_eta: bool = True) -> str:
     groups = [f"{name} {name_value(value)}" for name, value in _list_groups(case.key)]
     place = [f"in {', '.join(groups)}"] if groups else []
     if with_eta and case.eta is not None:
-        place.append(f"where {say_eta(case.eta)} is positive")
+        place.append(say_where(case.eta))
     return " ".join(place)
 
 

@@ -99,7 +99,7 @@ def collect_evidence(asked: Asked) -> Evidence:
     else:
         rows = _collect_points(asked, per)
         keys = rows.columns[: rows.columns.index("criterion")]
-    keys = [name for name in keys if name not in (asked.model, *_of_estimate(asked))]
+    keys = [name for name in keys if name != asked.model]
     on = keys if asked.model is None else [*keys, asked.model]
     rows = _add_leads(asked, _add_precision_at_half(rows, areas, on), keys, per)
     curves = asked.table.curve(
@@ -134,6 +134,7 @@ def _add_precision_at_half(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence
     """Add the columns of AT_HALF to rows of models."""
     half = areas.filter(pl.col("metric") == "precision_at_recall(0.5)")
     ends = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
+    on = [name for name in on if name in half.columns]  # those of a field have no limits of eta
     known = half.select(*on, **{name: pl.col(kind) for name, kind in ends.items()})
     return rows.join(known, on=on, how="left", nulls_equal=True, maintain_order="left")
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
+from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.goal import describe_limit
+from polars_prcurve.decision.needs import say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
     RARELY_RIGHT,
     list_names,
     name_model,
-    say_about,
     say_alerts_right,
-    say_more,
-    say_points,
     say_right,
     say_two_digits,
 )
@@ -211,97 +209,3 @@ def _list_reasons(case: Case, status: Status) -> Iterator[str]:
         )
     if case.takes_apart and len(case.met) > 1:
         yield "models are compared by their intervals, each of which is of one model"
-
-
-# What would settle it -----------------------------------------------------------------------------
-
-_MATTERS = 0.1
-"""The difference that matters: 10 of 100 alerts, a tenth of the positives."""
-_KNOWN_TO = 0.05
-"""How far an interval reaches to either side where a value is well known."""
-_CHANCE_OF_80 = 0.8416
-"""The normal deviate below which four in five lie."""
-
-
-def say_need(case: Case, status: Status, confidence: float) -> str:
-    """Return what more data would tell, and how many positives that takes.
-
-    Intervals get narrower with the root of the number of examples, if both classes grow.
-    """
-    if status == "settled":
-        return _say_narrower(case, confidence)
-    if status == "not told apart":
-        return _say_gap(case, confidence)
-    if status == "no better than chance":
-        base = say_alerts_right(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
-        return (
-            f"More data will not help: {format_count(case.n_pos)} positives already rule out that "
-            f"{base}. Look for other features, or for an error in the labels"
-        )
-    if status == "not met":
-        return _say_promise_need(case)
-    return _say_enough(case)
-
-
-def _say_narrower(case: Case, confidence: float) -> str:
-    best = case.rivals[0]
-    merit = best.merit
-    if merit.span is None or case.goal.merit not in ("precision", "recall"):
-        return "More data will not change the order" if len(case.met) > 1 else ""
-    half = (merit.high - merit.low) / 2
-    order = "More data will not change the order. " if len(case.met) > 1 else ""
-    what = "How many alerts are right" if _is_of_precision(case) else "What is found"
-    known = f"{order}{what} is known to {say_points(half)} in 100 either way"
-    if half <= _KNOWN_TO:
-        return known
-    needed = case.n_pos * (half / _KNOWN_TO) ** 2
-    return f"{known}; to know it to {say_points(_KNOWN_TO)} takes {say_more(needed, case.n_pos)}"
-
-
-def _say_gap(case: Case, confidence: float) -> str:
-    from statistics import NormalDist
-
-    second = case.rivals[min(1, len(case.rivals) - 1)]
-    low, high = second.row.get("behind_low"), second.row.get("behind_high")
-    if low is None or high is None or case.goal.merit not in ("precision", "recall"):
-        return ""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    error = (high - low) / 2 / z
-    needed = case.n_pos * ((z + _CHANCE_OF_80) * error / _MATTERS) ** 2
-    what = "alerts" if _is_of_precision(case) else "positives"
-    gap = f"A difference of {say_points(_MATTERS)} in 100 {what}"
-    if needed <= case.n_pos:
-        return f"{gap} would have been found here (4 times in 5): what is left is smaller"
-    return f"{gap} is found (4 times in 5) with {say_more(needed, case.n_pos)}"
-
-
-def _say_enough(case: Case) -> str:
-    known = [candidate.merit for candidate in case.met or case.candidates if candidate.merit.span]
-    if not known or case.goal.merit not in ("precision", "recall") or min(case.n_pos, case.n_neg) == 0:
-        return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
-    half = max((merit.high - merit.low) / 2 for merit in known)
-    needed = max(case.n_pos * (half / _MATTERS) ** 2, LEAST_OF_CLASS)
-    return (
-        f"To know it to {say_points(_MATTERS)} in 100 either way takes {say_more(needed, case.n_pos)}, "
-        "and negatives in proportion"
-    )
-
-
-def _say_promise_need(case: Case) -> str:
-    rows = [candidate.row for candidate in case.candidates]
-    for column, what, n in (
-        ("n_pos_needed", "positives", case.n_pos),
-        ("n_neg_needed", "negatives", case.n_neg),
-    ):
-        least = min((row[column] for row in rows if row.get(column) is not None), default=None)
-        if least is None:
-            continue
-        if least == float("inf"):
-            return "No test could prove it"
-        if least > n:
-            return f"Even perfect scores would need {say_about(least)} {what} in the test"
-        return (
-            f"Perfect scores would need {say_about(least)} {what}, which the test has: it takes better "
-            "scores, or a larger test"
-        )
-    return "It takes better scores, or targets that ask for less"

@@ -91,6 +91,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
         )
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
+        if question.points is not None and goal.is_of_curve:
+            raise PrcError(
+                "areas of published points have no interval; name what is wanted: recall=, threshold=, "
+                "precision= or another target"
+            )
         if _find_model(question) is not None:
             _check_several_models(question, goal, eta)
         return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
