@@ -21,6 +21,11 @@ def name_value(value: Any) -> str:
     return shorten_name(show_on_one_line(f"{value:.6g}" if isinstance(value, float) else str(value)))
 
 
+def name_group(column: str, value: Any) -> str:
+    """Return a group by its value, and what is no text by its column, too: `digit 6`."""
+    return name_value(value) if isinstance(value, str) else f"{name_value(column)} {name_value(value)}"
+
+
 def name_metric(name: str) -> str:
     """Return the name of a metric in a sentence: `PR AUC hull`, `precision at recall 0.5`."""
     name = _PARAMETER.sub(r" \1", name)

@@ -27,6 +27,11 @@ def format_count(number: Any) -> str:
     return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
 
 
+def format_level(confidence: float) -> str:
+    """Return a level as `95 %`."""
+    return f"{100 * confidence:.6g}{NO_BREAK}%"
+
+
 def round_down(number: float, digits: int) -> Decimal:
     """Return the greatest decimal of so many digits that is not above a finite float."""
     return Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(number)))

@@ -9,7 +9,7 @@ bound table -> evidence   what its methods say, see `evidence`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -17,9 +17,12 @@ import polars as pl
 from polars_prcurve.decision.cases import Case, list_cases
 from polars_prcurve.decision.evidence import BINDING, Asked, Evidence, collect_evidence
 from polars_prcurve.decision.goal import Goal
-from polars_prcurve.decision.sentences import list_names, write_verdict
+from polars_prcurve.decision.group_tests import GroupTests, test_groups
+from polars_prcurve.decision.needs import say_group_need
+from polars_prcurve.decision.sentences import write_verdict
+from polars_prcurve.decision.value_words import list_names
 from polars_prcurve.decision.verdict import STATUSES, Verdict
-from polars_prcurve.name_words import join_words, name_value
+from polars_prcurve.name_words import join_words, name_group
 from polars_prcurve.number_words import glue_numbers, say_where
 
 _MOST_PLACES = 3
@@ -36,6 +39,8 @@ class Findings:
     goal: Goal
     confidence: float
     model: str | None
+    group_tests: GroupTests | None = None
+    """How groups of one model stand beside all others, if there are several."""
 
     @property
     def groups(self) -> list[str]:
@@ -48,8 +53,13 @@ def decide(asked: Asked) -> Findings:
     evidence = collect_evidence(asked)
     cases = list_cases(evidence, asked)
     judged = tuple((case, write_verdict(case, asked.confidence)) for case in cases)
+    tests = test_groups(asked, evidence)
     verdict = sum_up(judged)
-    return Findings(verdict, judged, evidence, asked.goal, asked.confidence, asked.model)
+    if tests is not None:
+        said = say_groups(tests, [of for _, of in judged])
+        need = say_group_need(tests, [case for case, _ in judged], asked.confidence)
+        verdict = replace(verdict, sentence=said, would_settle=need)
+    return Findings(verdict, judged, evidence, asked.goal, asked.confidence, asked.model, tests)
 
 
 def build_table(findings: Findings) -> pl.DataFrame:
@@ -84,6 +94,26 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
         for case, verdict in findings.cases
     ]
     return pl.DataFrame(rows, schema=schema)
+
+
+def say_groups(tests: GroupTests, verdicts: Sequence[Verdict]) -> str:
+    """Return how many groups are told apart from all others together."""
+    little = [verdict.status == "too little data" for verdict in verdicts]
+    known = [of for of, is_little in zip(tests.standings, little, strict=True) if not is_little]
+    worse, better, still_open = (known.count(of) for of in ("worse", "better", "open"))
+    told = [f"{n} {what}" for n, what in ((worse, "worse"), (better, "better")) if n]
+    rest = []
+    if told:
+        n_first = worse or better
+        start = f"{join_words(told)} than all other groups together"
+        start = f"{start.replace(' ', ' groups are ' if n_first > 1 else ' group is ', 1)}"
+        if still_open:
+            rest.append(f"{still_open} {'is' if still_open == 1 else 'are'} not told apart from them")
+    else:
+        start = f"No group is told apart from all others together, of {len(known)}"
+    if sum(little):
+        rest.append(f"{sum(little)} {'has' if sum(little) == 1 else 'have'} too little data")
+    return "; ".join([start, ", ".join(rest)]) if rest else start
 
 
 # The verdict above all -----------------------------------------------------------------------------
@@ -154,7 +184,7 @@ def _say_where(cases: Sequence[Case], what: str, *, has_etas: bool) -> str:
 
 def say_place(case: Case, *, with_eta: bool = True) -> str:
     """Return where a case is: its group, and its prevalence."""
-    groups = [f"{name} {name_value(value)}" for name, value in _list_groups(case.key)]
+    groups = [name_group(name, value) for name, value in _list_groups(case.key)]
     place = [f"in {', '.join(groups)}"] if groups else []
     if with_eta and case.eta is not None:
         place.append(say_where(case.eta))

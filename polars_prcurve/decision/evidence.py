@@ -12,7 +12,7 @@ target that binds. So a model is behind another one if it surely is at each targ
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -43,6 +43,8 @@ class Methods(Protocol):
     def summary(self, *values: Any, **options: Any) -> Any: ...
     def operating_points(self, *values: Any, **options: Any) -> Any: ...
     def ranking(self, *values: Any, **options: Any) -> Any: ...
+    def compare(self, *values: Any, **options: Any) -> Any: ...
+    def counts(self, *values: Any, **options: Any) -> Any: ...
     def curve(self, *values: Any, **options: Any) -> Any: ...
 
 
@@ -56,6 +58,8 @@ class Asked:
     confidence: float
     model: str | None
     """The column of models in results; None of a table without models."""
+    open_table: Callable[[pl.DataFrame], Methods]
+    """The function that gives another table its methods."""
     takes_apart: bool = False
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
     unweighted: Methods | None = None

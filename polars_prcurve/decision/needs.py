@@ -7,9 +7,11 @@ found four times in five where it is 0.84 standard errors farther from 0 than th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import NormalDist
 
 from polars_prcurve.decision.cases import LEAST_OF_CLASS, USEFUL_LIFT, Candidate, Case
+from polars_prcurve.decision.group_tests import GroupTests
 from polars_prcurve.decision.value_words import say_about, say_alerts_right, say_more, say_points
 from polars_prcurve.decision.verdict import Status
 from polars_prcurve.number_words import format_count
@@ -40,7 +42,7 @@ def count_needed(case: Case, status: Status, confidence: float) -> float | None:
     return None
 
 
-def _measure_half(candidates: list[Candidate] | tuple[Candidate, ...]) -> float | None:
+def _measure_half(candidates: Sequence[Candidate]) -> float | None:
     """Return half the width of the widest interval of what models are judged by."""
     merits = [candidate.merit for candidate in candidates]
     return max(((m.high - m.low) / 2 for m in merits if m.span is not None), default=None)
@@ -75,6 +77,23 @@ def say_need(case: Case, status: Status, confidence: float) -> str:
     return (
         f"To know it to {say_points(_MATTERS)} in 100 either way takes {say_more(needed, case.n_pos)}, "
         "and negatives in proportion"
+    )
+
+
+def say_group_need(tests: GroupTests, cases: Sequence[Case], confidence: float) -> str:
+    """Return how many positives a group takes to be told apart from the others, if some are not."""
+    open_cases = [case for case, of in zip(cases, tests.standings, strict=True) if of == "open"]
+    halves = [(case.n_pos, _measure_half(case.candidates)) for case in open_cases]
+    known = sorted((n, half) for n, half in halves if half is not None)
+    if not known or cases[0].goal.merit not in ("precision", "recall"):
+        return ""
+    n_pos, half = known[len(known) // 2]
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    needed = n_pos * ((z + _FOUND) / z * half / _MATTERS) ** 2
+    return (
+        f"The group in the middle of those that are not told apart has {format_count(n_pos)} positives. "
+        f"A gap of {say_points(_MATTERS)} in 100 to the others is found (4 times in 5) with about "
+        f"{say_about(needed)} in a group"
     )
 
 

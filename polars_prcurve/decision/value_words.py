@@ -41,6 +41,11 @@ def say_two_digits(value: float) -> str:
     return f"{value:#.2g}".rstrip(".")
 
 
+def say_two(number: float) -> str:
+    """Return an expected number in two digits: `380`, `13 000`, `0.42`."""
+    return say_count(float(f"{number:.2g}"))
+
+
 def say_about(number: float) -> str:
     """Return a number in two digits, rounded up."""
     scale = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)

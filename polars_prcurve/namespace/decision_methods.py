@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
+from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.binding.bound_table import BoundTable
 from polars_prcurve.binding.question import Question, name_column
 from polars_prcurve.binding.words import TARGET_WORDS, TargetsOfTable
@@ -22,6 +27,8 @@ from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_prcurve.report.page import Part
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
@@ -100,6 +107,61 @@ class DecisionMethods(BoundTable[F], path="prc"):
             _check_several_models(question, goal, eta)
         return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        eta: Eta = None,
+        *,
+        guarantee: float | None = None,
+        confidence: Confidence = 0.95,
+        title: str | None = None,
+        date: str | None = None,
+        notes: str | None = None,
+        parts: Iterable[Part] | None = None,
+        **words: Unpack[TargetsOfTable],
+    ) -> Path:
+        """Decide, and write the decision as one HTML file to send: `decide(...).report(path)`.
+
+        A LazyFrame is collected at the call.
+
+        Parameters
+        ----------
+        path
+            The file to write. An existing file is replaced once the new one is complete.
+        eta, guarantee, confidence
+            As in `decide`.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            What is wanted, as in `decide`; all targets have to hold together.
+        title, date, notes
+            A heading, a date to print, and a text of your own. The page itself looks at no clock.
+        parts
+            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
+            `page.Table` and `page.Figure` give them a caption. In a text an empty line separates
+            paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
+
+        Returns
+        -------
+        The path.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = df.prc.report(f"{folder}/report.html", eta=0.01, recall=0.5)
+        ...     "Too little data" in path.read_text(encoding="utf-8")
+        True
+        """
+        if parts is not None:
+            from polars_prcurve.report.page import check_parts_alone, write_parts
+
+            check_parts_alone(eta=eta, **words, guarantee=guarantee, notes=notes, date=date)
+            return write_parts(path, parts, title)
+        resolve_target(path)
+        check_texts(title=title, date=date, notes=notes)
+        decision = self.decide(eta, guarantee=guarantee, confidence=confidence, **words)
+        return decision.report(path, title=title, date=date, notes=notes)
+
     def _collect_asked(
         self, question: Question, eta: Any, words: Any, goal: Goal, confidence: float
     ) -> Asked:
@@ -115,6 +177,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             goal,
             confidence,
             model,
+            type(bound),
             takes_apart=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polars_prcurve.report.drawings import FONT
+from polars_prcurve.report.page_colors import FONT
 
 START_SCRIPT = """
 for (const figure of document.querySelectorAll("figure")) {
