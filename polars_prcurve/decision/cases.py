@@ -155,7 +155,7 @@ class Case:
 
 
 def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
-    """Return the cases of the evidence, in the order of its rows."""
+    """Return the cases in the order of the evidence, or of prevalences as they were listed."""
     goal, model = asked.goal, asked.model
     sizes = _count_classes(evidence, model)
     grouped: dict[tuple[Any, ...], list[Candidate]] = {}
@@ -164,6 +164,9 @@ def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
         name = None if model is None else row[model]
         grouped.setdefault(key, []).append(Candidate(name, row, goal))
     n_groups = evidence.keys.index("eta")
+    listed = asked.eta if isinstance(asked.eta, list | tuple) else ()
+    places = {eta: place for place, eta in enumerate(listed) if not isinstance(eta, str)}
+    keys = sorted(grouped, key=lambda key: places.get(key[n_groups], 0))
     return [
         Case(
             dict(zip(evidence.keys, key, strict=True)),
@@ -173,7 +176,7 @@ def list_cases(evidence: Evidence, asked: Asked) -> list[Case]:
             evidence.per,
             asked.takes_apart,
         )
-        for key, candidates in grouped.items()
+        for key, candidates in ((key, grouped[key]) for key in keys)
     ]
 
 

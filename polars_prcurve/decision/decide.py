@@ -149,8 +149,10 @@ def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
     everywhere = f"at all {n} prevalences" if n_etas == n else f"in all {n} groups"
     if 1 < n_etas < n:
         everywhere = f"in all {n} groups and prevalences"
-    start = "The same" if verdict.models or verdict.status != "settled" else "Better than chance"
-    return f"{start} {everywhere}; {say_place(case)}: {verdict.sentence}"
+    head, colon, rest = verdict.sentence.partition(": ")
+    if not colon:
+        head, rest = "Better than chance", verdict.sentence
+    return f"{head} {everywhere}; {say_place(case)}: {rest}"
 
 
 def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:

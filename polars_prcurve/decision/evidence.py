@@ -30,6 +30,7 @@ AT_HALF = "precision_at_half"
 BINDING = f"{c.RESERVED}binding"
 """The targets that may bind where several have to hold together."""
 _CURVE_STEPS = 200
+_CURVE_METRICS = ("precision", "recall", "fpr")
 _EVENTS = ("alerts", "true_alerts", "missed")
 
 
@@ -107,7 +108,7 @@ def collect_evidence(asked: Asked) -> Evidence:
     on = keys if asked.model is None else [*keys, asked.model]
     rows = _add_leads(asked, _add_precision_at_half(rows, areas, on), keys, per)
     curves = asked.table.curve(
-        asked.eta, metrics=("precision",), confidence=asked.confidence, thresholds=_CURVE_STEPS
+        asked.eta, metrics=_CURVE_METRICS, confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
     sizes = areas
     if asked.unweighted is not None:

@@ -11,6 +11,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import check_texts
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts
 from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.errors import PrcError
 
 
 class Decision:
@@ -63,6 +64,63 @@ class Decision:
 
         check_texts(title=title, date=date, notes=notes)
         return write_text(path, build_document(self._findings, Words(title, date, notes)))
+
+    def page(
+        self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
+    ) -> Path:
+        """Write a page to move the score, the prevalence and the costs, and return its path.
+
+        One HTML file without a server: the sentence, the icons and the costs follow, and the state
+        stands in the address. It is of the first group and prevalence.
+
+        Parameters
+        ----------
+        path
+            The file to write. An existing file is replaced once the new one is complete.
+        title, date
+            A title, and a date to print.
+        """
+        from polars_prcurve.report.document import Words
+        from polars_prcurve.report.html_parts import write_text
+        from polars_prcurve.report.live_page import build_live_page
+
+        check_texts(title=title, date=date)
+        self._require_cases()
+        return write_text(path, build_live_page(self._findings, Words(title, date)))
+
+    def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
+        """Draw a picture to share, 1 200 by 630 pixels, and return its path.
+
+        Parameters
+        ----------
+        path
+            A file that ends in `.png` or `.svg`. PNG needs the extra `report`.
+        date
+            A date to print.
+        """
+        from polars_prcurve.report.html_parts import write_bytes, write_text
+        from polars_prcurve.report.share_card import draw_card
+        from polars_prcurve.report.vega_drawings import load_vl_convert
+
+        check_texts(date=date)
+        kind = Path(path).suffix.lower()
+        if kind not in (".png", ".svg"):
+            raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
+        drawing = draw_card(self._findings, date)
+        if kind == ".svg":
+            return write_text(path, drawing)
+        return write_bytes(path, load_vl_convert().svg_to_png(drawing))
+
+    def model_card(self, *, date: str | None = None) -> str:
+        """Return the decision as Markdown, for the card of a model."""
+        from polars_prcurve.report.model_card import write_model_card
+
+        check_texts(date=date)
+        return write_model_card(self._findings, date)
+
+    def _require_cases(self) -> None:
+        if not self._findings.cases:
+            raise PrcError("the table has no rows, so there is nothing to draw")
 
     def __repr__(self) -> str:
         return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"

@@ -43,7 +43,9 @@ td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
 .words{white-space:normal}thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
-.raw{font-size:12px}footer{font-size:13px;color:var(--quiet);margin-top:20px}
+.cases{margin:0 0 22px}
+.cases td,.cases th{text-align:left}.raw{font-size:12px}
+footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
 .models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}

@@ -60,8 +60,13 @@ def write_document(
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write the bytes to a file, which appears whole or not at all."""
     with write_atomically(resolve_target(path)) as draft:
-        draft.write_bytes(text.encode())
+        draft.write_bytes(content)
     return Path(path)
 
 

@@ -31,11 +31,14 @@ _NAMES = {
 }
 
 
+LIGHT = ";".join(f"{name}:{color}" for color, name in _NAMES.items())
+"""The colours of a light ground, as declarations of a style sheet."""
+
+
 def build_scheme() -> str:
     """Return the style sheet of colours, for light and for dark screens."""
-    light = ";".join(f"{name}:{color}" for color, name in _NAMES.items())
     dark = ";".join(f"{name}:{_DARK[color]}" for color, name in _NAMES.items())
     return (
-        f":root{{color-scheme:light dark;{light}}}\n"
+        f":root{{color-scheme:light dark;{LIGHT}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
     )
