@@ -203,14 +203,20 @@ def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterato
     alerts = candidate.read("alerts")
     ends = "" if alerts.span is None else f"{say_two(alerts.low)} to {say_two(alerts.high)}"
     yield f"alerts {say_cases(case.per)}", say_two(alerts.value), ends
-    recall = candidate.read("recall")
-    value, span = say_estimate(recall.value, recall.low, recall.high)
-    span = "" if set(case.goal.targets) == {"recall"} else span  # it is what was asked for
+    value, span = say_found(candidate)
     threshold = shorten_threshold(case, candidate)
     score = f"at score {threshold}" if threshold else ""
     yield "positives found", value, ", ".join(filter(None, [span, score]))
     if case.goal.maximized is not None:
         yield f"best {name_metric(case.goal.merit)}", *say_merit(candidate)
+
+
+def say_found(candidate: Candidate) -> tuple[str, str]:
+    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
+    recall = candidate.read("recall")
+    is_asked = set(candidate.goal.targets) == {"recall"}
+    ends = (None, None) if is_asked else (recall.low, recall.high)
+    return say_estimate(recall.value, *ends)
 
 
 def say_merit(candidate: Candidate) -> tuple[str, str]:

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from polars_prcurve.decision.cases import Candidate
 from polars_prcurve.decision.decide import Findings
 from polars_prcurve.decision.value_words import name_model, say_points, say_two
-from polars_prcurve.number_words import format_level, say_cases, say_estimate
+from polars_prcurve.name_words import name_metric
+from polars_prcurve.number_words import format_level, say_cases
 from polars_prcurve.report.document import (
     choose_shown,
     describe_intervals,
     describe_question,
     describe_status,
     describe_test,
+    say_found,
     say_merit,
     shorten_threshold,
 )
@@ -48,10 +50,7 @@ def _write_table(findings: Findings) -> list[str]:
     rows.append(f"|---|{'---|' * len(shown)}")
     rows.append(write("of 100 alerts right (PPV)", _say_precision))
     if case.goal.is_of_curve:
-        return [
-            *rows,
-            write(_escape(case.goal.merit.replace("_", " ")), lambda of: _join(*say_merit(of))),
-        ]
+        return [*rows, write(name_metric(case.goal.merit), lambda of: _join(*say_merit(of)))]
     rows.append(write(f"alerts {say_cases(case.per)}", _say_alerts))
     rows.append(write("positives found (sensitivity)", _say_recall))
     return [*rows, write("score threshold", lambda of: shorten_threshold(case, of))]
@@ -69,8 +68,7 @@ def _say_alerts(candidate: Candidate) -> str:
 
 
 def _say_recall(candidate: Candidate) -> str:
-    recall = candidate.read("recall")
-    return _join(*say_estimate(recall.value, recall.low, recall.high))
+    return _join(*say_found(candidate))
 
 
 def _join(value: str, ends: str) -> str:

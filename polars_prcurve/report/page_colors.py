@@ -31,14 +31,18 @@ _NAMES = {
 }
 
 
-LIGHT = ";".join(f"{name}:{color}" for color, name in _NAMES.items())
-"""The colours of a light ground, as declarations of a style sheet."""
+def paint(drawing: str) -> str:
+    """Return a drawing with the colours of a light ground in place of their names."""
+    for color, name in _NAMES.items():
+        drawing = drawing.replace(f"var({name})", color)
+    return drawing
 
 
 def build_scheme() -> str:
     """Return the style sheet of colours, for light and for dark screens."""
+    light = ";".join(f"{name}:{color}" for color, name in _NAMES.items())
     dark = ";".join(f"{name}:{_DARK[color]}" for color, name in _NAMES.items())
     return (
-        f":root{{color-scheme:light dark;{LIGHT}}}\n"
+        f":root{{color-scheme:light dark;{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
     )

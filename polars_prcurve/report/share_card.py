@@ -1,4 +1,4 @@
-"""A picture of a decision to share, 1 200 by 630 pixels: the sentence, the icons, and what was tested."""
+"""A picture of a decision to share, 1 200 by 630 pixels: sentence, icons, and what was tested."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from polars_prcurve.report.alert_icons import list_icons, place_icons
 from polars_prcurve.report.document import (
     choose_shown,
     describe_question,
-    describe_status,
     describe_test,
     number_models,
 )
-from polars_prcurve.report.page_colors import FONT, LIGHT
+from polars_prcurve.report.page_colors import FONT, paint
 from polars_prcurve.report.svg import define_hatches, draw_document, draw_text, name_color
 from polars_prcurve.visible_text import shorten_name
 
 _WIDTH, _HEIGHT, _MARGIN = 1200, 630, 60
 _LETTER = 0.56
 """Mean width of a letter of the sentence, as a share of its size."""
+_KEY = "solid right · hatched right or not · hollow false"
 _ISOLATE = "\u2068{}\u2069"
 
 
 def draw_card(findings: Findings, date: str | None) -> str:
     """Return the card as SVG, with colours of its own; equal findings make equal bytes."""
     shapes = [
-        f"<style>:root{{{LIGHT}}}text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
+        f"<style>text{{font-family:{FONT};fill:var(--text)}}.quiet{{fill:var(--quiet)}}"
         ".strong{font-weight:700}</style>",
         define_hatches(),
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" style="fill:var(--ground)"/>',
@@ -40,14 +40,9 @@ def draw_card(findings: Findings, date: str | None) -> str:
         f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
         'style="fill:var(--grid)"/>',
         draw_text((_MARGIN, 604), describe_test(findings, date), 19),
-        draw_text(
-            (_WIDTH - _MARGIN, 604),
-            "solid right · hatched right or not · hollow false",
-            19,
-            anchor="end",
-        ),
+        draw_text((_WIDTH - _MARGIN, 604), _KEY, 19, anchor="end"),
     ]
-    return draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence)
+    return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
 
 
 def _write_sentence(sentence: str) -> Iterator[str]:
@@ -106,8 +101,3 @@ def _write_value(candidate: Candidate, left: float, level: str) -> Iterator[str]
     yield draw_text((left, 378), "alerts is right" if is_rare else "of 100 alerts right", 21)
     if precision.span is not None:
         yield draw_text((left, 410), f"{said[1]} to {said[2]} ({level})", 21, kind="")
-
-
-def describe_card(findings: Findings) -> str:
-    """Return what the card says, for those who do not see it."""
-    return f"{describe_status(findings)}: {findings.verdict.sentence}"
