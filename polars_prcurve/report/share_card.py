@@ -40,7 +40,7 @@ def draw_card(findings: Findings, date: str | None) -> str:
         f'<rect x="{_MARGIN}" y="567" width="{_WIDTH - 2 * _MARGIN}" height="1.5" '
         'style="fill:var(--grid)"/>',
         draw_text((_MARGIN, 604), describe_test(findings, date), 19),
-        draw_text((_WIDTH - _MARGIN, 604), _KEY, 19, anchor="end"),
+        draw_text((_WIDTH - _MARGIN, 548), _KEY, 17, anchor="end"),
     ]
     return paint(draw_document(shapes, _WIDTH, _HEIGHT, findings.verdict.sentence))
 
