@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from polars_prcurve.argument_kinds import check_texts
 from polars_prcurve.decision.decide import Findings, build_table, build_verdicts
 from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError
+
+SCALED = '<svg style="width:100%;height:auto" '
 
 
 class Decision:
@@ -126,4 +129,13 @@ class Decision:
         return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"
 
     def __str__(self) -> str:
-        return "\n".join([self.verdict.sentence, "", str(self.table)])
+        from polars_prcurve.report.plain_text import write_plain
+
+        width = shutil.get_terminal_size((100, 24)).columns
+        return write_plain(self._findings, width, "; decision.table has all")
+
+    def _repr_html_(self) -> str:
+        from polars_prcurve.report.share_card import draw_card
+
+        card = draw_card(self._findings, None)
+        return f'<div style="max-width:760px">{card.replace("<svg ", SCALED, 1)}</div>'
