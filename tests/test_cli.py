@@ -37,9 +37,9 @@ from polars_prcurve.cli.option_values import (
     read_share,
 )
 from polars_prcurve.cli.terminal_table import Layout, ShownRows, format_table, print_rows
-from polars_prcurve.visible_text import cut_text, measure_width
 from polars_prcurve.errors import PrcError
 from polars_prcurve.metrics.names import parse_metric, refuse_repeats
+from polars_prcurve.visible_text import cut_text, measure_width
 from tests.support.tiers import slow_unless
 
 ROOT = Path(__file__).parent.parent

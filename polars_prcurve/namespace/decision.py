@@ -128,11 +128,24 @@ class Decision:
     def __repr__(self) -> str:
         return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"
 
-    def __str__(self) -> str:
+    def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
+        """Return the decision as plain text: the verdict, a row per model, and what would settle it.
+
+        Parameters
+        ----------
+        width
+            Characters of a line, those of the terminal if left out. Where columns do not fit, the last
+            line says which.
+        hint
+            What follows the names of columns that are left out.
+        """
         from polars_prcurve.report.plain_text import write_plain
 
-        width = shutil.get_terminal_size((100, 24)).columns
-        return write_plain(self._findings, width, "; decision.table has all")
+        columns = shutil.get_terminal_size((80, 24)).columns if width is None else width
+        return write_plain(self._findings, columns, hint)
+
+    def __str__(self) -> str:
+        return self.say()
 
     def _repr_html_(self) -> str:
         from polars_prcurve.report.share_card import draw_card

@@ -47,7 +47,8 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
     said = f"{describe_status(findings).upper()}: {verdict.sentence}."
-    blocks, left_out = [_wrap(said, width)], []
+    blocks = [_wrap(said, width)]
+    left_out: list[str] = []
     if len(findings.cases) == 1:
         lines, left_out = _write_models(findings, findings.cases[0][0], width)
         blocks.append(lines)
