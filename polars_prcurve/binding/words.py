@@ -129,7 +129,7 @@ USES: dict[str, set[str]] = {
     "resolution": _POINTS,
     "subsample_negatives": _ROWS | {"counts"},
     "decide": _POINTS | {"cluster", "id"},
-    "report": _POINTS | {"id"},
+    "report": _POINTS | {"cluster", "id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
     "sampling_plan": _ROWS - {"by", "model"},

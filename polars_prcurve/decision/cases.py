@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.decision.evidence import AT_HALF, Asked, Evidence
+from polars_prcurve.decision.evidence import AT_HALF, IS_REVERSED, Asked, Evidence
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.verdict import Status
 
@@ -54,7 +54,7 @@ class Candidate:
         return float(merit.value if merit.corrected is None else merit.corrected)
 
     @property
-    def at_half(self) -> Estimate:
+    def precision_at_half(self) -> Estimate:
         """How many of its alerts are right where half of the positives are found."""
         return self.read(AT_HALF)
 
@@ -69,18 +69,29 @@ class Candidate:
         return self.row["above_chance"] is False
 
     @property
+    def is_reversed(self) -> bool:
+        """Whether its scores surely rank negatives above positives."""
+        return self.row.get(IS_REVERSED) is True
+
+    @property
     def may_be_best(self) -> bool:
         """Whether no other model is surely better; true if nobody knows."""
         return self.row.get("may_be_best") is not False
 
     @property
     def says_little(self) -> bool:
-        """Whether its interval is wide, or missing, and too few examples are behind it."""
-        merit, why = self.merit, self.row["why"]
-        if merit.span is None:
+        """Whether an interval is wide, missing, or reaches 0, and too few examples are behind it."""
+        if self.merit.span is None or self.precision.span is None:
             return True
-        wants = self.row["reliable"] is False and why in _WANTS_EXAMPLES
-        return wants and merit.high - merit.low > WIDE
+        if self.row["reliable"] is not False or self.row["why"] not in _WANTS_EXAMPLES:
+            return False
+        return self.merit.low <= 0 or self.vaguest.high - self.vaguest.low > WIDE
+
+    @property
+    def vaguest(self) -> Estimate:
+        """What is known worst: the value by which the model is judged, or how many alerts are right."""
+        known = [estimate for estimate in (self.merit, self.precision) if estimate.span is not None]
+        return max(known, key=lambda estimate: estimate.high - estimate.low, default=self.merit)
 
     def read(self, name: str) -> Estimate:
         """Return a value of the row and its interval."""
@@ -149,7 +160,7 @@ class Case:
 
     def rules_out_use(self) -> bool:
         """Whether alerts of no model are right twice as often as by lot, by their intervals at half."""
-        ends = [candidate.at_half.high for candidate in self.candidates]
+        ends = [candidate.precision_at_half.high for candidate in self.candidates]
         useful = USEFUL_LIFT * (self.eta or 0.0)
         return all(end is not None and end < useful for end in ends)
 

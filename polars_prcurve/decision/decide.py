@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.decision.cases import Case, list_cases
-from polars_prcurve.decision.evidence import BINDING, Asked, Evidence, collect_evidence
+from polars_prcurve.decision.evidence import BINDING, IS_REVERSED, Asked, Evidence, collect_evidence
 from polars_prcurve.decision.goal import Goal
 from polars_prcurve.decision.group_tests import GroupTests, test_groups
 from polars_prcurve.decision.needs import say_group_need
@@ -39,6 +39,8 @@ class Findings:
     goal: Goal
     confidence: float
     model: str | None
+    dropped: str
+    """How many rows were left out, as a sentence; empty if none was."""
     group_tests: GroupTests | None = None
     """How groups of one model stand beside all others, if there are several."""
 
@@ -59,14 +61,16 @@ def decide(asked: Asked) -> Findings:
         said = say_groups(tests, [of for _, of in judged])
         need = say_group_need(tests, [case for case, _ in judged], asked.confidence)
         verdict = replace(verdict, sentence=said, would_settle=need)
-    return Findings(verdict, judged, evidence, asked.goal, asked.confidence, asked.model, tests)
+    return Findings(
+        verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
+    )
 
 
 def build_table(findings: Findings) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
     rows = findings.evidence.rows
-    hidden = ["criterion", "target", BINDING] if not findings.goal.is_of_curve else []
-    return rows.drop(hidden, strict=False)
+    hidden = ["criterion", "target"] if not findings.goal.is_of_curve else []
+    return rows.drop(*hidden, BINDING, IS_REVERSED, strict=False)
 
 
 def build_verdicts(findings: Findings) -> pl.DataFrame:

@@ -27,6 +27,8 @@ from polars_prcurve.prevalence.uncertain_eta import UNCERTAIN_ETA_COLUMNS
 LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best")
 AT_HALF = "precision_at_half"
 """Precision where half of the positives are found, which tells what a whole curve is good for."""
+IS_REVERSED = f"{c.RESERVED}is_reversed"
+"""Whether negatives surely rank above positives."""
 BINDING = f"{c.RESERVED}binding"
 """The targets that may bind where several have to hold together."""
 _CURVE_STEPS = 200
@@ -63,6 +65,8 @@ class Asked:
     """The function that gives another table its methods."""
     takes_apart: bool = False
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
+    dropped: str = ""
+    """How many rows were left out, as a sentence; empty if none was."""
     unweighted: Methods | None = None
     """Of rows with weights, the table in which each row counts as one example."""
     weighted: tuple[Methods, Any] | None = None
@@ -106,7 +110,7 @@ def collect_evidence(asked: Asked) -> Evidence:
         keys = rows.columns[: rows.columns.index("criterion")]
     keys = [name for name in keys if name != asked.model]
     on = keys if asked.model is None else [*keys, asked.model]
-    rows = _add_leads(asked, _add_precision_at_half(rows, areas, on), keys, per)
+    rows = _add_leads(asked, _add_areas(rows, areas, on), keys, per)
     curves = asked.table.curve(
         asked.eta, metrics=_CURVE_METRICS, confidence=asked.confidence, thresholds=_CURVE_STEPS
     )
@@ -135,13 +139,16 @@ def _read_areas(areas: pl.DataFrame, merit: str) -> pl.DataFrame:
     return areas.filter(metric=merit).rename(renamed).drop("metric", "standard_error")
 
 
-def _add_precision_at_half(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Add the columns of AT_HALF to rows of models."""
-    half = areas.filter(pl.col("metric") == "precision_at_recall(0.5)")
+def _add_areas(rows: pl.DataFrame, areas: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """Add the columns of AT_HALF to rows of models, and whether scores rank the wrong way round."""
+    on = [name for name in on if name in areas.columns]  # those of a field have no limits of eta
+    half, auc = (areas.filter(metric=name) for name in ("precision_at_recall(0.5)", "roc_auc"))
     ends = {AT_HALF: "value", f"{AT_HALF}_low": "low", f"{AT_HALF}_high": "high"}
-    on = [name for name in on if name in half.columns]  # those of a field have no limits of eta
     known = half.select(*on, **{name: pl.col(kind) for name, kind in ends.items()})
-    return rows.join(known, on=on, how="left", nulls_equal=True, maintain_order="left")
+    turned = auc.select(*on, (pl.col("high") < 0.5).alias(IS_REVERSED))
+    for found in (known, turned):
+        rows = rows.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return rows
 
 
 # Points -----------------------------------------------------------------------------------------

@@ -20,8 +20,10 @@ from polars_prcurve.number_words import (
     say_share,
 )
 
-CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "npv", "fdr", "lift")
+CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
+FLOORS = ("recall", "npv")
+"""Targets that limit how many positives may be missed: models are judged by the precision there."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,8 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
             others = [f"{word}=" for word in said if word != alone]
             raise PrcError(f"{alone}= chooses a threshold by itself; leave out {others[0]}")
     level = None
+    if not said and per is not None:
+        raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
     if guarantee is not None:
         if not said:
             raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
@@ -128,7 +132,12 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
         return Goal(said, metric.name, per, level, metric)
     if said and "threshold" not in said:
         read_targets(None, **said, per=per)  # raises for what is no value of a target
-    merit = "precision" if set(said) <= {"recall", "threshold"} else "recall"
+    if set(said) == set(FLOORS):
+        raise PrcError(
+            "recall= and npv= both limit how many positives are missed; pass one of them, or add what "
+            "limits the alerts, such as precision=0.2"
+        )
+    merit = "recall" if any(word in CAPS for word in said) else "precision"
     if not said:
         merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
     return Goal(said, merit, per, level)

@@ -35,8 +35,9 @@ def count_needed(case: Case, status: Status, confidence: float) -> float | None:
         deviations = NormalDist().inv_cdf((1 + confidence) / 2) + _FOUND
         return None if error is None else case.n_pos * (deviations * error / _MATTERS) ** 2
     if status == "too little data":
-        half = _measure_half(case.met or case.candidates)
-        if half is None or min(case.n_pos, case.n_neg) == 0:
+        spans = [candidate.vaguest.span for candidate in case.met or case.candidates]
+        half = max(((span[1] - span[0]) / 2 for span in spans if span is not None), default=None)
+        if half is None or half <= _MATTERS or min(case.n_pos, case.n_neg) == 0:
             return None
         return max(case.n_pos * (half / _MATTERS) ** 2, LEAST_OF_CLASS)
     return None
@@ -72,12 +73,20 @@ def say_need(case: Case, status: Status, confidence: float) -> str:
         )
     if status == "not met":
         return _say_promise(case)
-    if needed is None:
-        return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
-    return (
-        f"To know it to {say_points(_MATTERS)} in 100 either way takes {say_more(needed, case.n_pos)}, "
-        "and negatives in proportion"
-    )
+    return _say_more_data(case, needed)
+
+
+def _say_more_data(case: Case, needed: float | None) -> str:
+    """Return what a test takes to say anything."""
+    if needed is not None:
+        return (
+            f"To know it to {say_points(_MATTERS)} in 100 either way takes "
+            f"{say_more(needed, case.n_pos)}, and negatives in proportion"
+        )
+    flagged = case.met[0].row.get("tp") if case.met else None
+    if flagged is not None and min(case.n_pos, case.n_neg) >= LEAST_OF_CLASS:
+        return f"It takes more positives within the targets than the {format_count(flagged)} here"
+    return f"It takes at least {LEAST_OF_CLASS} examples of each class, and mostly many more"
 
 
 def say_group_need(tests: GroupTests, cases: Sequence[Case], confidence: float) -> str:

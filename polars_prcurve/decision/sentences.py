@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.decision.cases import Candidate, Case
+from polars_prcurve.decision.cases import WIDE, Candidate, Case
 from polars_prcurve.decision.goal import describe_limit
 from polars_prcurve.decision.needs import say_need
 from polars_prcurve.decision.value_words import (
@@ -137,7 +137,7 @@ def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
         if named
         else "The scores are"
     )
-    values = [candidate.at_half.value for candidate in case.candidates]
+    values = [candidate.precision_at_half.value for candidate in case.candidates]
     lot, *theirs = say_right([case.eta or 0.0, *values[:MOST_NAMES]])
     said = join_words(theirs) if len(values) <= MOST_NAMES else theirs[0]
     if max(case.eta or 0.0, *values) < RARELY_RIGHT:
@@ -152,23 +152,31 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
     if fewest == 0:
         return f"{start}the test has no {what}s"
     how_many = f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'}"
-    spans = [candidate.merit for candidate in case.met or case.candidates]
-    known = [merit for merit in spans if merit.span is not None]
+    of = case.met or case.candidates
+    known = [candidate.merit for candidate in of if candidate.merit.span is not None]
     if not known:
-        return f"{start}{how_many} cannot say how good {'a model' if len(spans) > 1 else 'the model'} is"
+        return f"{start}{how_many} cannot say how good {'a model' if len(of) > 1 else 'the model'} is"
     low, high = min(merit.low for merit in known), max(merit.high for merit in known)
+    if case.goal.merit == "recall" and high - low <= WIDE and low > 0:
+        spans = [candidate.precision for candidate in of if candidate.precision.span is not None]
+        low, high = min(span.low for span in spans), max(span.high for span in spans)
+        return f"{start}{how_many} cannot say if {_say_right_span(low, high)}"
     return f"{start}{how_many} cannot say if {_say_span(case, low, high)}"
 
 
 def _say_span(case: Case, low: float, high: float) -> str:
     if _is_of_precision(case):
-        ends = say_right([low, high])
-        if high < RARELY_RIGHT:
-            return f"{' or '.join(ends)} alerts is right"
-        return f"{' or '.join(ends)} of 100 alerts are right"
+        return _say_right_span(low, high)
     if case.goal.merit == "recall":
         return f"{say_share(low)} or {say_share(high)} of the positives are found"
     return f"{_name_merit(case)} is {' or '.join(_say_values(case, [low, high]))}"
+
+
+def _say_right_span(low: float, high: float) -> str:
+    ends = say_right([low, high])
+    if high < RARELY_RIGHT:
+        return f"{' or '.join(ends)} alerts is right"
+    return f"{' or '.join(ends)} of 100 alerts are right"
 
 
 def _say_unmet(case: Case, _: Sequence[Candidate]) -> str:
@@ -191,14 +199,17 @@ def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
     unmet = [candidate for candidate in case.candidates if not candidate.is_met]
     if unmet and case.met:
-        yield f"{list_names(unmet)} keep{'s' if len(unmet) == 1 else ''} no threshold within the targets"
+        yield f"no threshold within the targets: {list_names(unmet)}"
     chance = [candidate for candidate in case.met if candidate.may_be_chance]
     if chance and status in ("settled", "not told apart"):
-        has = "is" if len(chance) == 1 else "are"
-        yield f"{list_names(chance)} {has} not shown to be better than chance"
+        yield f"not shown to be better than chance: {list_names(chance)}"
+    reversed_ones = [candidate for candidate in case.candidates if candidate.is_reversed]
+    if reversed_ones:
+        of = f" of {list_names(reversed_ones)}" if reversed_ones[0].model is not None else ""
+        yield f"the scores{of} rank the wrong way round: pass -score"
     behind = [candidate for candidate in case.met if not candidate.may_be_best]
     if behind and status == "not told apart":
-        yield f"{list_names(behind)} {'is' if len(behind) == 1 else 'are'} behind"
+        yield f"behind: {list_names(behind)}"
     doubts = {str(candidate.row["why"]) for candidate in case.rivals if candidate.row["why"]}
     if doubts and status != "no better than chance":
         yield f"intervals may be too narrow: {join_words(sorted(doubts))}"

@@ -20,6 +20,7 @@ from polars_prcurve.decision.decide import decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
 from polars_prcurve.errors import PrcError
+from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.prevalence.field_values import Field
@@ -91,10 +92,16 @@ class DecisionMethods(BoundTable[F], path="prc"):
         >>> decision.verdict.status, decision.verdict.models
         ('settled', ('new',))
         >>> print(decision.verdict)
-        new is better: 80 of its 100 alerts are right, 3.4 of old’s
+        new is better: 75 of its 100 alerts are right, 3.5 of old’s
         """
+        return self._decide("decide", eta, words, guarantee, confidence)
+
+    def _decide(
+        self, method: str, eta: Any, words: Any, guarantee: Any, confidence: Confidence
+    ) -> Decision:
+        """Return the decision that a method asks for."""
         question = self._ask(
-            "decide", words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
+            method, words, eta=eta, confidence=confidence, guarantee=guarantee, collects=True
         )
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
@@ -159,7 +166,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
             return write_parts(path, parts, title)
         resolve_target(path)
         check_texts(title=title, date=date, notes=notes)
-        decision = self.decide(eta, guarantee=guarantee, confidence=confidence, **words)
+        decision = self._decide("report", eta, words, guarantee, confidence)
         return decision.report(path, title=title, date=date, notes=notes)
 
     def _collect_asked(
@@ -180,9 +187,23 @@ class DecisionMethods(BoundTable[F], path="prc"):
             type(bound),
             takes_apart=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
+            dropped=_describe_dropped(question),
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),
         )
         return _weigh_field(asked, question) if isinstance(eta, Field) else asked
+
+
+def _describe_dropped(question: Question) -> str:
+    """Return how many rows are left out because a value is missing; empty if none is."""
+    columns, stacked = question.columns, question.stacked
+    if columns.get("missing") != "drop":
+        return ""
+    found = count_dropped_rows(question.frame, id=columns.get("example"), **columns)
+    if stacked is not None and columns.get("model") is not None:  # a row goes for all models
+        found = DroppedRows(found.n // len(stacked), found.total // len(stacked))
+    elif stacked is not None:  # each class leaves out rows of its own
+        found = found._replace(what="scores")
+    return found.sentence if found.n else ""
 
 
 def _check_several_models(question: Question, goal: Goal, eta: Any) -> None:

@@ -1,4 +1,4 @@
-"""Of 100 alerts so many are right: one icon each, and hatched where the interval leaves it open."""
+"""Icons of alerts: of 100, those that are right, false, and hatched what the interval leaves open."""
 
 from __future__ import annotations
 

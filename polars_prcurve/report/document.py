@@ -445,6 +445,8 @@ def describe_test(findings: Findings, date: str | None) -> str:
         n_pos, n_neg = (format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True))
         size = f"tested on {n_pos} positives and {n_neg} negatives"
         said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
+    if findings.dropped:
+        said.append(findings.dropped.rstrip("."))
     said.append(f"data {hash_findings(findings)}")
     line = " · ".join(said)
     return glue_numbers(line[:1].upper() + line[1:])

@@ -46,8 +46,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
     width = max(width, _LEAST_WIDTH)
     verdict = findings.verdict
-    said = f"{describe_status(findings).upper()}: {verdict.sentence}."
-    blocks = [_wrap(said, width)]
+    blocks = [_wrap(f"{_start_with_status(findings)}.", width)]
     left_out: list[str] = []
     if len(findings.cases) == 1:
         lines, left_out = _write_models(findings, findings.cases[0][0], width)
@@ -62,6 +61,14 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     if left_out:
         foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
     return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
+
+
+def _start_with_status(findings: Findings) -> str:
+    """Return the sentence of the verdict after its status, which is not said twice."""
+    status, sentence = describe_status(findings), findings.verdict.sentence
+    if sentence.lower().startswith(f"{status}:"):
+        return f"{status.upper()}{sentence[len(status) :]}"
+    return f"{status.upper()}: {sentence}"
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -114,7 +121,8 @@ def list_columns(
     counts = [Column(name, fill(lambda of, name=name: _say_count(of, name))) for name in ("tp", "fp")]
     has_scores = any(cell not in ("", "-") for cell in score.cells)
     columns += [*first, *([score] if has_scores else []), *others, *counts]
-    return columns, ["fp", "tp", others[0].head, "score"]
+    spare = ["fp", "tp", others[0].head, "score"]
+    return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
 
 
 def _say_precision(candidate: Candidate) -> str:
