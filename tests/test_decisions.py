@@ -391,8 +391,10 @@ def test_texts_quote_the_sentence() -> None:
         printed = " ".join(decision.say(200).split())
         head, shown = decision.verdict.status.upper(), sentence.replace("\u00a0", " ")
         assert printed.startswith(head)
-        assert printed.lower().replace(f"{head.lower()}: ", "").startswith(
-            shown.lower().replace(f"{head.lower()}: ", "") + "."
+        assert (
+            printed.lower()
+            .replace(f"{head.lower()}: ", "")
+            .startswith(shown.lower().replace(f"{head.lower()}: ", "") + ".")
         )
         assert str(decision.verdict) == sentence
         assert sentence in repr(decision)

@@ -120,6 +120,11 @@ class Case:
         return eta
 
     @property
+    def is_reversed(self) -> bool:
+        """Whether the scores of all models surely rank negatives above positives."""
+        return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
+
+    @property
     def met(self) -> list[Candidate]:
         """The models that keep all targets, the best first."""
         return [candidate for candidate in self.candidates if candidate.is_met]

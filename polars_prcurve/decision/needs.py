@@ -65,6 +65,8 @@ def say_need(case: Case, status: Status, confidence: float) -> str:
         return _say_narrower(case, needed)
     if status == "not told apart":
         return _say_gap(case, needed)
+    if status == "no better than chance" and case.is_reversed:
+        return "It takes the scores with the other sign"
     if status == "no better than chance":
         base = say_alerts_right(min(1.0, USEFUL_LIFT * (case.eta or 0.0)))
         return (

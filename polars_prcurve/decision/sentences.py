@@ -129,20 +129,17 @@ def _join_values(said: Sequence[str], named: Sequence[Candidate]) -> str:
 
 
 def _say_chance(case: Case, _: Sequence[Candidate]) -> str:
-    named = [candidate for candidate in case.candidates if candidate.model is not None]
-    start = (
-        f"{list_names(named)} are"
-        if len(named) > 1
-        else f"{list_names(named)} is"
-        if named
-        else "The scores are"
-    )
+    who = list_names(case.candidates) if case.candidates[0].model is not None else "The scores"
+    is_one = case.candidates[0].model is not None and len(case.candidates) == 1
+    start = f"{who} {'is' if is_one else 'are'} no better than chance"
+    if case.is_reversed:
+        start = f"{who} rank{'s' if is_one else ''} negatives above positives"
     values = [candidate.precision_at_half.value for candidate in case.candidates]
     lot, *theirs = say_right([case.eta or 0.0, *values[:MOST_NAMES]])
     said = join_words(theirs) if len(values) <= MOST_NAMES else theirs[0]
     if max(case.eta or 0.0, *values) < RARELY_RIGHT:
-        return f"{start} no better than chance: {lot} alerts drawn by lot is right, of theirs {said}"
-    return f"{start} no better than chance: {lot} of 100 alerts drawn by lot are right, of theirs {said}"
+        return f"{start}: {lot} alerts drawn by lot is right, of theirs {said}"
+    return f"{start}: {lot} of 100 alerts drawn by lot are right, of theirs {said}"
 
 
 def _say_little(case: Case, _: Sequence[Candidate]) -> str:

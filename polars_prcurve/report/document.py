@@ -12,6 +12,7 @@ Everything is read from the findings: no table is counted again.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -136,11 +137,9 @@ def write_sentence(findings: Findings, verdict: Verdict) -> str:
         for candidate in case.candidates
         if candidate.model is not None
     }
-    for number, name in enumerate(sorted(names, key=len, reverse=True)):
-        html = html.replace(escape(name), f"\x00{number}\x01")
-    for number, name in enumerate(sorted(names, key=len, reverse=True)):
-        html = html.replace(f"\x00{number}\x01", isolate(name))
-    return html
+    listed = sorted(map(escape, names), key=len, reverse=True)
+    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
+    return re.sub(whole, lambda found: f"<bdi>{found[0]}</bdi>", html) if listed else html
 
 
 # Models -------------------------------------------------------------------------------------------

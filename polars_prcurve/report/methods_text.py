@@ -32,8 +32,8 @@ def _list_methods(findings: Findings) -> Iterator[str]:
     if findings.model is not None:
         yield (
             "Models are compared in pairs where they scored the same examples. Of several models all "
-            "differences hold at once (Tukey 1953, Kramer 1956): a model that is among the best is "
-            f"ruled out in at most {format_level(1 - findings.confidence)} of tests."
+            "differences hold at once (Tukey 1953, Kramer 1956): a model that none beats "
+            f"is ruled out in at most {format_level(1 - findings.confidence)} of tests."
         )
     yield (
         "Whether scores are above chance is tested on ranks and on reciprocal ranks of the positives. "

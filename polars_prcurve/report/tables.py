@@ -11,6 +11,7 @@ import polars as pl
 from polars_prcurve.decision.cases import Candidate, Case
 from polars_prcurve.decision.decide import Findings, say_place
 from polars_prcurve.decision.value_words import name_model, say_points, say_two, say_two_digits
+from polars_prcurve.decision.verdict import Status
 from polars_prcurve.name_words import name_metric
 from polars_prcurve.number_words import NO_BREAK, say_cases, say_estimate, say_eta
 from polars_prcurve.report.html_parts import escape, isolate
@@ -43,7 +44,8 @@ def write_value(value: str, ends: str) -> str:
 def write_models(findings: Findings, case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     heads = ["model", _name_merit(case), *_list_more_heads(case), ""]
-    rows = [_list_cells(case, candidate) for candidate in case.candidates[:_MOST_ROWS]]
+    status, _ = case.judge()
+    rows = [_list_cells(case, candidate, status) for candidate in case.candidates[:_MOST_ROWS]]
     more = len(case.candidates) - _MOST_ROWS
     note = f'<p class="note">{more} more models are in the table below.</p>' if more > 0 else ""
     return write_table(heads, rows) + note
@@ -62,13 +64,15 @@ def _name_merit(case: Case) -> str:
     return name_metric(case.goal.merit)
 
 
-def _list_cells(case: Case, candidate: Candidate) -> list[str]:
+def _list_cells(case: Case, candidate: Candidate, status: Status) -> list[str]:
     name = isolate(name_model(candidate))
     if not candidate.is_met:
         return [name, "–", *("–" for _ in _list_more_heads(case)), "no threshold within the targets"]
-    stands = "may be best" if candidate.may_be_best else "behind"
+    stands = "behind" if not candidate.may_be_best else ""
     if candidate.may_be_chance:
         stands = "may be chance"
+    elif candidate.may_be_best and status in ("settled", "not told apart"):
+        stands = "may be best"
     values = list(_list_values(case, candidate))
     return [name, *(write_value(*pair) for pair in values), stands]
 
