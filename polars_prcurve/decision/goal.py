@@ -24,6 +24,8 @@ CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
 """Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
 FLOORS = ("recall", "npv")
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
+_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")
+"""The order in which targets are said."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[st
 
     `columns` say what the table holds.
     """
-    said = {word: value for word, value in targets.items() if value is not None}
+    said = {word: targets[word] for word in (*_ORDER, "per") if targets.get(word) is not None}
     per = said.pop("per", None)
     per = None if per is None else read_events(per)
     for word, value in said.items():

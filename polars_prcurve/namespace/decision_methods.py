@@ -105,6 +105,9 @@ class DecisionMethods(BoundTable[F], path="prc"):
         )
         certainty = question.require_certainty()
         goal = read_goal(question.targets, guarantee, question.columns)
+        table = question.read(())
+        if not isinstance(eta, BoundTable):  # whose scores are counted
+            question.place_at_etas(table, ())  # raises for wrong prevalences before any work
         if question.points is not None and goal.is_of_curve:
             raise PrcError(
                 "areas of published points have no interval; name what is wanted: recall=, threshold=, "
