@@ -238,7 +238,7 @@ def test_each_prevalence_has_a_verdict_and_one_stands_above() -> None:
     assert decision.verdicts["eta"].to_list() == [0.1, 0.001]  # as they were asked
     assert decision.verdicts["models"].to_list() == [["new"], ["new"]]
     assert decision.verdict.models == ("new",)
-    assert "at all 2 prevalences" in decision.verdict.sentence
+    assert "at both prevalences" in decision.verdict.sentence
     alone = decide(SETTLED, 0.1, recall=0.5)
     assert decision.verdicts["sentence"][0] == alone.verdict.sentence
     per_case = cs.starts_with("alerts", "true_alerts", "missed")  # of a million, and of a thousand

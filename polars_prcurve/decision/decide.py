@@ -149,10 +149,7 @@ def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
 def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
     """Return what all cases say alike, and the sentence of the first one."""
     case, verdict = judged[0]
-    n, n_etas = len(judged), len({other.eta for other, _ in judged})
-    everywhere = f"at all {n} prevalences" if n_etas == n else f"in all {n} groups"
-    if 1 < n_etas < n:
-        everywhere = f"in all {n} groups and prevalences"
+    everywhere = say_places([other for other, _ in judged], all_of="all")
     head, colon, rest = verdict.sentence.partition(": ")
     if not colon:
         head, rest = "Better than chance", verdict.sentence
@@ -186,6 +183,16 @@ def _say_where(cases: Sequence[Case], what: str, *, has_etas: bool) -> str:
     if len(cases) > _MOST_PLACES:
         return f"{'at' if what == 'prevalence' else 'in'} {len(cases)} {what}s"
     return join_words([say_place(case, with_eta=has_etas) for case in cases])
+
+
+def say_places(cases: Sequence[Case], all_of: str = "") -> str:
+    """Return where several cases are: in so many groups, at so many prevalences."""
+    groups = {tuple(value for _, value in _list_groups(case.key)) for case in cases}
+    n = len(cases)
+    number = "both" if n == 2 and all_of else f"{all_of} {n}".strip()
+    if len(groups) == 1:
+        return f"at {number} prevalences"
+    return f"in {number} groups" if len(groups) == n else f"in {number} groups and prevalences"
 
 
 def say_place(case: Case, *, with_eta: bool = True) -> str:

@@ -66,17 +66,14 @@ def _say_settled(case: Case, named: Sequence[Candidate]) -> str:
     mine, theirs = (candidate.value for candidate in (best, second))
     if case.goal.merit == "precision":
         ours, other = say_right([mine, theirs])
+        theirs_of = f"{name_model(second)}’s{'' if len(others) == 1 else ', the next'}"
         if max(mine, theirs) < RARELY_RIGHT:
-            return f"{better}: {ours} of its alerts is right, {other} of {_possess(next_one)}"
-        return f"{better}: {ours} of its 100 alerts are right, {other} of {_possess(next_one)}"
+            return f"{better}: {ours} of its alerts is right, {other} of {theirs_of}"
+        return f"{better}: {ours} of its 100 alerts are right, {other} of {theirs_of}"
     if case.goal.merit == "recall":
         return f"{better}: it finds {say_share(mine)} of the positives, {next_one} {say_share(theirs)}"
     ours, other = _say_values(case, [mine, theirs])
     return f"{better}: {_name_merit(case)} {ours}, {next_one} {other}"
-
-
-def _possess(name: str) -> str:
-    return f"{name.rstrip(',')}’s"
 
 
 def _name_merit(case: Case) -> str:

@@ -54,7 +54,7 @@ def list_icons(precision: Estimate) -> Iterator[str]:
     """
     value = float(precision.value)
     low, high = precision.span or (value, value)
-    if value >= RARELY_RIGHT:
+    if max(value, high) >= RARELY_RIGHT:
         ends = [round(100 * share) for share in (low, value, high)]
         for number in range(100):
             yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_prcurve.decision.cases import Candidate, Case
-from polars_prcurve.decision.decide import Findings, build_table, say_place
+from polars_prcurve.decision.decide import Findings, build_table, say_place, say_places
 from polars_prcurve.decision.group_tests import GroupTests
 from polars_prcurve.decision.needs import count_needed
 from polars_prcurve.decision.value_words import (
@@ -106,11 +106,9 @@ def describe_question(findings: Findings) -> str:
     n_etas = len({case.eta for case, _ in cases})
     if len(places) == 1:
         place = next(iter(places))
-    elif n_etas == len(cases):
-        place = f"at {len(cases)} prevalences"
     else:
         one = [case.eta for case, _ in cases if n_etas == 1 and case.eta is not None][:1]
-        place = ", ".join([f"in {len(cases)} groups", *map(say_where, one)])
+        place = ", ".join([say_places([case for case, _ in cases]), *map(say_where, one)])
     said = f"{place}, {findings.goal.describe()}".strip(", ")
     if findings.goal.guarantee is not None:
         said += f", promised with {format_level(findings.goal.guarantee)}"

@@ -96,7 +96,7 @@ const shape = (name, attributes, text) => {
 };
 
 function drawIcons(point, color) {
-  const rare = point.value < 0.02, kinds = [];
+  const rare = Math.max(point.value, point.high) < 0.02, kinds = [];
   if (rare && point.value > 0) {
     const first = Math.round(1 / point.high), middle = Math.round(1 / point.value);
     const most = Math.min(200, point.low > 0 ? Math.round(1 / point.low) : 200);
@@ -165,7 +165,7 @@ function draw() {
   const score = shorten(rows, state.row), verb = eta > 0.5 ? "are" : "is";
   const value = point.value ?? 0, known = point.recallLow !== null;
   const span = (low, high) => known ? ` (${low} to ${high})` : "";
-  const right = value < 0.02 && value > 0
+  const right = Math.max(value, point.high ?? 0) < 0.02 && value > 0
     ? `${oneIn(value)} alerts${span(oneIn(point.low), oneIn(point.high))} is right`
     : `${two(100 * value)} of 100 alerts are right${span(two(100 * point.low), two(100 * point.high))}`;
   const from = data.hasScores ? `From score ${score} up, ` : "";
