@@ -1110,7 +1110,9 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     head = next(line for line in lines if line.startswith("target"[: columns // 2]))
     assert ("threshold" in head) == (columns >= 60) or columns == 40
     assert ("precision (90 %)" in head) == (columns >= 80)
-    told = re.fullmatch(r"(\d+) of (\d+) columns; -o FILE writes all, .*\n", beside)
+    told = re.search(
+        r"(\d+) of (\d+) columns; -o FILE writes all, .*\n$", beside
+    )  # after seconds, if slow
     assert told is not None or columns == 200
     assert "1 in 100 positive (eta 0.01)" in " ".join(lines)
 
