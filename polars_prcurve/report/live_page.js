@@ -19,41 +19,36 @@ const oneIn = (share) => {
 };
 const percent = (share) => two(100 * share) + space + "%";
 
-// The formulas of the library. Recall and fpr have intervals; precision moves with each of them, and
-// both distances add up in quadrature on the scale of its log odds.
+// The formulas of the library. Recall and fpr have intervals; a share moves with each of them, and both
+// distances add up in quadrature on the scale of its log odds. At 0 and 1 that scale has no distances,
+// and both ends move at once.
+const logit = (share) => Math.log(share / (1 - share));
+function spread(share, rates, farthest, compute) {
+  const at = logit(share), [recall, fpr] = rates, [recallEnd, fprEnd] = farthest;
+  const distance = Math.hypot(at - logit(compute(recallEnd, fpr)), at - logit(compute(recall, fprEnd)));
+  const sign = Math.sign(compute(recallEnd, fprEnd) - share);
+  return Number.isFinite(at) && !Number.isNaN(distance)
+    ? 1 / (1 + Math.exp(-at - sign * distance)) : compute(recallEnd, fprEnd);
+}
 function evaluate(row, eta) {
-  const [threshold, recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = row;
+  const [threshold, recall, recallLow, recallHigh, fpr, fprLow, fprHigh] = row, rates = [recall, fpr];
   const precision = (r, f) => r * eta + f * (1 - eta) > 0 ? r * eta / (r * eta + f * (1 - eta)) : null;
-  const value = precision(recall, fpr);
-  let low = value, high = value;
-  if (recallLow !== null && value !== null) {
-    const worst = precision(recallLow, fprHigh), best = precision(recallHigh, fprLow);
-    if (recall > 0 && fpr > 0 && eta < 1) {
-      const odds = Math.log(recall * eta) - Math.log(fpr * (1 - eta));
-      const below = Math.hypot(Math.log(recall) - Math.log(recallLow), Math.log(fprHigh) - Math.log(fpr));
-      const above = Math.hypot(Math.log(recallHigh) - Math.log(recall), Math.log(fpr) - Math.log(fprLow));
-      low = 1 / (1 + Math.exp(below - odds));
-      high = Number.isFinite(above) ? 1 / (1 + Math.exp(-above - odds)) : best;
-    } else {
-      low = worst;
-      high = best;
-    }
+  const flagged = (r, f) => r * eta + f * (1 - eta);
+  const pay = (r, f) => data.per * (state.alert * f * (1 - eta) + state.miss * (1 - r) * eta);
+  const value = precision(recall, fpr), alerts = data.per * flagged(recall, fpr), cost = pay(recall, fpr);
+  if (recallLow === null || value === null) {
+    return {threshold, recall, recallLow, recallHigh, value, low: value, high: value, cost, costLow: cost,
+      costHigh: cost, alerts, alertsLow: null, alertsHigh: null};
   }
-  const alerts = (r, f) => data.per * (r * eta + f * (1 - eta));
-  const spread = (end) => Math.hypot(
-    eta * (recall - (end ? recallHigh : recallLow)), (1 - eta) * (fpr - (end ? fprHigh : fprLow)));
-  const cost = state.alert * data.per * fpr * (1 - eta) + state.miss * data.per * (1 - recall) * eta;
-  const costSpread = (end) => Math.hypot(
-    state.alert * data.per * (1 - eta) * (fpr - (end ? fprHigh : fprLow)),
-    state.miss * data.per * eta * (recall - (end ? recallLow : recallHigh)));
-  const known = recallLow !== null;
+  const costs = (r, f) => Math.hypot(cost - pay(r, fpr), cost - pay(recall, f));
   return {
-    threshold, recall, recallLow, recallHigh, value, low, high, cost,
-    alerts: alerts(recall, fpr),
-    alertsLow: known ? alerts(recall, fpr) - data.per * spread(0) : null,
-    alertsHigh: known ? alerts(recall, fpr) + data.per * spread(1) : null,
-    costLow: known ? cost - costSpread(0) : cost,
-    costHigh: known ? cost + costSpread(1) : cost,
+    threshold, recall, recallLow, recallHigh, value, cost, alerts,
+    low: spread(value, rates, [recallLow, fprHigh], precision),
+    high: spread(value, rates, [recallHigh, fprLow], precision),
+    alertsLow: data.per * spread(flagged(...rates), rates, [recallLow, fprLow], flagged),
+    alertsHigh: data.per * spread(flagged(...rates), rates, [recallHigh, fprHigh], flagged),
+    costLow: cost - costs(recallHigh, fprLow),
+    costHigh: cost + costs(recallLow, fprHigh),
   };
 }
 window.evaluate = evaluate;

@@ -137,8 +137,8 @@ def _render_table(table: Table) -> Iterator[str]:
     label = escape(caption or "Table")
     # Paper does not scroll, so there a value of a wide table stands beside its name.
     is_wide = frame.width > _MANY_COLUMNS
-    kind = "raw many" if is_wide else "raw"
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table class="{kind}">'
+    kind = ' class="many"' if is_wide else ""
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table{kind}>'
     if caption:
         yield write_caption(caption)
     heads = zip(frame.columns, are_numbers, strict=True)
@@ -191,7 +191,7 @@ def _render_figure(figure: Figure, number: int) -> Iterator[str]:
     svg = draw_svg(spec)
     text = spec.get("description") or figure.caption or "Chart"
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    yield f'<figure class="own" id="figure-{number}">'
+    yield f'<figure id="figure-{number}">'
     yield f'<img src="{source}" alt="{escape(text)}">'
     data = _write_spec(spec)
     if len(data) <= _MAX_CHART_LETTERS or _has_controls(spec):
