@@ -6,7 +6,7 @@
     curve              a thin curve of each model, from which everything is drawn
 
 Several targets have to hold together. A model that keeps them all finds as much as it finds at the
-target that binds. So a model is behind another one if it surely is at each target that may bind.
+limit of alerts that binds. So a model is behind another one if it surely is at each target that may bind.
 """
 
 from __future__ import annotations
@@ -309,8 +309,9 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
     level that all of them take (Bonferroni). Best values are those without optimism.
     """
     model, name, sign = str(asked.model), asked.goal.merit, asked.goal.sign
-    level = 1 - (1 - asked.confidence) / math.comb(rows[model].n_unique(), 2)
-    wide = _collect_points(replace(asked, confidence=level), per)
+    n_pairs = math.comb(rows[model].n_unique(), 2)
+    level = 1 - (1 - asked.confidence) / n_pairs
+    wide = rows if n_pairs == 1 else _collect_points(replace(asked, confidence=level), per)
     value = f"{name}_corrected" if f"{name}_corrected" in wide.columns else name
     ends = [pl.col(f"{name}_{end}") * sign for end in ("low", "high")]
     low, high = ends if sign > 0 else ends[::-1]
