@@ -80,12 +80,11 @@ class Candidate:
 
     @property
     def says_little(self) -> bool:
-        """Whether an interval is wide, missing, or reaches 0, and too few examples are behind it."""
-        if self.merit.span is None or self.precision.span is None:
+        """Whether its interval is missing or reaches 0, or is wide for want of examples."""
+        if self.merit.span is None or self.precision.span is None or self.merit.low <= 0:
             return True
-        if self.row["reliable"] is not False or self.row["why"] not in _WANTS_EXAMPLES:
-            return False
-        return self.merit.low <= 0 or self.vaguest.high - self.vaguest.low > WIDE
+        wants = self.row["reliable"] is False and self.row["why"] in _WANTS_EXAMPLES
+        return wants and self.vaguest.high - self.vaguest.low > WIDE
 
     @property
     def vaguest(self) -> Estimate:
