@@ -81,7 +81,9 @@ class Candidate:
     @property
     def says_little(self) -> bool:
         """Whether its interval is missing or reaches 0, or is wide for want of examples."""
-        if self.merit.span is None or self.precision.span is None or self.merit.low <= 0:
+        if self.merit.span is None or self.precision.span is None:
+            return True
+        if self.goal.sign > 0 and self.merit.low <= 0:
             return True
         wants = self.row["reliable"] is False and self.row["why"] in _WANTS_EXAMPLES
         return wants and self.vaguest.high - self.vaguest.low > WIDE
