@@ -138,6 +138,7 @@ def _number_points(
         moves="all" if moving else "none",
         shown_with="differences",
         clustered=comparison.has_clusters,
+        stratified=comparison.has_strata,
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
