@@ -134,6 +134,7 @@ USES: dict[str, set[str]] = {
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
     "sampling_plan": _ROWS - {"by", "model"},
+    "weigh_sample": _ROWS - {"by", "model", "pos_label"},
 }
 """The words of the table that each method reads."""
 

@@ -303,16 +303,20 @@ def read_part_labelled(
     frame: pl.DataFrame | pl.LazyFrame,
     *,
     score: Column,
-    label: Column,
+    label: Column | None,
     pos_label: Any = None,
     missing: Missing,
-) -> tuple[ScoreTable, ScoreTable]:
+) -> tuple[ScoreTable, ScoreTable | None]:
     """Return a table with labels for some of its rows, as unlabelled rows, and its labelled rows.
 
     A null label means that a row has none yet.
     """
     table = read_unlabelled(frame, makes=(), may_collect=True, score=score, missing=missing)
+    if label is None:
+        return table, None
     labels = ColumnReader(frame, missing, may_collect=True).read_column("label", label)
+    if labels.dtype == pl.Null:
+        return table, None
     labelled = read_input(
         frame.filter(labels.value.is_not_null()),
         makes=(),
