@@ -234,17 +234,15 @@ def list_doubts(
         clusters = {"few clusters": pl.col(f"{name}_carried") < 30} if rows in _CLUSTERED else {}
         unseen = {"tail not seen": ~(measure_unseen(name, quantile) <= 1)}
         return at_end | few | clusters | unseen | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
+    classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
+    counted = [least if rows == "stratified" else size * (size / least) for size, least in classes]
     enough = {
-        f"few {of_class}": (size * (size / least) * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
-        for of_class, size, least in (
-            ("positives", _N_POS, _LEAST_POS),
-            ("negatives", _N_NEG, _LEAST_NEG),
-        )
+        f"few {of_class}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        for of_class, size in zip(("positives", "negatives"), counted, strict=True)
     }
     if rows == "stratified":
         return few | enough
-    classes = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
     shown = pl.all_horizontal(
