@@ -44,7 +44,9 @@ def cut_scores(name: str, edges: Floats, positive: Any, negative: Any) -> Levels
 
 
 HARD_NORMAL = TwoNoises("hard20, normal", Mixture((0.8, 3), (0.2, 0)), stats.norm())
-GUMBEL_TENTHS = cut_scores("Gumbel, in tenths", np.arange(12.05, -4, -0.1), GUMBEL.positive, GUMBEL.negative)
+GUMBEL_TENTHS = cut_scores(
+    "Gumbel, in tenths", np.arange(12.05, -4, -0.1), GUMBEL.positive, GUMBEL.negative
+)
 HARD30 = cut_scores(
     "hard30, in thousandths",
     special.logit(np.arange(999.5, 0, -1) / 1_000) + 3,
@@ -246,7 +248,9 @@ class Thinned:
         rows = rows.sample(fraction=1, shuffle=True, seed=int(rng.integers(2**32)))
         rows = rows.with_columns(stratum=thinned.cast(pl.Int8), n=pl.len().over(thinned))
         kept = pl.when(pl.col("stratum") == 1).then(pl.col("n") // self.k).otherwise(pl.col("n"))
-        rows = rows.with_columns(kept=kept).filter(pl.int_range(pl.len()).over("stratum") < pl.col("kept"))
+        rows = rows.with_columns(kept=kept).filter(
+            pl.int_range(pl.len()).over("stratum") < pl.col("kept")
+        )
         return rows.with_columns(weight=pl.col("n") / pl.col("kept")).drop("n", "kept")
 
 

@@ -58,7 +58,11 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
         for name in ("score_low", "score_high")
     )
-    if (lows > highs).any() or (lows[1:] <= highs[:-1]).any() or plan["stratum"].n_unique() < plan.height:
+    if (
+        (lows > highs).any()
+        or (lows[1:] <= highs[:-1]).any()
+        or plan["stratum"].n_unique() < plan.height
+    ):
         raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
     return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
 

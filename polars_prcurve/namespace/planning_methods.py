@@ -386,7 +386,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `stratum`: Int64, from 1, the highest scores
         - `score_low`, `score_high`: as in the table, the score; the least and the greatest of a stratum
         - `n`, `n_labelled`: Int64, its rows and those with a label
-        - `positive_share`: Float64, of its labels, with half a label of either class added
+        - `positive_share`: Float64, of its labels, with half a label more of either class
         - `n_next`: Int64, rows to label next; they sum to `budget`, or to the rows without a label
         - `weight`: Float64, n / (n_labelled + n_next), with which the labelled rows stand for all rows;
           null if there are none
@@ -396,6 +396,17 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> labels = [k % 7 == 0 or k > 900 if k % 10 == 0 else None for k in range(1000)]
         >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
         >>> df.prc.sampling_plan(0.8, budget=100, strata=4).select("stratum", "score_low", "n", "n_next")
+        shape: (4, 4)
+        ┌─────────┬───────────┬─────┬────────┐
+        │ stratum ┆ score_low ┆ n   ┆ n_next │
+        │ ---     ┆ ---       ┆ --- ┆ ---    │
+        │ i64     ┆ f64       ┆ i64 ┆ i64    │
+        ╞═════════╪═══════════╪═════╪════════╡
+        │ 1       ┆ 0.85      ┆ 150 ┆ 32     │
+        │ 2       ┆ 0.8       ┆ 50  ┆ 42     │
+        │ 3       ┆ 0.6       ┆ 200 ┆ 26     │
+        │ 4       ┆ 0.0       ┆ 600 ┆ 0      │
+        └─────────┴───────────┴─────┴────────┘
         """
         from polars_prcurve.curves.sampling_plan import build_sampling_plan
 
@@ -423,7 +434,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         -------
         The rows with a label, in their order:
 
-        - the columns of the table
+        - the other columns of the table
         - `stratum`: Int64, that of the score
         - `weight`: Float64, the rows of the stratum, `n`, over its labels in this table
 
@@ -436,9 +447,27 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> df = pl.DataFrame({"score": [k / 1000 for k in range(1000)], "label": labels})
         >>> rows = df.prc.weigh_sample(df.prc.sampling_plan(0.8, budget=100, strata=4))
         >>> rows.head(2)
-        >>> rows.prc(weight="weight", stratum="stratum").operating_points(
-        ...     threshold=0.8, metrics="precision", confidence=0.95
-        ... ).select("eta", "precision", "precision_low", "precision_high")
+        shape: (2, 4)
+        ┌───────┬───────┬─────────┬────────┐
+        │ score ┆ label ┆ stratum ┆ weight │
+        │ ---   ┆ ---   ┆ ---     ┆ ---    │
+        │ f64   ┆ bool  ┆ i64     ┆ f64    │
+        ╞═══════╪═══════╪═════════╪════════╡
+        │ 0.0   ┆ true  ┆ 4       ┆ 10.0   │
+        │ 0.01  ┆ false ┆ 4       ┆ 10.0   │
+        └───────┴───────┴─────────┴────────┘
+        >>> points = rows.prc(weight="weight", stratum="stratum").operating_points(
+        ...     0.1, threshold=0.8, metrics="precision", confidence=0.95
+        ... )
+        >>> points.select("precision", "precision_low", "precision_high")
+        shape: (1, 3)
+        ┌───────────┬───────────────┬────────────────┐
+        │ precision ┆ precision_low ┆ precision_high │
+        │ ---       ┆ ---           ┆ ---            │
+        │ f64       ┆ f64           ┆ f64            │
+        ╞═══════════╪═══════════════╪════════════════╡
+        │ 0.282609  ┆ 0.156449      ┆ 0.436217       │
+        └───────────┴───────────────┴────────────────┘
         """
         plan = take_frame(plan)
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
