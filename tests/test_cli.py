@@ -399,7 +399,7 @@ def test_a_plan_is_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     DF.drop("weight").write_csv("some.csv")
     for plan, words in (
         ("3", "expected the name of a file to end in"),
-        ("some.csv", "plan= takes the table of"),
+        ("some.csv", "--plan takes the table of"),
     ):
         assert words in refusal(f"weigh-sample some.csv --plan {plan}", capsys)
     assert "is also an input" in refusal("weigh-sample scores.csv --plan some.csv -o some.csv", capsys)

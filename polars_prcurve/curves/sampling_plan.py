@@ -43,7 +43,7 @@ LEAST_PER_STRATUM = 50
 """Labels that a stratum gets at least, if it has that many rows and the budget suffices."""
 
 _GROWTH = 3
-"""How many times as many rows as the stratum beside it a stratum has that is farther off the threshold."""
+"""How many times the rows of a stratum the next one has that is farther off the threshold."""
 
 _IS_ABOVE = f"{c.RESERVED}is_above"
 
@@ -127,7 +127,8 @@ def _place_outwards(n: Integers, strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
     middle = (np.cumsum(n) - n / 2) / n.sum()
     ends = (_GROWTH ** np.arange(1.0, strata) - 1) / (_GROWTH ** float(strata) - 1)
-    return np.searchsorted(ends, middle, side="right")
+    places: Integers = np.searchsorted(ends, middle, side="right")
+    return places
 
 
 def compute_deviations(n: Integers, shares: Floats, above: NDArray[np.bool_]) -> Floats:

@@ -49,10 +49,11 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
             f"{list_names(lacking)}"
         )
     plan = plan.select(_READ).sort("score_low")
-    if plan.height == 0 or any(plan.null_count().row(0)) or not plan["n"].dtype.is_integer():
+    nulls = sum(plan.null_count().row(0))
+    if plan.height == 0 or nulls or not plan["n"].dtype.is_integer():
         raise PrcError(
-            "plan= takes the table of sampling_plan(), a row per stratum with whole numbers of rows; got "
-            f"{plan.height} rows, n of {plan['n'].dtype}, and {sum(plan.null_count().row(0))} nulls"
+            "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
+            f"{plan.height} rows, n of {plan['n'].dtype}, and {nulls} nulls"
         )
     lows, highs = (
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)

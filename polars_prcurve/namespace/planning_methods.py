@@ -18,8 +18,8 @@ from polars_prcurve.curves.operating_points import (
     build_resolution_table,
     build_sample_size_table,
 )
-from polars_prcurve.curves.weighed_sample import build_weighed_sample, read_strata
 from polars_prcurve.curves.targets import read_targets
+from polars_prcurve.curves.weighed_sample import build_weighed_sample, read_strata
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import ColumnReader
 from polars_prcurve.inputs.table_arguments import read_part_labelled, read_parts, read_reference
@@ -426,7 +426,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         ----------
         plan
             The table of `sampling_plan`, of these rows: its columns `stratum`, `score_low`, `score_high`
-            and `n`. Whether it was made before the last labels or after them does not matter.
+            and `n`; a LazyFrame is collected. Whether it was made before the last labels or after them
+            does not matter.
         label
             A null label means that a row has none; such rows are left out.
 
@@ -476,6 +477,6 @@ class PlanningMethods(BoundTable[F], path="prc"):
         reader = ColumnReader(self._frame, columns["missing"], may_collect=False)
         score, label = (reader.read_column(name, columns[name]) for name in ("score", "label"))
         SCORE_DTYPES.require(score.what, score.dtype)
-        strata = read_strata(run_query(plan.lazy()), score.dtype)
+        strata = read_strata(plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype)
         query = build_weighed_sample(reader.frame, score, label, strata, drop=reader.drop)
         return self._finish(query)
