@@ -124,7 +124,7 @@ def test_strata_are_finer_near_the_threshold(strata: int) -> None:
         expected = [rows * 3**i * 2 / (3**most - 1) for i in range(most)]
         expected = [n for n in expected if n >= 2]  # smaller ones hold a row, or none
         assert side["n"].to_list()[-len(expected) :] == pytest.approx(expected, abs=3)
-    assert plan.height == strata or strata == 20
+    assert plan.height in (strata, 16, 17, 18, 19) if strata == 20 else plan.height == strata
 
 
 @pytest.mark.parametrize("scale", [pl.col("score").exp(), pl.col("score") * 3 - 1])

@@ -115,22 +115,27 @@ def test_precision_at_another_prevalence_by_definition(rows: list[DrawnRow], eta
             assert is_near(row[f"precision_{end}"], 1 / (1 + math.exp(-far))), end
 
 
-@examples(60)
+@examples(40)
 @given(drawn_rows())
-def test_a_prevalence_that_was_counted_by_definition(rows: list[DrawnRow]) -> None:
-    """Its error is what the variance at the own prevalence has more than at the same number."""
-    door = table(rows).prc(**STRATA)
-    own = door.summary(metrics=AREAS[:1], confidence=0.9).row(0, named=True)
-    said = door.summary(own["eta"], metrics=AREAS[:1], confidence=0.9).row(0, named=True)
-    if own["standard_error"] is None or said["standard_error"] is None:
-        return
-    step = 1e-6
-    odds = own["eta"] / (1 - own["eta"])
-    near = [odds * math.exp(sign * step) for sign in (-1, 1)]
-    values = door.summary([o / (1 + o) for o in near], metrics=AREAS[:1])["value"].to_list()
-    slope = (values[1] - values[0]) / (2 * step)
-    more = own["standard_error"] ** 2 - said["standard_error"] ** 2
-    assert math.isclose(more, slope**2 * oracle.eta_variance(rows), rel_tol=1e-4, abs_tol=1e-9)
+def test_errors_of_areas_by_definition(rows: list[DrawnRow]) -> None:
+    """Each row adds what its weight moves, squared; at the own prevalence it moves that, too."""
+    frame, step = table(rows).with_row_index("row"), 1e-6
+    copies = [
+        frame.with_columns(
+            copy=pl.lit(2 * i + more),
+            w=pl.col("w") * (1 + pl.when(pl.col("row") == i).then(step * (2 * more - 1)).otherwise(0)),
+        )
+        for i in range(len(rows))
+        for more in (0, 1)
+    ]
+    moved = pl.concat(copies)
+    own = frame["w"].dot(frame["label"].cast(float)) / frame["w"].sum()
+    for eta in (own, None):
+        values = moved.prc.summary(eta, metrics=AREAS[:1], by="copy", weight="w")["value"].to_numpy()
+        slopes = (values[1::2] - values[::2]) / (2 * step)
+        found = frame.prc.summary(eta, metrics=AREAS[:1], confidence=0.9, **STRATA)["standard_error"]
+        if found.item() is not None:
+            assert math.isclose(found.item(), np.hypot.reduce(slopes), rel_tol=1e-4, abs_tol=1e-7), eta
 
 
 def with_heavy_rows_below(weight: float) -> pl.DataFrame:

@@ -123,19 +123,39 @@ def bind_errors(
     if recipe.at_recall is not None and rows in _KNOWN_AT_RECALL:
         return _bind_sizes_at_recall(name, confidence, clustered=rows == "clustered")
     clustered = rows in _CLUSTERED
+    influenced = list_influenced({name: metric})
     errors = {
         f"{of}_error": find_standard_error(of, one, clustered=clustered)
-        for of, one in list_influenced({name: metric}).items()
+        for of, one in influenced.items()
     } or {f"{name}_error": standard_error(name, metric)}
     if SLOPE in recipe.helpers:
         of_eta = pl.col(f"{name}_{SLOPE}") ** 2 * pl.col(c.ETA_VARIANCE)
-        errors = {column: (error * error + of_eta).sqrt() for column, error in errors.items()}
+        added = dict.fromkeys(errors, of_eta)
+        if rows == "stratified":
+            added = {f"{of}_error": _add_counted_eta(of, f"{name}_{SLOPE}") for of in influenced}
+        errors = {
+            column: (error * error + added[column]).clip(lower_bound=0.0).sqrt()
+            for column, error in errors.items()
+        }
     if clustered and recipe.influence is not None:
         errors |= find_freedom(name)
     if metric.recipe.least_if_perfect is not None:
         least = metric.recipe.least_if_perfect(_N_POS, _N_NEG, 1 - confidence)
         errors[f"{name}_if_perfect"] = least
     return errors
+
+
+def _add_counted_eta(name: str, slope: str) -> pl.Expr:
+    """Return what the count of a prevalence adds to the variance of a value, where rows have weights.
+
+    Heavy rows move both. A positive far below lowers the value and raises the prevalence, so the sum is
+    mostly less than that of both errors: it is that of influences with the slope added to those of
+    positives, and taken from those of negatives.
+    """
+    moved = pl.col(slope)
+    sides = (("pos", moved, _N_POS), ("neg", -moved, _N_NEG))
+    terms = ((moved * moved + 2 * of * pl.col(f"{name}_{side}_tilt")) / n for side, of, n in sides)
+    return pl.when(pl.col(c.ETA_VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
 def list_influenced(named: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:

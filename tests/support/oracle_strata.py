@@ -132,10 +132,3 @@ def share_size(
     if 0 < share < 1:
         return float(share), float(share * (1 - share) * n**2 / covariance(found, slopes, slopes))
     return float(share), float(n / max(found.units[cell] for cell in slopes))
-
-
-def eta_variance(rows: Sequence[DrawnRow]) -> float:
-    """Return the variance of the logit of the prevalence."""
-    found = measure(rows, -math.inf)
-    slopes = {"tp": 1 / found.weight["tp"], "fp": -1 / found.weight["fp"]}
-    return float(covariance(found, slopes, slopes))
