@@ -32,7 +32,7 @@ PAGES = (
     "prevalence-moved",
     "prior-shift",
     "which-area",
-    "reports",
+    "decide",
 )
 """Pages whose code draws their images."""
 IMAGE = re.compile(r"!\[[^\]]*\]\(images/(\w+)\.png\)")
@@ -86,9 +86,7 @@ def photograph(page_path: Path, path: Path) -> None:
         browser = started.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 860, "height": 1000})
         page.goto(page_path.as_uri())
-        figure = page.locator("figure").first.bounding_box()
-        end = 1000 if figure is None else figure["y"] + figure["height"] + 8
-        page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": 860, "height": end})
+        page.screenshot(path=path)
         browser.close()
     shrink(path)
 

@@ -18,8 +18,10 @@ from polars_prcurve.confidence.published_numbers import (
     published_roc_auc,
 )
 from polars_prcurve.confidence.rates import rate_interval
+from polars_prcurve.decision.verdict import Verdict
 from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.namespace import prc, register
+from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.namespace.expression import ExprPrc
 from polars_prcurve.namespace.frame import DataFramePrc, LazyFramePrc
 from polars_prcurve.prevalence.eta_for_target import eta_for_f_beta, eta_for_precision
@@ -36,12 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DataFramePrc",
+    "Decision",
     "ExprPrc",
     "LazyFramePrc",
     "PrcError",
     "PrcWarning",
     "RocPoints",
     "Scorer",
+    "Verdict",
     "charts",
     "class_mix",
     "crossing",

@@ -10,6 +10,7 @@ from typing import Any
 
 NO_BREAK = "\u00a0"
 """A blank at which no line ends: the narrow one (U+202F) runs digits together in Arial."""
+MILLION = 1_000_000.0
 _ONE_IN_BELOW = 0.001
 """Shares below this are said as `1 in 2 580`."""
 _TWO_DIGITS = 0.0995
@@ -24,6 +25,11 @@ _INSIDE_NUMBER = re.compile(
 def format_count(number: Any) -> str:
     """Return a count as `1 000`, and a sum of weights as `12.5`."""
     return f"{round(number):,}".replace(",", " ") if number == round(number) else f"{number:.6g}"
+
+
+def format_level(confidence: float) -> str:
+    """Return a level as `95 %`."""
+    return f"{100 * confidence:.6g}{NO_BREAK}%"
 
 
 def round_down(number: float, digits: int) -> Decimal:
@@ -116,11 +122,31 @@ def say_eta(eta: float) -> str:
     return glue_numbers(f"1 in {format_count(n)}")
 
 
+def say_where(eta: float) -> str:
+    """Return where a prevalence holds: `where 1 in 1 000 is positive`, `where 80 % are positive`."""
+    verb = "is" if 0 < eta <= 0.5 else "are"
+    return f"where {say_eta(eta)} {verb} positive"
+
+
 def say_sizes(n_pos: str, n_neg: str) -> str:
     """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
     return (
         f"{n_pos} positive{'' if n_pos == '1' else 's'}, {n_neg} negative{'' if n_neg == '1' else 's'}"
     )
+
+
+def say_cases(per: float) -> str:
+    """Return a number of cases as `per million cases`, `per 1 000 cases` or `among 2 500 cases`."""
+    if per == MILLION:
+        return "per million cases"
+    is_round = str(int(per)).rstrip("0") == "1" and per == int(per)
+    return glue_numbers(f"{'per' if is_round else 'among'} {say_number(per)} cases")
+
+
+def say_number(number: float) -> str:
+    """Return all digits of a number, in groups of three."""
+    whole = f"{number:,.0f}" if number == round(number) else f"{number:,.6g}"
+    return glue_numbers(whole.replace(",", " "))
 
 
 def glue_numbers(text: str) -> str:

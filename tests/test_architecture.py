@@ -35,7 +35,7 @@ CHAPTERS = [
     [
         *("errors", "argument_kinds", "query_checks", "column_names", "float_bits"),
         *("normal_distribution", "exact_sums", "group_numbers", "atomic_file", "visible_text"),
-        *("number_words", "progress", "other_names", "argument_names"),
+        *("number_words", "name_words", "progress", "other_names", "argument_names"),
     ],
     ["metrics"],
     ["inputs"],
@@ -46,6 +46,7 @@ CHAPTERS = [
     ["uncertainty"],
     ["comparison"],
     ["binding"],
+    ["decision"],
     ["charts"],
     ["report"],
     ["namespace"],

@@ -1,19 +1,18 @@
-"""A report in a real browser, without a network: nothing is asked for, nothing complained of, and the
-numbers under the pointer are those of the library."""
+"""Documents in a real browser, without a network: nothing is asked for, nothing complained of, and what
+moves or is read has the numbers of the library."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
 
 import polars_prcurve
-from polars_prcurve import charts
-from polars_prcurve.number_words import say_share
+from polars_prcurve import Decision, charts
 from polars_prcurve.report import Table
 
 assert polars_prcurve
@@ -28,122 +27,156 @@ WIDE = pl.DataFrame(
         "careful": np.where(LABEL & (DRAW.random(2_000) < 0.5), 4.5, 0) + DRAW.normal(size=2_000),
         "</script><script>alert(1)</script>": 2.2 * LABEL + DRAW.normal(size=2_000),
     }
-)
+).with_columns(pl.selectors.float().round(4))
 DF = WIDE.prc.unpivot_scores(WIDE.columns[1:], name="model").with_columns(pl.col("score").round(2))
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("reports") / "report.html"
-    return DF.prc.report(path, [0.01, 0.2], model="model", recall=0.5, per=1_000)
+def decision() -> Decision:
+    return WIDE.prc(score=WIDE.columns[1:]).decide(0.01, recall=0.5)
 
 
-@pytest.mark.parametrize("width", [1200, 390])
-def test_a_report_offline(browser: Any, report: Path, width: int) -> None:
-    context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, decision: Decision) -> Path:
+    return decision.report(tmp_path_factory.mktemp("reports") / "report.html", notes="Mine")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory, decision: Decision) -> Path:
+    return decision.page(tmp_path_factory.mktemp("pages") / "page.html")
+
+
+class Watched(NamedTuple):
+    """A page in an offline browser, and all that it said and asked for."""
+
+    page: Any
+    said: list[str]
+    asked: list[str]
+
+    def check(self) -> None:
+        """Raise if the page complained, was wider than the screen, or wanted anything from elsewhere."""
+        width = self.page.viewport_size["width"]
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert self.said == []
+        assert [url for url in self.asked if not url.startswith(("data:", "file:"))] == []
+        self.page.context.close()
+
+
+def watch(browser: Any, path: Path, width: int, **options: Any) -> Watched:
+    viewport = {"width": width, "height": 800}
+    context = browser.new_context(offline=True, viewport=viewport, **options)
     page, said, asked = context.new_page(), [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: said.append(dialog.message))
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(report.as_uri())
-    page.wait_for_selector("select")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.focus("select")
-    for _ in range(5):
-        page.keyboard.press("ArrowUp")
-    page.locator("svg text", has_text="Where 1\u00a0in\u00a030 is positive").wait_for(state="attached")
-    page.locator("figure .live svg").last.scroll_into_view_if_needed()
-    panel = page.locator("figure .live svg").last.bounding_box()
-    page.mouse.move(panel["x"] + panel["width"] * 0.4, panel["y"] + 200)
-    page.wait_for_timeout(300)
-    shown = [text.replace("\u00a0", " ") for text in page.evaluate(TEXTS)]
-    recall = next(int(text.split()[1]) for text in shown if re.match(r"at \d+ % recall", text))
-    assert 20 < recall < 50
-    points = DF.prc.operating_points(1 / 30, recall=recall / 100, by="model")
-    for precision in points["precision"]:
-        assert say_share(precision).replace("\u00a0", " ") in shown
-    assert said == []
-    assert [url for url in asked if not url.startswith(("data:", "file:"))] == []
-    context.close()
+    page.goto(path.as_uri())
+    return Watched(page, said, asked)
 
 
-@pytest.mark.parametrize("width", [1200, 390])
-def test_a_drawing_is_read_by_pointer_touch_and_keyboard(browser: Any, report: Path, width: int) -> None:
-    context = browser.new_context(offline=True, has_touch=True, viewport={"width": width, "height": 800})
-    page, said = context.new_page(), []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: said.append(dialog.message))
-    page.goto(report.as_uri())
-    drawing = page.locator("figure > svg:visible").first
-    drawing.scroll_into_view_if_needed()
-    box = drawing.bounding_box()
-    place = box["x"] + 0.5 * box["width"], box["y"] + 0.4 * box["height"]
-    page.touchscreen.tap(*place) if width == 390 else page.mouse.move(*place)
-    check_reading(page.inner_text(".reading-box"))
-    before = page.inner_text(".reading-box")
-    seen = page.locator(".reading-box").bounding_box()
-    assert seen["x"] >= 0
-    assert seen["x"] + seen["width"] <= width
-    drawing.focus()
-    page.keyboard.press("ArrowRight")
-    check_reading(page.inner_text(".reading-box"))
-    assert page.inner_text(".reading-box") != before
-    page.keyboard.press("Escape")
-    assert not page.locator(".reading-box").is_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert said == []
-    context.close()
-
-
-def check_reading(said: str) -> None:
-    """Raise unless a box tells a recall, and of each model the precision that the library finds."""
-    first, *lines = said.replace("\u00a0", " ").splitlines()
-    recall = int(re.fullmatch(r"Recall: at least (\d+) %", first)[1])  # type: ignore[index]
-    points = DF.prc.operating_points(0.01, by="model", recall=recall / 100, confidence=0.95)
-    for line, row in zip(sorted(lines), points.sort("model").to_dicts(), strict=True):
-        name, value = line.split(": ", 1)
-        assert name.replace("\u2060", "") == row["model"]
-        assert value.startswith(f"{float(format(100 * row['precision'], '.2g')):g} % (")
-        assert value.endswith(f", threshold {row['threshold']:g}")
-
-
-@pytest.mark.parametrize(("width", "kind"), [(1200, "wide"), (390, "small")])
-def test_a_report_without_scripts(browser: Any, report: Path, width: int, kind: str) -> None:
-    context = browser.new_context(java_script_enabled=False, viewport={"width": width, "height": 800})
-    page = context.new_page()
-    page.goto(report.as_uri())
-    for name in ("wide", "small"):
-        drawn = page.locator(f"figure svg.{name}")
-        assert drawn.count() == 3
-        assert all(drawn.nth(i).is_visible() == (name == kind) for i in range(3))
-    assert page.locator("figure svg:visible").first.bounding_box()["width"] > min(width - 60, 600)
-    assert not page.locator("#try").is_visible()  # a slider that nothing moves
-    words = page.locator(f"svg.{kind} .reading title").all_text_contents()
-    assert len(words) > 60
-    check_reading(next(text for text in words if re.match("Recall: at least (4[5-9]|5)", text)))
-    context.close()
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_report_offline(
+    browser: Any, report: Path, decision: Decision, width: int, scripts: bool
+) -> None:
+    watched = watch(browser, report, width, java_script_enabled=scripts)
+    page = watched.page
+    assert "are not told apart: of 100 alerts" in page.inner_text("h1").replace("\u00a0", " ")
+    pictures = page.locator("main svg[role=img]:visible")
+    assert pictures.count() == 3  # icons of two models, and one chart for this width
+    assert all(pictures.nth(i).bounding_box()["width"] <= width for i in range(3))
+    page.locator("summary").last.click()
+    assert page.locator("table").last.is_visible()
+    watched.check() if scripts else page.context.close()
 
 
 def test_a_report_in_dark_mode_and_on_paper(browser: Any, report: Path) -> None:
     context = browser.new_context(viewport={"width": 1000, "height": 800}, color_scheme="dark")
     page = context.new_page()
     page.goto(report.as_uri())
-    page.wait_for_selector("select")
     ground = "getComputedStyle(document.body).backgroundColor"
     text = "getComputedStyle(document.querySelector('h1')).color"
-    line = "getComputedStyle(document.querySelector('svg.wide path[stroke=\"#0072B2\" i]')).stroke"
-    assert page.evaluate(ground) == "rgb(21, 24, 29)"
-    assert page.evaluate(text) == "rgb(240, 242, 244)"
-    assert page.evaluate(line) == "rgb(79, 168, 234)"
+    dark = page.evaluate(ground), page.evaluate(text)
     page.emulate_media(media="print")
-    assert page.evaluate(ground) == "rgb(255, 255, 255)"
-    assert page.evaluate(line) == "rgb(0, 114, 178)"
-    assert page.locator("details:not(.raw) p").first.is_visible()  # methods are unfolded
-    for unseen in ("#try", "nav", "details.raw", "svg.small"):
-        assert not page.locator(unseen).first.is_visible()
+    light = page.evaluate(ground), page.evaluate(text)
+    assert light[0] == "rgb(255, 255, 255)"
+    for one, other in zip(dark, light, strict=True):
+        assert sum(map(int, re.findall(r"\d+", one))) != sum(map(int, re.findall(r"\d+", other)))
     context.close()
+
+
+@pytest.mark.parametrize("name", ["report", "live"])
+def test_documents_on_paper(browser: Any, request: pytest.FixtureRequest, name: str) -> None:
+    """A report takes up to three sheets, a page to move one."""
+    page = browser.new_page()
+    page.goto(request.getfixturevalue(name).as_uri())
+    printed = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= {"report": 3, "live": 1}[name]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_moves_and_its_address_holds_what_is_seen(browser: Any, live: Path, width: int) -> None:
+    watched = watch(browser, live, width)
+    page = watched.page
+    first = page.inner_text("#say")
+    page.focus("#row")
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    second = page.inner_text("#say")
+    page.focus("#eta")
+    page.keyboard.press("End")
+    third = page.inner_text("#say")
+    assert len({first, second, third}) == 3
+    assert "1 in 1 000 000 is positive" in third.replace("\u00a0", " ")
+    address = page.evaluate("location.hash")
+    other = watch(browser, live, width)
+    other.page.goto(live.as_uri() + address)
+    other.page.reload()
+    assert other.page.inner_text("#say") == third
+    other.check()
+    page.goto(live.as_uri() + "#model=9&row=-3&eta=x&alert=1e9&miss=<b>")
+    page.reload()
+    assert page.inner_text("#say")
+    costs = page.inner_text("#cost")
+    page.fill("#alert", "2")
+    page.locator("#alert").blur()
+    assert page.inner_text("#cost") != costs
+    page.locator("#models button").last.click()
+    assert page.locator("#models button[aria-pressed=true]").count() == 1
+    page.click("#go")
+    watched.check()
+
+
+def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None:
+    """Value and interval of precision and alerts at scores and prevalences, to the last drawn digit."""
+    watched = watch(browser, live, 1280)
+    data = watched.page.evaluate("data")
+    for model in data["models"]:
+        rows = model["rows"][:: len(model["rows"]) // 12]
+        for eta in (0.5, 0.01, 1e-5):
+            found = watched.page.evaluate(
+                "([rows, eta]) => rows.map(row => evaluate(row, eta))", [rows, eta]
+            )
+            points = WIDE.prc(score=model["name"]).operating_points(
+                eta, threshold=[row[0] for row in rows], confidence=0.95, per=data["per"]
+            )
+            by_threshold = {
+                float(f"{row['threshold']:.9g}"): row for row in points.iter_rows(named=True)
+            }
+            for mine in found:
+                row = by_threshold[mine["threshold"]]
+                for name, theirs in {
+                    "value": "precision",
+                    "low": "precision_low",
+                    "high": "precision_high",
+                    "alerts": "alerts",
+                    "alertsLow": "alerts_low",
+                    "alertsHigh": "alerts_high",
+                    "recall": "recall",
+                }.items():
+                    assert mine[name] == pytest.approx(row[theirs], rel=1e-5), (name, eta, row)
+    watched.check()
 
 
 def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:
@@ -163,18 +196,6 @@ def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:
     assert last.bounding_box()["x"] < 640
     seen = [page.locator(f"figure {kind}").first.is_visible() for kind in ("img", ".live")]
     assert seen == [True, False]  # and not the chart twice
-    page.close()
-
-
-@pytest.mark.parametrize("media", ["screen", "print"])
-def test_no_column_of_a_report_is_cut_off(browser: Any, report: Path, media: str) -> None:
-    page = browser.new_page(viewport={"width": 1280 if media == "screen" else 680, "height": 800})
-    page.emulate_media(media=media)
-    page.goto(report.as_uri())
-    tables = "[...document.querySelectorAll('.wide:not(:has(.raw))')]"
-    widths = page.evaluate(f"{tables}.map(box => [box.scrollWidth, box.clientWidth])")
-    assert widths
-    assert all(content <= box for content, box in widths)
     page.close()
 
 
@@ -259,27 +280,3 @@ def test_the_pointer_reads_all_lines(browser: Any, tmp_path: Path) -> None:
     said = page.inner_text("#vg-tooltip-element")
     assert {"Recall", "broad", "careful"} <= set(said.replace(":", " ").split())
     page.close()
-
-
-def test_tables_for_people_fit_a_phone_and_long_names_a_page(browser: Any, tmp_path: Path) -> None:
-    long = DF.with_columns(
-        model=pl.when(model="careful")
-        .then(pl.lit("gradient-boosted trees with all values of the laboratory"))
-        .otherwise(pl.lit("rules"))
-    )
-    path = long.prc.report(tmp_path / "long.html", [0.2, 0.01], model="model", recall=0.9, per=1_000_000)
-    overflow = "[...document.querySelectorAll('div.wide')].filter(box => box.offsetParent"
-    overflow += " && !box.querySelector('.raw') && box.scrollWidth > box.clientWidth).length"
-    for width in (1280, 390):
-        context = browser.new_context(viewport={"width": width, "height": 800})
-        page = context.new_page()
-        page.goto(path.as_uri())
-        assert page.evaluate(overflow) == 0
-        heads = page.locator("table.cards thead")
-        assert heads.count() >= 1
-        assert all(heads.nth(i).is_visible() == (width > 390) for i in range(heads.count()))
-        name = "getComputedStyle(document.querySelector('.cards td'), '::before').content"
-        assert ("Model" in page.evaluate(name)) == (width == 390)
-        cells = page.locator("table.cards tbody tr").first.locator("[role]")
-        assert cells.count() > 3, "lines of a card stay cells of a row"
-        context.close()

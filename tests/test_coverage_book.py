@@ -175,8 +175,8 @@ def test_stored_tables_are_those_of_the_simulations(name: str) -> None:
         }
         for column in (column for column in found.columns if column != "n_sets"):
             part = of_marked.get(column)
-            n, n_old = (row["n_sets"] * (1 if part is None else row[part]) for row in (new, old))
-            if isinstance(new[column], str | int):
+            n, n_old = (row["n_sets"] * (1 if part is None else row[part] or 0) for row in (new, old))
+            if new[column] is None or isinstance(new[column], str | int):
                 assert new[column] == old[column]
             else:
                 assert is_near(new[column], old[column], n, n_old), column

@@ -33,7 +33,8 @@ from tests.support.queries import QUERIES
 
 ROOT = Path(__file__).parent.parent
 CHARTS = set(charts.__all__) - {"Chart"}
-METHODS = {name for name in dir(FramePrc) if not name.startswith("_")} - {"plot", "report"}
+METHODS = {name for name in dir(FramePrc) if not name.startswith("_")} - {"plot", "report", "decide"}
+"""The methods that return a table."""
 [COMMANDS] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
 
 
@@ -150,7 +151,7 @@ def test_the_readme_lists_every_frame_method() -> None:
     first = " ".join(re.findall(r"^\| ([^|]*) \|", table, flags=re.M))
     listed = set(re.findall(r"`(\w+)`", first)) - {"method"}
     remedy = "add it to the table of methods in README.md, under 'What you can compute'"
-    assert_equal_sets(METHODS | {"report"}, listed, "frame method", remedy)
+    assert_equal_sets(METHODS | {"report", "decide"}, listed, "frame method", remedy)
 
 
 # Arguments ------------------------------------------------------------------------------------
@@ -164,7 +165,9 @@ def test_every_public_function_is_tried_with_wrong_arguments() -> None:
     functions = {f"function.{name}" for name, value in named.items() if inspect.isfunction(value)}
     makers = {f"metrics.{name}" for name, value in DECLARED.items() if inspect.isfunction(value)}
     drawn = {f"plot.{name}" for name in public(PlotPrc)} | {f"charts.{name}" for name in CHARTS}
-    offered = METHODS | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn
+    offered = (
+        METHODS | {"decide"} | {f"expr.{name}" for name in public(ExprPrc)} | functions | makers | drawn
+    )
     remedy = "add a plain call of it to tests/support/arguments.py"
     assert_equal_sets(
         offered, list_calls(), "function", f"{remedy}; of a chart, to PLOTS and list_charts"

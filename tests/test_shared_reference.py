@@ -296,9 +296,14 @@ def test_words_of_the_field_hold_before_those_of_the_table() -> None:
 def test_a_refuted_estimate_warns_once_at_the_line_that_asks() -> None:
     test, _ = draw_markets()
     odd = pl.DataFrame({"score": np.r_[np.full(2_000, 9.0), np.full(2_000, 1.0)]})
-    with pytest.warns(PrcWarning, match="worthless") as caught:
-        test.prc.summary(odd.prc(label=None))
-    assert [warning.filename for warning in caught] == [__file__]
+    estimate = odd.prc(label=None).estimate_prevalence(reference=test)
+    for eta in (odd.prc(label=None), estimate):
+        with pytest.warns(PrcWarning, match="worthless") as caught:
+            test.prc.summary(eta)
+        assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        test.prc.summary(estimate.drop("shift_p_value"))
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

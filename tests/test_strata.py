@@ -342,3 +342,16 @@ def test_what_does_not_take_strata_says_so() -> None:
         df.prc.summary(0.1, stratum="s", confidence=0.9)
     assert_same(bound.summary(0.1), df.prc.summary(0.1, weight="w"))
     assert_same(bound.sample_size(recall=0.5), df.prc.sample_size(recall=0.5, weight="w"))
+
+
+def test_decisions_have_the_intervals_of_strata() -> None:
+    """A decision asks the methods of the bound table; a best threshold has no strata, there as here."""
+    rows = prc(random_rows(), **STRATA)
+    points = rows.operating_points(0.1, threshold=0.5, metrics="precision", confidence=0.95)
+    ends = ["precision_low", "precision_high"]
+    decided = rows.decide(0.1, threshold=0.5)
+    assert decided.table.select(ends).rows() == points.select(ends).rows()
+    by_weights = prc(random_rows(), weight="w").decide(0.1, threshold=0.5)
+    assert decided.table.select(ends).rows() != by_weights.table.select(ends).rows()
+    with pytest.raises(PrcError, match="leave out stratum="):
+        rows.decide(0.1, maximize="f1")

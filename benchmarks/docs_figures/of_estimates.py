@@ -34,6 +34,7 @@ COUNTED, AT_TARGETS, CURVES = (
 )
 DIFFERENCES = Stored("sampled_eta_differences")
 MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
+OWN_REFERENCE = Stored("shared_reference")
 IS_AP = col("metric") == "average_precision"
 IS_PRECISION = col("metric") == "precision"
 ALL = col("cell") >= 0
@@ -170,6 +171,7 @@ def show_mixture(found: pl.DataFrame) -> pl.DataFrame:
     return found.select(d.alias("d"), reference.alias("reference"), show_count("n"), *rest)
 
 
+OF_POINT, AT_RECALL = col("at") != "all", col("metric") == "precision_at_recall(0.5)"
 SLIGHT = (col("field") == "scores 0.1 sd higher in the field") & (col("n") == 1_000)
 UNLABELLED: list[Held] = [
     Grid(
@@ -185,6 +187,19 @@ UNLABELLED: list[Held] = [
     Sentence(
         SHIFT, "standard deviations higher is refuted in {:.0f} %, and in {:.0f} % of the cases the interval is wrong.",
         MIXTURE(most("rejected", SLIGHT)), MIXTURE(100 - least("coverage", SLIGHT)),
+    ),
+    Sentence(
+        SHIFT, "In simulation such intervals of precision, npv and F1 held the truth in {} to {} %,",
+        *map(OWN_REFERENCE, (least("coverage", OF_POINT), most("coverage", OF_POINT))),
+    ),
+    Sentence(
+        SHIFT, "holds {} % at worst. Those of average precision held {} to {} %.",
+        *map(OWN_REFERENCE, (least("apart", OF_POINT), least("coverage", IS_AP), most("coverage", IS_AP))),
+    ),
+    Sentence(SHIFT, "Of `precision_at_recall` both errors simply add up, which holds {} % or more.", OWN_REFERENCE(least("coverage", AT_RECALL))),
+    Sentence(
+        SHIFT, "draws 10 populations, {} times each (standard error {} points).",
+        OWN_REFERENCE(col("n_sets").min()), OWN_REFERENCE(standard_error()),
     ),
     Sentence(
         SHIFT, "The interval of calibrated posteriors held the truth in {} to {} %, in four such fields.",

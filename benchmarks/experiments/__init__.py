@@ -17,5 +17,6 @@ from . import (  # noqa: F401
     points,
     promises,
     uneven_promises,
+    verdicts,
 )
 from .experiment import EXPERIMENTS as EXPERIMENTS

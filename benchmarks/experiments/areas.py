@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -292,23 +293,23 @@ UNLIKE_SHARED = [cell for cell in UNLIKES if cell.eta >= 0.001]
 
 
 def draw_shared(
-    cells: tuple[Model, Model], size: tuple[int, int], shared: float, sets: int, rng: np.random.Generator
+    models: Sequence[Model], size: tuple[int, int], shared: float, sets: int, rng: np.random.Generator
 ) -> pl.DataFrame:
-    """Return scores `a` and `b` of the same examples, whose ranks in a class correlate by `shared`."""
+    """Return scores `a`, `b`, ... of the same examples, whose ranks in a class correlate by `shared`."""
     n = sum(size)
     label = np.arange(n) < size[0]
-    noises = rng.normal(size=(3, sets, n))
-    ranks = stats.norm.cdf(noises[:2] * (1 - shared) ** 0.5 + noises[2] * shared**0.5)
-    scores = []
-    for model, rank in zip(cells, ranks, strict=True):
+    *noises, common = rng.normal(size=(len(models) + 1, sets, n))
+    scores = {}
+    for name, model, noise in zip(ascii_lowercase, models, noises, strict=False):
+        rank = stats.norm.cdf(noise * (1 - shared) ** 0.5 + common * shared**0.5)
         if model.levels is None:
-            scores.append(-np.where(label, model.fpr_at(rank), rank).ravel())
+            scores[name] = -np.where(label, model.fpr_at(rank), rank).ravel()
         else:
             below = [np.cumsum(shares) for shares in model.levels]
             places = np.where(label, *(np.searchsorted(of, rank) for of in below))
-            scores.append(-places.ravel().astype(float))
+            scores[name] = -places.ravel().astype(float)
     number = np.repeat(np.arange(sets), n)
-    return pl.DataFrame({"set": number, "label": np.tile(label, sets), "a": scores[0], "b": scores[1]})
+    return pl.DataFrame({"set": number, "label": np.tile(label, sets), **scores})
 
 
 @experiment([(cell, shared) for cell in UNLIKE_SHARED for shared in (0.5, 0.9)], 500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -12,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from polars_prcurve import eta_from_sample, metrics
+from polars_prcurve import PrcWarning, eta_from_sample, metrics
 
 from .areas import draw_two_models
 from .experiment import CONFIDENCE, Row, experiment, hold_point, measure_coverage, split_sets
@@ -30,6 +31,7 @@ from .populations import (
     draw_flagged,
     draw_short,
     normal,
+    true_rates,
 )
 
 # Samples of the field -------------------------------------------------------------------------
@@ -280,12 +282,24 @@ class Shared:
     n: int
     eta: float
 
+    def place(self, recall: float) -> float:
+        """Return the score from which up this recall is reached."""
+        if self.model.levels is None:
+            return -float(np.asarray(self.model.fpr_at(recall)))
+        return -float(np.searchsorted(np.cumsum(self.model.levels[0]), recall - 1e-9))
+
     def draw(self, sets: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the test sets, and the scores of the fields; a score is less the fpr that it has."""
+        """Return the test sets, and the scores of the fields.
+
+        A score is minus the fpr that it has, or minus the number of its level.
+        """
 
         def score(of_pos: NDArray[np.bool_]) -> NDArray[np.float64]:
             u = rng.random(of_pos.shape)
-            return -np.where(of_pos, np.asarray(self.model.fpr_at(u)), u)
+            if self.model.levels is None:
+                return -np.where(of_pos, np.asarray(self.model.fpr_at(u)), u)
+            pos, neg = (np.searchsorted(np.cumsum(of), u) for of in self.model.levels)
+            return -np.where(of_pos, pos, neg).clip(0, len(self.model.levels[0]) - 1).astype(float)
 
         label = np.tile(np.arange(self.n_pos + self.n_neg) < self.n_pos, sets)
         number = np.repeat(np.arange(sets), self.n_pos + self.n_neg)
@@ -312,7 +326,7 @@ SHARED = [
 @experiment(SHARED, 1_000)
 def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Metrics at an eta that is estimated with the table itself; `apart` as if with another table."""
-    places = {f"recall {recall}": -float(np.asarray(cell.model.fpr_at(recall))) for recall in (0.5, 0.8)}
+    places = {f"recall {recall}": cell.place(recall) for recall in (0.5, 0.8)}
     names = ("precision", "f1", "npv")
     areas: list[Any] = ["average_precision", metrics.precision_at_recall(0.5)]
     points: dict[str, list[pl.DataFrame]] = {"shared": [], "apart": []}
@@ -324,18 +338,21 @@ def measure_shared_reference(cell: Shared, n_sets: int, rng: np.random.Generator
         apart = estimate.select("set", "eta", "eta_low", "eta_high", "eta_confidence")
         for kind, eta in (("shared", field), ("apart", apart)):
             asked: Any = {"eta": eta, "confidence": CONFIDENCE}
-            at = test.operating_points(metrics=names, threshold=list(places.values()), **asked)
+            with warnings.catch_warnings():  # in 1 % of the sets chance refutes what is true
+                warnings.simplefilter("ignore", PrcWarning)
+                at = test.operating_points(metrics=names, threshold=list(places.values()), **asked)
+                areas_found = test.summary(metrics=areas, **asked)
             points[kind].append(at.drop("set"))
-            summaries[kind].append(test.summary(metrics=areas, **asked).drop("set"))
+            summaries[kind].append(areas_found.drop("set"))
     where = {"model": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
     where |= {"n": cell.n, "eta": cell.eta}
     at, at_apart = (pl.concat(parts) for parts in points.values())
     held = at.filter(target=at["target"][0]).select(low="eta_low", high="eta_high")
     yield where | {"at": "all", "metric": "eta"} | measure_coverage(held, cell.eta)
     for place, score in places.items():
-        recall = float(place.removeprefix("recall "))
+        recall, fpr = true_rates(cell.model, pl.Series([score]))
         for name in names:
-            truth = float(getattr(metrics, name)(recall, -score, cell.eta))
+            truth = float(getattr(metrics, name)(recall[0], fpr[0], cell.eta))
             found, other = (of.filter(target=score) for of in (at, at_apart))
             row = where | {"at": place, "metric": name}
             row["apart"] = hold_point(other, name, truth)["coverage"]

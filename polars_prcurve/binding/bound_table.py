@@ -93,6 +93,10 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """
         raise NotImplementedError
 
+    def _collect_table(self) -> BoundTable[pl.DataFrame]:
+        """Return the table in memory, with the same words."""
+        raise NotImplementedError
+
     def _check_words(self) -> None:
         """Raise for a bound word that does not fit the table; nothing is collected."""
         missing = self._words.get("missing")
@@ -189,9 +193,9 @@ def say_of_reference(
     A bound table has words of its own; what these leave open is as in the other table.
     """
     names = ("by", "score", "label", "pos_label", "missing")
-    shared = {**DEFAULTS, **{name: columns[name] for name in names if columns.get(name) is not None}}
+    shared = {name: columns[name] for name in names if columns.get(name) is not None}
     if not isinstance(reference, BoundTable):
-        return reference, shared
+        return reference, {**DEFAULTS, **shared}
     try:
         own = _choose_words("estimate_prevalence", reference._words, {}, set())
     except PrcError as error:
@@ -199,8 +203,8 @@ def say_of_reference(
     if (model := own.pop("model", None)) is not None:
         groups: list[Column] = list_columns("by=", own.get("by"))
         own["by"] = [*leave_out(model, groups), model]
-    said = {name: value for name, value in own.items() if value is not None}
-    return reference._frame, {**shared, **said}
+    held = {name: value for name, value in {**shared, **own}.items() if value is not None}
+    return reference._frame, {**DEFAULTS, **held}
 
 
 def _merge_words(bound: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve import column_names as c
-from polars_prcurve.binding.words import COMPARES_MODELS, USES
+from polars_prcurve.binding.words import COMPARES_MODELS, TAKES_ONE_MODEL, USES
 from polars_prcurve.comparison.comparison import Examples
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.fields import read_eta_or_field
@@ -194,6 +194,13 @@ def _set_groups(call: Question) -> Question:
     groups: list[Column] = list_columns("by=", columns.get("by"))
     model: Any = columns.pop("model", None)
     example = columns.pop("id", None)
+    if call.method in TAKES_ONE_MODEL and model is None:
+        known = call.frame.lazy().collect_schema().names()
+        model = (
+            "model" if "model" in set(known) - set(map(name_column, columns.get("within", ()))) else None
+        )
+        if model is None:
+            return replace(call, columns={**columns, "by": groups})
     if call.method in COMPARES_MODELS:
         model = "model" if model is None else model
         columns |= {"by": leave_out(model, groups), "model": model}

@@ -42,8 +42,8 @@ def _pair(one: str, others: Iterable[str], sentence: str, *methods: str) -> tupl
 
 _FIELDS = ("curve", "operating_points", "summary", "decision_curve")
 _NO_FIELDS = ("compare", "ranking", "sample_size", "subsample_negatives")
-_NO_SCORES = (*_NO_FIELDS, "decision_curve", "report", "reweight")
-_SCORES = ("curve", "operating_points", "summary")
+_NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
+_SCORES = ("curve", "operating_points", "summary", "decide", "report")
 _NO_FORMULA = (
     "{method}() has no formula for a field of several parts; add weights by .prc.{way}, pass weight=, "
     "and leave eta= out"
@@ -74,7 +74,8 @@ RULES = (
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "one_vs_rest(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
-           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "report"),
+           "a field takes examples, and weighs them itself; leave out {fact}", *_FIELDS, "decide",
+           "report"),
     Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
          "of weights; leave out the squares", _FIELDS),
     Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),

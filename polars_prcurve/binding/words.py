@@ -130,7 +130,8 @@ USES: dict[str, set[str]] = {
     "sample_size": _POINTS,
     "resolution": _POINTS,
     "subsample_negatives": _ROWS | {"counts"},
-    "report": _POINTS | {"id"},
+    "decide": _POINTS | _DESIGN | {"id"},
+    "report": _POINTS | _DESIGN | {"id"},
     "estimate_prevalence": _ROWS | {"counts"},
     "reweight": _ROWS | {"weight"},
     "sampling_plan": _ROWS - {"by", "model"},
@@ -150,5 +151,7 @@ of point metrics, which may be simultaneous, too."""
 TAKES_RATES = {"curve", "operating_points", "sample_size", "resolution"}
 """Methods whose intervals come from those of recall and of fpr, of which callers choose the kind."""
 
-COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "report"}
+COMPARES_MODELS = {"compare", "ranking", "crossings", "leaders", "dominance", "decide", "report"}
 """Methods that tell models apart; for others a model is one more group."""
+TAKES_ONE_MODEL = {"decide", "report"}
+"""Those of them that a table without a column of models serves, too."""

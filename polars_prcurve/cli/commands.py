@@ -18,7 +18,7 @@ from polars_prcurve.cli.messages import RaisingParser, name_command
 from polars_prcurve.cli.notes import PROGRAM
 from polars_prcurve.cli.option_values import COLUMN, SCORE
 from polars_prcurve.cli.options import OPTIONS, Option, add_option
-from polars_prcurve.cli.results import write_demo, write_report, write_table
+from polars_prcurve.cli.results import write_decision, write_demo, write_report, write_table
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.metric import list_factories
 from polars_prcurve.metrics.names import format_signature
@@ -45,8 +45,8 @@ examples:
   Is one of two models better for sure? Each has a column of scores:
     polars-prcurve compare scores.csv --score forest,logistic --eta 0.1%
 
-  A report on both models, to send to those who decide:
-    polars-prcurve report scores.parquet --model model --eta 0.001 0.01 -o report.html
+  Which model to use, and from which score? One verdict, and a report to send:
+    polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% --recall 60% --report r.html
 
   Precision and F1 at all thresholds, at a prevalence of 1 % and at that of the
   table, into a file:
@@ -74,7 +74,7 @@ _LEVEL = "the level of intervals, such as 95%"
 Parameters = Mapping[str, inspect.Parameter]
 _GROUPS = {
     **dict.fromkeys(TARGET_WORDS, "targets"),
-    **dict.fromkeys((*TABLE_WORDS, "unlabelled"), "the table"),
+    **dict.fromkeys((*TABLE_WORDS, "unlabelled", "table"), "the table"),
 }
 """The heading in help of options that stand apart."""
 _MODELS = "the column that names the models (default: model)"
@@ -99,6 +99,18 @@ class Command(NamedTuple):
 
 
 COMMANDS = [
+    Command(
+        "decide",
+        "which model to use, and from which score: one verdict",
+        own={
+            "confidence": _LEVEL,
+            "guarantee": "a level such as 0.95: thresholds that keep the targets in truth",
+            "threshold": "decide about this threshold",
+            "output": "write the rows of all models to this file; - is CSV to standard output",
+        },
+        more=("report", "page", "card", "title", "date", "notes", "table"),
+        run=write_decision,
+    ),
     Command("curve", "precision at every threshold and prevalence", ("threshold", "value")),
     Command("summary", "average precision and areas, at each prevalence", ("value", "reliable")),
     Command(
@@ -191,10 +203,9 @@ COMMANDS = [
         "one HTML file on what to expect in the field, to send and to print",
         own={
             "confidence": _LEVEL,
-            "per": "count alerts among this number of events (default: a million)",
+            "per": "count alerts among this number of events (default: a round number)",
             "output": _FILE,
         },
-        without=tuple(set(TARGET_WORDS) - {"recall", "precision", "alerts", "per"}),
         run=write_report,
         output="report.html",
     ),
@@ -267,7 +278,12 @@ def list_options(command: Command) -> dict[str, Option]:
     if "eta" in names:  # --parts makes it a field; a report has another argument of this name
         names.insert(names.index("eta") + 1, "parts")
     own = {"model": _MODELS, **command.own} if command.method in COMPARES_MODELS else command.own
-    found = {name: own.get(name, OPTIONS[name]) for name in [*names, *command.more, "output"]}
+    more = [name for name in command.more if name not in names]
+    has_table = {*names} & {*TABLE_WORDS} and "table" not in more
+    found = {
+        name: own.get(name, OPTIONS[name])
+        for name in [*names, *more, *(["table"] if has_table else []), "output"]
+    }
     return {
         name: OPTIONS[name]._replace(help=option) if isinstance(option, str) else option
         for name, option in found.items()

@@ -47,6 +47,11 @@ OPTIONS = {
         "on an empty score, label or weight, stop or drop the row",
     ),
     "unlabelled": Option(SWITCH, "count rows without labels"),
+    "table": Option(
+        Kind("FILE"),
+        "a TOML file that says what the columns hold, such as score = 'p' and by = ['country']; an "
+        "option holds before it",
+    ),
     # Targets.
     "threshold": Option(
         kinds.THRESHOLDS,
@@ -141,6 +146,9 @@ OPTIONS = {
         "differs: counts=n_pos,n_neg, score=p or label=sick",
     ),
     "name": Option(TEXT, "the name of the new column"),
+    "report": Option(Kind("FILE"), "write the decision as one HTML file to send"),
+    "page": Option(Kind("FILE"), "write a page to move the score, the prevalence and the costs"),
+    "card": Option(Kind("FILE"), "draw a picture to share, a PNG or an SVG"),
     "title": Option(TEXT, "the title of the report"),
     "date": Option(TEXT, "a date to print, since a report looks at no clock"),
     "notes": Option(TEXT, "a text of your own"),

@@ -5,13 +5,20 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.binding.words import COMPARES_MODELS
+from polars_prcurve.binding.words import (
+    COMPARES_MODELS,
+    PASSED_OVER,
+    TABLE_WORDS,
+    TAKES_ONE_MODEL,
+    TARGET_WORDS,
+)
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.file_methods import FilePrc
 from polars_prcurve.cli.option_values import (
@@ -23,7 +30,7 @@ from polars_prcurve.cli.option_values import (
 from polars_prcurve.cli.options import Option, name_flag
 from polars_prcurve.cli.table_files import TableFile
 from polars_prcurve.confidence.certainty import Intervals
-from polars_prcurve.errors import PrcError, list_names
+from polars_prcurve.errors import PrcError, list_names, suggest_names
 from polars_prcurve.namespace import prc
 from polars_prcurve.prevalence.field_values import field
 from polars_prcurve.prevalence.uncertain_eta import eta_from_sample
@@ -53,6 +60,8 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
         for name, option in options.items()
         if name != "output" and (words := vars(args)[name]) is not None
     }
+    if (path := given.pop("table", None)) is not None:
+        given = {**read_table_words(path, options), **given}
     table = _scan_table(args.input, given)
     method = args.command.method
     parameters = inspect.signature(getattr(FilePrc, method)).parameters
@@ -62,11 +71,44 @@ def read_command(args: argparse.Namespace) -> AskedMethod:
     groups = _list_groups(given, method)
     _read_budgets(given)
     _read_files(options, given, [*groups, given.get("model", "model")], table.collect_schema(), level)
+    if method in TAKES_ONE_MODEL:  # all targets hold together, so each is one number
+        given |= {name: given[name][0] for name in TARGET_WORDS if _is_single(given.get(name))}
     if given.pop("unlabelled", False):
         if "label" in given:
             raise PrcError("--unlabelled counts rows; leave out --label")
         given["label"] = None
     return AskedMethod(FilePrc(table), method, given, groups, level)
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1
+
+
+def read_table_words(path: str, options: Mapping[str, Option]) -> dict[str, Any]:
+    """Return what a TOML file says of the columns, as the options of a command.
+
+    Words that cannot change an answer are passed over by commands that have no use for them.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        raise PrcError("--table needs Python 3.11 or newer; say the words as options")
+    try:
+        with open(path, "rb") as file:
+            said = tomllib.load(file)
+    except tomllib.TOMLDecodeError as error:
+        raise PrcError(f"--table {path!r} is no TOML file: {error}") from None
+    found: dict[str, Any] = {}
+    for name, value in said.items():
+        if name not in TABLE_WORDS:
+            raise PrcError(f"--table {path!r} has a word {name!r}; {suggest_names(name, TABLE_WORDS)}")
+        if name not in options:
+            if name in PASSED_OVER:
+                continue
+            raise PrcError(f"--table {path!r} has the word {name!r}, which this command does not take")
+        listed = [str(each) for each in value] if isinstance(value, list) else str(value)
+        found[name] = options[name].kind.read(name_flag(name), listed)
+    return found
 
 
 def check_output_path(args: argparse.Namespace) -> None:

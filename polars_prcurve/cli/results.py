@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 
 import polars as pl
 
+from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.cli import table_files
 from polars_prcurve.cli.notes import (
     describe_needed_sizes,
@@ -54,6 +55,30 @@ def write_report(args: argparse.Namespace) -> None:
     with _read_at_work(args) as asked:
         path = asked.table.report(args.output, **asked.arguments)
     print_progress(f"wrote {path}")
+
+
+def write_decision(args: argparse.Namespace) -> None:
+    """Print a decision, or write its rows, and the documents that are asked for."""
+    check_output_path(args)
+    write = None if args.output is None else _choose_output(args.output)
+    with _read_at_work(args) as asked:
+        words = {name: asked.arguments.pop(name, None) for name in ("title", "date", "notes")}
+        paths = {kind: asked.arguments.pop(kind, None) for kind in ("report", "page", "card")}
+        for path in filter(None, paths.values()):
+            resolve_target(path)
+        decision = asked.table.decide(**asked.arguments)
+        found = {
+            "report": lambda path: decision.report(path, **words),
+            "page": lambda path: decision.page(path, title=words["title"], date=words["date"]),
+            "card": lambda path: decision.card(path, date=words["date"]),
+        }
+        written = [found[kind](path) for kind, path in paths.items() if path is not None]
+    if write is not None:
+        write(decision.table.lazy())
+    else:
+        print(decision.say(hint="; -o FILE has all"))
+    for path in written:
+        print_progress(f"wrote {path}")
 
 
 def write_demo(args: argparse.Namespace) -> None:

@@ -18,10 +18,6 @@ import polars as pl
 from polars_prcurve.cli.terminal_words import (
     NOTHING,
     choose_decimals,
-    cut_text,
-    make_harmless,
-    measure_width,
-    pad_text,
     show_amount,
     show_eta,
     show_level,
@@ -35,6 +31,7 @@ from polars_prcurve.confidence.estimates import find_estimate
 from polars_prcurve.number_words import say_sizes
 from polars_prcurve.prevalence.refuted_estimates import IS_REFUTED
 from polars_prcurve.query_checks import run_query
+from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text
 
 _ROWS_SHOWN = 50
 _ROWS_ORDERED = 5_000

@@ -196,12 +196,18 @@ def compute_beta_limits(k: Numeric, n: Numeric, tail: Numeric, more: float) -> t
     """
     import numpy as np
 
-    special = load_scipy_special()
-    low = special.betaincinv(k + more, n - k + (1 - more), tail)
+    low = load_scipy_special().betaincinv(k + more, n - k + (1 - more), tail)
+    low = np.where(k == 0, 0.0, low) + np.where(n > 0, 0.0, np.nan)
+    return low, compute_upper_limits(k, n, tail, more)
+
+
+def compute_upper_limits(k: Numeric, n: Numeric, tail: Numeric, more: float = 0.0) -> Numeric:
+    """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
+    import numpy as np
+
     # The complement: 1 - tail would round if the tail is small.
-    high = special.betainccinv(k + (1 - more), n - k + more, tail)
-    known = np.where(n > 0, 0.0, np.nan)
-    return np.where(k == 0, 0.0, low) + known, np.where(k == n, 1.0, high) + known
+    high = load_scipy_special().betainccinv(k + (1 - more), n - k + more, tail)
+    return np.where(k == n, 1.0, high) + np.where(n > 0, 0.0, np.nan)
 
 
 def load_scipy_special() -> Any:

@@ -31,7 +31,7 @@ from polars_prcurve.confidence.binomial_tails import (
     is_tail_at_most,
     log_alpha,
 )
-from polars_prcurve.confidence.rates import compute_beta_limits
+from polars_prcurve.confidence.rates import compute_upper_limits
 from polars_prcurve.curves.group_thresholds import GroupThresholds
 from polars_prcurve.curves.guarantees_in_field import (
     FIELD_ALERTS_HIGH,
@@ -121,19 +121,28 @@ def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     return add_normal_quantile(pairs, pl.col(ALPHA), _ALPHA_QUANTILE)
 
 
-def add_upper_limits(rows: pl.LazyFrame, alpha: float | None, table: InputTable) -> pl.LazyFrame:
+def add_upper_limits(
+    rows: pl.LazyFrame, alpha: float | None, rate: float, table: InputTable
+) -> pl.LazyFrame:
     """Add upper limits of recall and fpr, which err with alpha, to rows of a sweep; collect them.
 
-    Without `alpha`, each row has its own.
+    Without `alpha`, each row has its own. A share of alerts lies between recall and fpr at any
+    prevalence, so where both are above the greatest `rate` that is asked for, no test can pass, and the
+    limits are 1: a beta quantile costs more than all else that is done to a row.
     """
+    import numpy as np
+
     collected = table.collect(rows, "guarantee= of alerts or predicted_positive_rate")
-    tail = collected[ALPHA].to_numpy() if alpha is None else alpha
-    limits = []
+    may_pass = collected.select((pl.min_horizontal("recall", "fpr") <= rate).fill_null(True)).to_series()
+    tested = collected.filter(may_pass)
+    tail = tested[ALPHA].to_numpy() if alpha is None else alpha
+    columns = {}
     for high, k, rest in ((_RECALL_HIGH, "tp", "fn"), (_FPR_HIGH, "fp", "tn")):
-        n = collected[k] + collected[rest]
-        _, ends = compute_beta_limits(collected[k].to_numpy(), n.to_numpy(), tail, 0.0)
-        limits.append(pl.Series(high, ends).fill_nan(None))
-    return collected.with_columns(limits).lazy()
+        limits = np.ones(collected.height)
+        hits, n = tested[k].to_numpy(), (tested[k] + tested[rest]).to_numpy()
+        limits[may_pass.to_numpy()] = compute_upper_limits(hits, n, tail)
+        columns[high] = pl.Series(limits).fill_nan(None)
+    return collected.with_columns(**columns).lazy()
 
 
 # Precision, and what is precision in other words ----------------------------------------------

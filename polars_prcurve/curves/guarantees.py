@@ -35,7 +35,7 @@ from polars_prcurve.curves.targets import (
     Search,
     Target,
     choose_last,
-    has_rates,
+    find_greatest_rate,
     merge_steps,
 )
 from polars_prcurve.errors import PrcError
@@ -96,7 +96,7 @@ def promise_targets_of_expression(
             "guarantee= takes no weights in an expression; ask a frame for it with "
             ".prc.operating_points(weight=...)"
         )
-    if has_rates(targets):
+    if find_greatest_rate(targets) is not None:
         raise PrcError(
             "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
             "has no expression; ask a DataFrame for it with .prc.operating_points"

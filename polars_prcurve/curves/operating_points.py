@@ -57,7 +57,7 @@ from polars_prcurve.curves.targets import (
     ROW_NUMBER,
     TARGET_NUMBER,
     Target,
-    has_rates,
+    find_greatest_rate,
     read_events,
 )
 from polars_prcurve.inputs.score_table import (
@@ -285,8 +285,8 @@ def _build_search(
     if promise is not None:
         if is_field(table):
             rows = add_field_tests(rows, sweep.groups, promise.alpha, table)
-        elif has_rates(targets) and not grid.uncertain:
-            rows = add_upper_limits(rows, promise.alpha, table)
+        elif (rate := find_greatest_rate(targets)) is not None and not grid.uncertain:
+            rows = add_upper_limits(rows, promise.alpha, rate, table)
         pairs = add_promised_etas(pairs, promise.alpha) if grid.uncertain else pairs
         pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
     if bands is not None and bands.moving:

@@ -27,7 +27,7 @@ from polars_prcurve.curves.targets import (
     TARGET_NUMBER,
     Extreme,
     Target,
-    has_rates,
+    find_greatest_rate,
     merge_steps,
 )
 from polars_prcurve.inputs.score_table import InputTable
@@ -123,8 +123,9 @@ class RowSearch:
         factors = (c.POS_FACTOR, c.NEG_FACTOR, c.IS_OWN_ETA)
         pairs = self.pairs.select(c.GROUP, c.PAIR, "eta", *factors, *promised)
         eta_rows = rows.join(pairs, on=on)
-        if set(PROMISE_COLUMNS) <= set(of_pairs) and has_rates(targets.values()):
-            return add_upper_limits(eta_rows, None, self.table)
+        rate = find_greatest_rate(targets.values())
+        if set(PROMISE_COLUMNS) <= set(of_pairs) and rate is not None:
+            return add_upper_limits(eta_rows, None, rate, self.table)
         return eta_rows
 
     def _find_extremes(

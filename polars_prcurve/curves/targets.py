@@ -162,9 +162,9 @@ def merge_steps(targets: Iterable[Target]) -> list[Callable[[Rows], Mapping[str,
     return [partial(merge, adds) for adds in zip_longest(*steps)]
 
 
-def has_rates(targets: Iterable[Target]) -> bool:
-    """Return whether a target is a share of alerts."""
-    return any(target.rate is not None for target in targets)
+def find_greatest_rate(targets: Iterable[Target]) -> float | None:
+    """Return the greatest share of alerts among the targets, or None if no target is one."""
+    return max((target.rate for target in targets if target.rate is not None), default=None)
 
 
 def read_targets(

@@ -175,7 +175,10 @@ class CurveMethods(BoundTable[F], path="prc"):
             `eta_high`, and its level in `eta_confidence` (else it is that of `confidence`), as
             `eta_from_sample` returns them. All three stand after `eta`, and every interval carries the
             error of `eta`. If both ends are null, eta is exact.
-            `field(...)` is a field of several parts, and `class_mix(...)` one of several classes.
+            `field(...)` is a field of several parts, and `class_mix(...)` one of several classes. A
+            bound table without labels, `prc(month, label=None)`, stands for the prevalence of its rows,
+            which is estimated with this table: intervals know that both errors come from the same
+            examples.
         metrics
             Names or values of point metrics from `polars_prcurve.metrics`.
         confidence

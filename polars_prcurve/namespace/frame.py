@@ -7,35 +7,29 @@ except in the methods that say that they collect.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.binding.words import DEFAULTS, TargetsOfTable
-from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.inputs import wide_tables
 from polars_prcurve.namespace.curve_methods import CurveMethods
+from polars_prcurve.namespace.decision_methods import DecisionMethods
 from polars_prcurve.namespace.model_methods import ModelMethods
 from polars_prcurve.namespace.planning_methods import PlanningMethods
 from polars_prcurve.namespace.plot import PlotPrc
 from polars_prcurve.prevalence.eta_table import EtaTable
-from polars_prcurve.prevalence.eta_values import Eta
 from polars_prcurve.query_checks import run_query
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from polars_prcurve.report.page import Part
+    pass
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
 
 
-class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc"):
+class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"):
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these words, which say what the table holds. `df.prc(...)` binds them: they then
@@ -97,106 +91,6 @@ class FramePrc(CurveMethods[F], ModelMethods[F], PlanningMethods[F], path="prc")
     when the query runs: a `PrcError` from a DataFrame, and a
     `polars.exceptions.InvalidOperationError` with the same sentence from a LazyFrame that you collect.
     """
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        eta: Eta = None,
-        *,
-        guarantee: float | None = None,
-        confidence: Confidence = 0.95,
-        title: str | None = None,
-        date: str | None = None,
-        notes: str | None = None,
-        parts: Iterable[Part] | None = None,
-        **words: Unpack[TargetsOfTable],
-    ) -> Path:
-        """Write one HTML file for those who decide; a LazyFrame is collected at the call.
-
-        The first target, at the first prevalence, heads the page: which model to use, from which score,
-        with how many alerts, how many of them right, and how many positives missed. Below stand one
-        picture, a table for people, what the data cannot say and what would settle it, charts over
-        other prevalences, and, folded, the methods and raw tables. The file needs no network and no
-        other file, and can be read on a phone, on paper, in dark mode, with a screen reader and without
-        scripts. Equal tables, in any order of rows, make equal bytes.
-
-        Parameters
-        ----------
-        path
-            The file to write. An existing file is replaced once the new one is complete.
-        eta
-            The prevalences to report on, the most important first: numbers, or a frame of group columns
-            and `eta`, or a `field(...)`, as in `curve`. None is the table's own, or that of each `by`
-            group. A page of a field has no charts over other prevalences and no numbers of examples
-            needed, and says so.
-        recall, precision, alerts
-            Targets, one or several of each, as in `operating_points`. Models are ranked by the target:
-            at a recall by precision, and at a precision or a number of alerts by recall. Without a
-            target the report says who leads by average precision, and names no score.
-        per
-            The number of cases among which alerts are counted: a million if left out. `alerts` needs it.
-        guarantee
-            A level, such as 0.95: the report promises true values, as `operating_points` does. Where no
-            threshold keeps the promise, it says so, and how many examples it takes.
-        confidence
-            The level of all intervals, or None for no intervals. `rates` without `sizes` have none; with
-            `sizes`, and of `cells`, operating points and bands have them, and areas have none.
-        title, date, notes
-            The heading of the page, a date to print below it, and a text of your own. The page itself
-            looks at no clock.
-        parts
-            A page of your own, in place of all that: texts, DataFrames and Altair charts, in order.
-            `page.Table` and `page.Figure` give them a caption. In a text an empty line separates
-            paragraphs, a line `## ...` is a heading, and lines `- ...` are a list.
-
-        Returns
-        -------
-        The path.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = df.prc.report(f"{folder}/report.html", parts=["## By hand", df.prc.counts()])
-        ...     "<h2>By hand</h2>" in path.read_text(encoding="utf-8")
-        True
-        """
-        from polars_prcurve.report.build_report import (
-            ReportText,
-            check_parts_alone,
-            write_parts,
-            write_report,
-        )
-
-        if parts is not None:
-            others = {"guarantee": guarantee, "notes": notes, "date": date}
-            check_parts_alone(eta=eta, **words, **others)
-            return write_parts(path, parts, title)
-        question = self._ask("report", words, eta=eta, confidence=confidence, guarantee=guarantee)
-        columns = {name: x for name, x in question.columns.items() if x is not DEFAULTS.get(name)}
-        within, model, frame = columns.pop("within", None), columns.pop("model"), question.frame
-        if question.stacked is not None and isinstance(model, pl.Expr):  # models were columns of scores
-            frame, model = frame.with_columns(model), "model"
-        elif self._merge_words(words).get("model") is None and model == "model":
-            known = frame.lazy().collect_schema()
-            model = "model" if "model" in known and "model" not in (within or ()) else None
-        return write_report(
-            path,
-            _open_frame,
-            frame,
-            eta=question.find_eta(),
-            by=columns.pop("by", None),
-            model=model,
-            id=columns.pop("example", None),
-            within=within,
-            targets=question.targets,
-            guarantee=guarantee,
-            confidence=question.level,
-            text=ReportText(title, notes, date),
-            words=columns,
-            stacked=question.stacked,
-        )
 
     def unpivot_scores(
         self,
@@ -326,6 +220,9 @@ class DataFramePrc(FramePrc[pl.DataFrame]):
         n_models = _MANY_MODELS if pairs else 1
         return run_query(query, None if n_etas is None else self._frame.height * n_etas * n_models)
 
+    def _collect_table(self) -> DataFramePrc:
+        return self
+
 
 class LazyFramePrc(FramePrc[pl.LazyFrame]):
     __doc__ = FramePrc.__doc__
@@ -336,7 +233,5 @@ class LazyFramePrc(FramePrc[pl.LazyFrame]):
     ) -> pl.LazyFrame:
         return query
 
-
-def _open_frame(frame: pl.DataFrame | pl.LazyFrame) -> Any:
-    """Return the methods of a frame, as `prc` does, for the report, which asks more than one frame."""
-    return DataFramePrc(frame) if isinstance(frame, pl.DataFrame) else LazyFramePrc(frame)
+    def _collect_table(self) -> DataFramePrc:
+        return DataFramePrc(run_query(self._frame), self._words)

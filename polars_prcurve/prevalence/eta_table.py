@@ -24,6 +24,7 @@ from polars_prcurve.inputs.group_frames import (
 )
 from polars_prcurve.inputs.score_table import InputTable, RateTable
 from polars_prcurve.prevalence.eta_values import Eta, read_eta_list
+from polars_prcurve.prevalence.refuted_estimates import warn_of_refuted_estimates
 from polars_prcurve.prevalence.uncertain_eta import (
     UNCERTAIN_ETA_COLUMNS,
     add_uncertain_eta,
@@ -172,6 +173,8 @@ def _read_eta_frame(
     etas_per_group, holds_own = None, None
     if isinstance(eta, pl.DataFrame):
         checked = run_query(checked).lazy()
+        if "shift_p_value" in carried:
+            warn_of_refuted_estimates(eta, list(keys))
         etas_per_group = None if keys else eta.height
         holds_own = eta["eta"].null_count() > 0
     grid = EtaTable(checked, {name: by[name] for name in keys}, carried, etas_per_group)

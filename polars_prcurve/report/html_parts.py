@@ -1,19 +1,16 @@
-"""HTML from text: the one place where names of users become part of a page."""
+"""HTML from text: the one place where names of users become part of a page, and the frame of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import base64
+import hashlib
+import os
+from collections.abc import Iterable
 from html import escape as escape_html
+from pathlib import Path
 
+from polars_prcurve.atomic_file import resolve_target, write_atomically
 from polars_prcurve.visible_text import make_visible
-
-
-@dataclass(frozen=True)
-class Markup:
-    """A piece of a page that is HTML already: all names in it went through `escape`."""
-
-    html: str
 
 
 def escape(text: str) -> str:
@@ -21,21 +18,9 @@ def escape(text: str) -> str:
     return escape_html(make_visible(text, keep_blanks=True))
 
 
-def join_names(names: Iterable[str]) -> str:
-    """Return names as a list in words: `a`, `a and b`, or `a, b and c`."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def list_few(names: Sequence[str], most: int = 5) -> list[str]:
-    """Return the first names, and how many others there are, if these are several."""
-    more = len(names) - most
-    return [*names] if more <= 1 else [*names[:most], f"{more} others"]
-
-
-def wrap_scrolling(table: str, label: str) -> str:
-    """Return a table that scrolls sideways by itself, and by keyboard, where the page is narrow."""
-    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
+def isolate(name: str) -> str:
+    """Return a name as HTML, whose direction of writing does not turn the words around it."""
+    return f"<bdi>{escape(name)}</bdi>"
 
 
 def write_caption(text: str) -> str:
@@ -43,6 +28,47 @@ def write_caption(text: str) -> str:
     return f"<caption><span>{escape(text)}</span></caption>"
 
 
-def name_cell(column: str) -> str:
-    """Return the attribute that names the column of a cell, which phones show in place of the heads."""
-    return f' data-name="{escape(column)}"'
+def write_document(
+    title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
+) -> str:
+    """Return a page that needs nothing from elsewhere: its own scripts run, and nothing is loaded.
+
+    `data` is JSON that the scripts read.
+    """
+    listed = list(scripts)
+    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in listed) or "'none'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+    held = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{style}</style></head>",
+            "<body><main>",
+            *body,
+            "</main>",
+            *held,
+            *(f"<script>{script}</script>" for script in listed),
+            "</body></html>\n",
+        ]
+    )
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write the text to a file, which appears whole or not at all."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write the bytes to a file, which appears whole or not at all."""
+    with write_atomically(resolve_target(path)) as draft:
+        draft.write_bytes(content)
+    return Path(path)
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -4,7 +4,6 @@
     table     a DataFrame
     chart     an Altair chart: a drawing, which also shows on paper and without scripts, and which
               becomes a live chart where scripts run and there is room
-    markup    HTML of the report itself, such as the decision and drawings that follow dark mode
 
 All text is escaped. The security policy of the page lets only its own scripts run, by their hashes, and
 lets the browser load nothing. Equal parts make equal bytes.
@@ -13,34 +12,30 @@ lets the browser load nothing. Equal parts make equal bytes.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape as escape_html
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.atomic_file import resolve_target, write_atomically
+from polars_prcurve.argument_kinds import check_texts, read_list
+from polars_prcurve.atomic_file import resolve_target
 from polars_prcurve.errors import PrcError
 from polars_prcurve.number_words import NO_BREAK
-from polars_prcurve.report.drawings import CONFIG, build_scheme
-from polars_prcurve.report.hover_rules import READING, READING_SCRIPT
-from polars_prcurve.report.html_parts import Markup, escape, write_caption
+from polars_prcurve.report.html_parts import escape, write_caption, write_document, write_text
+from polars_prcurve.report.page_colors import build_scheme
 from polars_prcurve.report.page_style import START_SCRIPT, STYLE
 from polars_prcurve.report.vega_drawings import build_script, draw_svg, show_texts
 
 if TYPE_CHECKING:
     import altair as alt
 
-    Part: TypeAlias = (
-        "str | pl.DataFrame | Table | Figure | Markup | Header | Folded | Live | alt.TopLevelMixin"
-    )
+    Part: TypeAlias = "str | pl.DataFrame | Table | Figure | alt.TopLevelMixin"
 
 
 _MAX_ROWS = 500
@@ -69,104 +64,42 @@ class Figure:
     caption: str = ""
 
 
-@dataclass(frozen=True)
-class Header:
-    """What stands below the heading of a page: a line on the data, and the contents."""
-
-    line: str
-    contents: Sequence[tuple[str, str]]
-    """The id and the name of each section."""
+def check_parts_alone(**options: object) -> None:
+    """Raise if an option that describes a decision is given beside `parts`."""
+    for name, value in options.items():
+        if value is not None:
+            raise PrcError(f"parts= replaces the report's own content; leave out {name}=")
 
 
-@dataclass(frozen=True)
-class Folded:
-    """Parts that a click unfolds; in print they are unfolded, unless they are raw tables."""
-
-    name: str
-    parts: Sequence[str | Table]
-    is_raw: bool = False
-
-
-@dataclass(frozen=True)
-class Live:
-    """The chart with a slider, which is seen only where scripts run."""
-
-    chart: Any
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """Write the text to a file, which appears whole or not at all."""
-    with write_atomically(resolve_target(path)) as draft:
-        draft.write_bytes(text.encode())
-    return Path(path)
+def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
+    """Write a page of these parts, and return its path."""
+    resolve_target(path)
+    check_texts(title=title)
+    listed = read_list("parts=", parts, "a list of texts, DataFrames and charts")
+    return write_text(
+        path, build_page("What to expect in the field" if title is None else title, listed)
+    )
 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as a string of HTML."""
     body = [line for number, part in enumerate(parts) for line in _render_part(part, number)]
     scripts = [build_script(), START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    scripts += [READING_SCRIPT] if any(READING in line for line in body) else []
-    allowed = " ".join(f"'sha256-{_hash_script(script)}'" for script in scripts) or "'none'"
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
-    title = escape(title)
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            '<head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
-            f"<style>{build_scheme()}{STYLE}</style></head>",
-            f"<body><main><h1>{title}</h1>",
-            *body,
-            "</main>",
-            *(f"<script>{script}</script>" for script in scripts),
-            "</body></html>\n",
-        ]
-    )
+    return write_document(title, build_scheme() + STYLE, [f"<h1>{escape(title)}</h1>", *body], scripts)
 
 
 def _render_part(part: Part, number: int) -> Iterator[str]:
     """Return the HTML lines of a part; raise unless it is a text, a table or a chart."""
-    if isinstance(part, Markup):
-        return iter([part.html])
-    if isinstance(part, pl.DataFrame):
-        return _render_table(Table(part))
-    for kind, render in _RENDERERS:
-        if isinstance(part, kind):
-            rendered: Iterator[str] = render(part)
-            return rendered
+    if isinstance(part, str):
+        return _render_text(part)
+    if isinstance(part, pl.DataFrame | Table):
+        return _render_table(part if isinstance(part, Table) else Table(part))
     figure = part if isinstance(part, Figure) else Figure(part)
     if not hasattr(figure.chart, "to_dict"):
         raise PrcError(
             f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
         )
     return _render_figure(figure, number)
-
-
-def _render_header(header: Header) -> Iterator[str]:
-    yield f'<p class="meta">{escape(header.line)}</p>'
-    yield '<nav class="toc" aria-label="Contents">'
-    for key, name in header.contents:
-        yield f'<a href="#{key}">{escape(name)}</a>'
-    yield "</nav>"
-
-
-def _render_folded(folded: Folded) -> Iterator[str]:
-    yield f"<details{' class=raw' if folded.is_raw else ''}><summary>{escape(folded.name)}</summary>"
-    for number, part in enumerate(folded.parts):
-        yield from _render_part(part, number)
-    yield "</details>"
-
-
-def _render_live(live: Live) -> Iterator[str]:
-    spec = show_texts(live.chart.to_dict(validate=False)) | {"config": CONFIG}
-    yield '<section class="live-part" id="try" hidden><h2>Try it</h2>'
-    yield "<p>Recall stays where the share of positives changes; precision and alerts follow.</p>"
-    yield "<figure>"
-    yield _write_spec(spec)
-    yield "</figure></section>"
 
 
 # Text -----------------------------------------------------------------------------------------
@@ -204,8 +137,8 @@ def _render_table(table: Table) -> Iterator[str]:
     label = escape(caption or "Table")
     # Paper does not scroll, so there a value of a wide table stands beside its name.
     is_wide = frame.width > _MANY_COLUMNS
-    kind = "raw many" if is_wide else "raw"
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table class="{kind}">'
+    kind = ' class="many"' if is_wide else ""
+    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table{kind}>'
     if caption:
         yield write_caption(caption)
     heads = zip(frame.columns, are_numbers, strict=True)
@@ -258,7 +191,7 @@ def _render_figure(figure: Figure, number: int) -> Iterator[str]:
     svg = draw_svg(spec)
     text = spec.get("description") or figure.caption or "Chart"
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    yield f'<figure class="own" id="figure-{number}">'
+    yield f'<figure id="figure-{number}">'
     yield f'<img src="{source}" alt="{escape(text)}">'
     data = _write_spec(spec)
     if len(data) <= _MAX_CHART_LETTERS or _has_controls(spec):
@@ -277,16 +210,3 @@ def _write_spec(spec: dict[str, Any]) -> str:
 def _has_controls(spec: dict[str, Any]) -> bool:
     """Return whether a chart has something to operate, such as a slider."""
     return any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
-
-
-def _hash_script(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-_RENDERERS: tuple[tuple[type, Callable[[Any], Iterator[str]]], ...] = (
-    (str, _render_text),
-    (Table, _render_table),
-    (Header, _render_header),
-    (Folded, _render_folded),
-    (Live, _render_live),
-)

@@ -141,6 +141,7 @@ def list_calls() -> dict[str, Call]:
         name: Call(table, lambda table, name=name: getattr(prc(table), name), plain)
         for name, (table, plain) in PLAIN.items()
     }
+    calls["decide"] = Call(DF, lambda table: prc(table).decide, {"eta": 0.1, "recall": 0.5})
     calls |= {
         f"plot.{name}": Call(
             RISKS if name == "decision_curve" else DF,

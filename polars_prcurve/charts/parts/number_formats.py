@@ -12,12 +12,11 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
+from polars_prcurve.name_words import name_metric, name_value
 from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
-_PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
-_ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|lr|mcc|npv|pr|roc)\b")
 
 
 def round_digits(value: Any) -> Any:
@@ -105,8 +104,7 @@ def format_metric(name: str) -> str:
 
     A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
     """
-    name = _PARAMETER.sub(r" \1", name)
-    words = _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+    words = name_metric(name)
     return escape_name(words[:1].upper() + words[1:])
 
 
@@ -130,11 +128,7 @@ def format_value(field: str, value: Any) -> str:
         return format_metric(value)
     if field == "target":
         return " ".join(format_value("", part) for part in value.values() if part is not None)
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if value in ("", "null"):  # quoted: an empty label is unseen, and null is another group
-        return f'"{value}"'
-    return escape_name(f"{value:.6g}" if isinstance(value, float) else str(value))
+    return escape_text(name_value(value))
 
 
 def escape_text(text: str) -> str:

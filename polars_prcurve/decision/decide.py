@@ -1,0 +1,209 @@
+"""Decide: ask a table once, judge each case, and say one verdict above them.
+
+bound table -> evidence   what its methods say, see `evidence`
+            -> cases      groups at prevalences, see `cases`
+            -> verdicts   one for each case, see `sentences`
+            -> verdict    the one above them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polars_prcurve.decision.cases import Case, list_cases
+from polars_prcurve.decision.evidence import BINDING, IS_REVERSED, Asked, Evidence, collect_evidence
+from polars_prcurve.decision.goal import Goal
+from polars_prcurve.decision.group_tests import GroupTests, test_groups
+from polars_prcurve.decision.needs import say_group_need
+from polars_prcurve.decision.sentences import write_verdict
+from polars_prcurve.decision.value_words import list_names
+from polars_prcurve.decision.verdict import STATUSES, Verdict
+from polars_prcurve.name_words import join_words, name_group
+from polars_prcurve.number_words import glue_numbers, say_where
+
+_MOST_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that is decided of a table, and all that is shown of it: the rows themselves are not kept."""
+
+    verdict: Verdict
+    """The verdict above those of all cases."""
+    cases: tuple[tuple[Case, Verdict], ...]
+    evidence: Evidence
+    goal: Goal
+    confidence: float
+    model: str | None
+    dropped: str
+    """How many rows were left out, as a sentence; empty if none was."""
+    group_tests: GroupTests | None = None
+    """How groups of one model stand beside all others, if there are several."""
+
+    @property
+    def groups(self) -> list[str]:
+        """The columns of groups, without that of models."""
+        return self.evidence.keys[: self.evidence.keys.index("eta")]
+
+
+def decide(asked: Asked) -> Findings:
+    """Return what is decided of the table that is asked."""
+    evidence = collect_evidence(asked)
+    cases = list_cases(evidence, asked)
+    judged = tuple((case, write_verdict(case, asked.confidence)) for case in cases)
+    tests = test_groups(asked, evidence)
+    verdict = sum_up(judged)
+    if tests is not None:
+        said = say_groups(tests, [of for _, of in judged])
+        need = say_group_need(tests, [case for case, _ in judged], asked.confidence)
+        verdict = replace(verdict, sentence=said, would_settle=need)
+    return Findings(
+        verdict, judged, evidence, asked.goal, asked.confidence, asked.model, asked.dropped, tests
+    )
+
+
+def build_table(findings: Findings) -> pl.DataFrame:
+    """Return one row per case and model, in the order of the evidence: what people are shown."""
+    rows = findings.evidence.rows
+    hidden = ["criterion", "target"] if not findings.goal.is_of_curve else []
+    return rows.drop(*hidden, BINDING, IS_REVERSED, strict=False)
+
+
+def build_verdicts(findings: Findings) -> pl.DataFrame:
+    """Return one row per case: its key, and its verdict."""
+    keys = findings.evidence.keys
+    schema = {name: findings.evidence.rows.schema[name] for name in keys}
+    model = findings.model
+    of_models = pl.String() if model is None else findings.evidence.rows.schema[model]
+    schema |= {
+        "status": pl.String(),
+        "models": pl.List(of_models),
+        "sentence": pl.String(),
+        "reasons": pl.List(pl.String),
+        "would_settle": pl.String(),
+    }
+    rows = [
+        {
+            **case.key,
+            "status": verdict.status,
+            "models": list(verdict.models),
+            "sentence": verdict.sentence,
+            "reasons": list(verdict.reasons),
+            "would_settle": verdict.would_settle,
+        }
+        for case, verdict in findings.cases
+    ]
+    return pl.DataFrame(rows, schema=schema)
+
+
+def say_groups(tests: GroupTests, verdicts: Sequence[Verdict]) -> str:
+    """Return how many groups are told apart from all others together."""
+    little = [verdict.status == "too little data" for verdict in verdicts]
+    known = [of for of, is_little in zip(tests.standings, little, strict=True) if not is_little]
+    worse, better, still_open = (known.count(of) for of in ("worse", "better", "open"))
+    told = [f"{n} {what}" for n, what in ((worse, "worse"), (better, "better")) if n]
+    rest = []
+    if told:
+        n_first = worse or better
+        start = f"{join_words(told)} than all other groups together"
+        start = f"{start.replace(' ', ' groups are ' if n_first > 1 else ' group is ', 1)}"
+        if still_open:
+            rest.append(f"{still_open} {'is' if still_open == 1 else 'are'} not told apart from them")
+    else:
+        start = f"No group is told apart from all others together, of {len(known)}"
+    if sum(little):
+        rest.append(f"{sum(little)} {'has' if sum(little) == 1 else 'have'} too little data")
+    return "; ".join([start, ", ".join(rest)]) if rest else start
+
+
+# The verdict above all -----------------------------------------------------------------------------
+
+
+def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
+    """Return the one verdict of several cases.
+
+    A model is settled if it is in every case. That errs as seldom as each case does: if the model is
+    not the best in all of them, there is one case that must err. Otherwise the verdict is that of all
+    cases if they agree, and the first status that occurs if they do not.
+    """
+    if not judged:
+        return Verdict("too little data", (), "Too little data: the table has no rows")
+    if len(judged) == 1:
+        return judged[0][1]
+    verdicts = [verdict for _, verdict in judged]
+    status = next(status for status in STATUSES if any(v.status == status for v in verdicts))
+    named = {model: None for verdict in verdicts for model in verdict.models}
+    if status == "settled" and len(named) > 1:
+        status = "not told apart"
+    agree = all((v.status, v.models) == (verdicts[0].status, verdicts[0].models) for v in verdicts)
+    models = tuple(named) if status in ("settled", "not told apart") else ()
+    sentence = _say_same(judged) if agree else _say_differing(judged)
+    reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
+    return Verdict(status, models, glue_numbers(sentence), reasons, verdicts[0].would_settle)
+
+
+def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
+    """Return what all cases say alike, and the sentence of the first one."""
+    case, verdict = judged[0]
+    everywhere = say_places([other for other, _ in judged], all_of="all")
+    head, colon, rest = verdict.sentence.partition(": ")
+    if not colon:
+        head, rest = "Better than chance", verdict.sentence
+    return f"{head} {everywhere}; {say_place(case)}: {rest}"
+
+
+def _say_differing(judged: Sequence[tuple[Case, Verdict]]) -> str:
+    """Return which verdicts there are, and where each of them holds."""
+    by_verdict: dict[str, list[Case]] = {}
+    for case, verdict in judged:
+        by_verdict.setdefault(_say_short(case, verdict), []).append(case)
+    groups = {tuple(value for _, value in _list_groups(case.key)) for case, _ in judged}
+    etas = {case.eta for case, _ in judged}
+    what = "prevalence" if len(groups) == 1 else "group"
+    said = [
+        f"{words} {_say_where(cases, what, has_etas=len(etas) > 1)}"
+        for words, cases in sorted(by_verdict.items(), key=lambda item: -len(item[1]))
+    ]
+    return f"It depends on the {what}: {'; '.join(said)}"
+
+
+def _say_short(case: Case, verdict: Verdict) -> str:
+    """Return a verdict in a few words."""
+    named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
+    if verdict.status == "settled":
+        return f"{list_names(named)} is better" if named else "better than chance"
+    return f"{list_names(named)} are not told apart" if named else verdict.status
+
+
+def _say_where(cases: Sequence[Case], what: str, *, has_etas: bool) -> str:
+    if len(cases) > _MOST_PLACES:
+        return f"{'at' if what == 'prevalence' else 'in'} {len(cases)} {what}s"
+    return join_words([say_place(case, with_eta=has_etas) for case in cases])
+
+
+def say_places(cases: Sequence[Case], all_of: str = "") -> str:
+    """Return where several cases are: in so many groups, at so many prevalences."""
+    groups = {tuple(value for _, value in _list_groups(case.key)) for case in cases}
+    n = len(cases)
+    number = "both" if n == 2 and all_of else f"{all_of} {n}".strip()
+    if len(groups) == 1:
+        return f"at {number} prevalences"
+    return f"in {number} groups" if len(groups) == n else f"in {number} groups and prevalences"
+
+
+def say_place(case: Case, *, with_eta: bool = True) -> str:
+    """Return where a case is: its group, and its prevalence."""
+    groups = [name_group(name, value) for name, value in _list_groups(case.key)]
+    place = [f"in {', '.join(groups)}"] if groups else []
+    if with_eta and case.eta is not None:
+        place.append(say_where(case.eta))
+    return " ".join(place)
+
+
+def _list_groups(key: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    names = [*key]
+    return [(name, key[name]) for name in names[: names.index("eta")]]

@@ -1,0 +1,153 @@
+"""What is wanted: targets that a threshold has to meet, and by what models are judged there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polars_prcurve.argument_kinds import read_number
+from polars_prcurve.curves.targets import direction_sign, read_events, read_targets
+from polars_prcurve.errors import PrcError
+from polars_prcurve.metrics.names import default_curve_metric, find_point_metrics
+from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.name_words import join_words, name_metric
+from polars_prcurve.number_words import (
+    format_count,
+    say_cases,
+    say_count,
+    say_part,
+    say_share,
+)
+
+CAPS = ("alerts", "predicted_positive_rate", "fpr", "precision", "fdr", "lift")
+"""Targets that limit how many examples a threshold may flag: models are judged by the recall there."""
+FLOORS = ("recall", "npv")
+"""Targets that limit how many positives may be missed: models are judged by the precision there."""
+_ORDER = (*FLOORS, *CAPS, "threshold", "maximize")
+"""The order in which targets are said."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a model, one number for each target; all of them have to hold together."""
+
+    targets: Mapping[str, Any]
+    """Values by their words, without `per`; empty if whole curves are judged."""
+    merit: str
+    """The column of values by which models are judged."""
+    per: float | None
+    """The number of cases among which alerts are counted; None if it was not said."""
+    guarantee: float | None
+    maximized: PointMetric | None = None
+    """The metric whose best value is sought."""
+
+    @property
+    def is_of_curve(self) -> bool:
+        """Whether models are judged by their whole curves, and no threshold is sought."""
+        return not self.targets
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether several targets have to hold together."""
+        return len(self.targets) > 1
+
+    @property
+    def caps(self) -> list[str]:
+        """The targets that limit how many examples a threshold flags."""
+        return [word for word in self.targets if word in CAPS]
+
+    @property
+    def sign(self) -> float:
+        """1 if a greater merit is better, otherwise -1."""
+        return 1.0 if self.maximized is None else direction_sign(self.maximized)
+
+    def ask(self, *words: str) -> dict[str, Any]:
+        """Return the arguments that ask methods for these targets, or for all."""
+        asked = {word: self.targets[word] for word in words or self.targets}
+        if self.per is not None:
+            asked["per"] = self.per
+        return asked
+
+    def describe(self) -> str:
+        """Return what is wanted as the end of a sentence: `to find half of the positives`."""
+        if self.is_of_curve:
+            return "at any score"
+        if self.maximized is not None:
+            return f"at the best {name_metric(self.maximized.name)}"
+        if "threshold" in self.targets:
+            return "at the threshold given"
+        wanted = dict(self.targets)
+        parts = []
+        if (recall := wanted.pop("recall", None)) is not None:
+            parts.append(f"to find {say_part(recall)} of the positives")
+        limits = [describe_limit(word, value, self.per) for word, value in wanted.items()]
+        if limits:
+            parts.append(f"with {join_words(limits)}")
+        return " ".join(parts)
+
+
+def describe_limit(word: str, value: float, per: float | None) -> str:
+    """Return a target as what a threshold has to keep: `at most 600 alerts per million cases`."""
+    if word == "alerts":
+        return f"at most {say_count(value)} alerts {say_cases(per or 1)}"
+    if word == "lift":
+        return f"alerts right {format_count(value)} times as often as by lot"
+    share = say_share(value)
+    return {
+        "recall": f"{say_part(value)} of the positives found",
+        "precision": f"at least {share} of the alerts right",
+        "fdr": f"at most {share} of the alerts false",
+        "fpr": f"at most {share} of the negatives flagged",
+        "npv": f"at least {share} of the rest negative",
+        "predicted_positive_rate": f"at most {share} of all cases flagged",
+    }[word]
+
+
+def read_goal(targets: Mapping[str, Any], guarantee: object, columns: Mapping[str, Any]) -> Goal:
+    """Return what is wanted; raise if the targets make no sense together.
+
+    `columns` say what the table holds.
+    """
+    said = {word: targets[word] for word in (*_ORDER, "per") if targets.get(word) is not None}
+    per = said.pop("per", None)
+    per = None if per is None else read_events(per)
+    for word, value in said.items():
+        if isinstance(value, Iterable) and not isinstance(value, str) and word != "threshold":
+            raise PrcError(
+                f"decide() takes one number for each target, and all have to hold together; got "
+                f"{word}={value!r}; call once for each"
+            )
+    for alone in ("threshold", "maximize"):
+        if alone in said and len(said) > 1:
+            others = [f"{word}=" for word in said if word != alone]
+            raise PrcError(f"{alone}= chooses a threshold by itself; leave out {others[0]}")
+    level = None
+    if not said and per is not None:
+        raise PrcError("per= counts the alerts at a target; pass a target, too, such as recall=0.8")
+    if guarantee is not None:
+        if not said:
+            raise PrcError("guarantee= promises that a target is met; pass a target, such as recall=0.8")
+        level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
+    if "maximize" in said:
+        [metric] = find_point_metrics(said["maximize"])
+        return Goal(said, metric.name, per, level, metric)
+    if said and "threshold" not in said:
+        read_targets(None, **said, per=per)  # raises for what is no value of a target
+    if set(said) == set(FLOORS):
+        raise PrcError(
+            "recall= and npv= both limit how many positives are missed; pass one of them, or add what "
+            "limits the alerts, such as precision=0.2"
+        )
+    merit = "recall" if any(word in CAPS for word in said) else "precision"
+    if not said:
+        merit = default_curve_metric(columns.get("rates"), columns.get("cells"))
+    return Goal(said, merit, per, level)
+
+
+def choose_cases(least_eta: float) -> float:
+    """Return a round number of cases that hold about a hundred positives, to count alerts among."""
+    cases = 1_000.0
+    while cases * least_eta < 100 and cases < 1e9:
+        cases *= 10
+    return cases

@@ -1,0 +1,71 @@
+"""Values of a decision in words: how many of 100 alerts are right, and how many examples it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from polars_prcurve.decision.cases import Candidate
+from polars_prcurve.name_words import join_words, name_value
+from polars_prcurve.number_words import say_count, say_eta, say_share
+
+MOST_NAMES = 4
+RARELY_RIGHT = 0.02
+"""A precision below which people say how many alerts one right one takes."""
+
+
+def say_right(shares: Sequence[float]) -> list[str]:
+    """Return how many of 100 alerts are right, or of how many alerts one is, in one unit for all."""
+    if max(shares) < RARELY_RIGHT:
+        return [say_eta(share) if share > 0 else "none" for share in shares]
+    return [say_points(share) if share < 0.001 else say_share(share)[:-2] for share in shares]
+
+
+def say_alerts_right(precision: float) -> str:
+    """Return a precision as a clause: `67 of 100 alerts are right`, `1 in 83 alerts is right`."""
+    [words] = say_right([precision])
+    return (
+        f"{words} alerts is right"
+        if 0 < precision < RARELY_RIGHT
+        else f"{words} of 100 alerts are right"
+    )
+
+
+def say_points(share: float) -> str:
+    """Return a share as a number in 100, in two digits."""
+    return f"{float(f'{100 * share:.2g}'):.10g}"
+
+
+def say_two_digits(value: float) -> str:
+    """Return a value of a metric in two significant digits."""
+    return f"{value:#.2g}".rstrip(".")
+
+
+def say_two(number: float) -> str:
+    """Return an expected number in two digits: `380`, `13 000`, `0.42`."""
+    return say_count(float(f"{number:.2g}"))
+
+
+def say_about(number: float) -> str:
+    """Return a number in two digits, rounded up."""
+    scale = 10.0 ** max(math.floor(math.log10(max(number, 1))) - 1, 0)
+    return say_count(math.ceil(number / scale - 1e-9) * scale)
+
+
+def say_more(needed: float, n: float) -> str:
+    """Return how many positives are needed, and how many more that is."""
+    more = max(needed - n, 0)
+    return f"about {say_about(needed)} positives, {say_about(more)} more"
+
+
+def name_model(candidate: Candidate) -> str:
+    """Return the name of a model, as people read it."""
+    return name_value(candidate.model)
+
+
+def list_names(candidates: Sequence[Candidate]) -> str:
+    """Return the names of models in a sentence; of many, the first ones and how many more."""
+    names = [name_model(candidate) for candidate in candidates]
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} others"]
+    return join_words(names)

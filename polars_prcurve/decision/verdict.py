@@ -1,0 +1,40 @@
+"""A verdict: what a table settles, in one of five ways, and the one sentence that says so everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Status: TypeAlias = Literal[
+    "too little data", "no better than chance", "not met", "not told apart", "settled"
+]
+STATUSES: tuple[Status, ...] = (
+    "too little data",
+    "no better than chance",
+    "not met",
+    "not told apart",
+    "settled",
+)
+"""All that a verdict may be, in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is settled: a status, the models that it is about, and the sentence that says it.
+
+    Every report, chart, card and terminal quotes the sentence, and claims no more than it does.
+    """
+
+    status: Status
+    """`"settled"`, `"not told apart"`, `"no better than chance"`, `"not met"` or `"too little data"`."""
+    models: tuple[Any, ...]
+    """If settled, the one to use; if not told apart, all that may be best; otherwise none. A table
+    without models has none either."""
+    sentence: str
+    reasons: tuple[str, ...] = ()
+    """What else is known: models that are left out, and what an interval or a test lacks."""
+    would_settle: str = ""
+    """What more data would tell, and how much of it."""
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -1,0 +1,154 @@
+"""`Decision`: what `decide` returns, a verdict with the tables that it was made from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from polars_prcurve.argument_kinds import check_texts
+from polars_prcurve.decision.decide import Findings, build_table, build_verdicts
+from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.errors import PrcError
+
+SCALED = '<svg style="width:100%;height:auto" '
+
+
+class Decision:
+    """A verdict on the models of a table, and all that a report, a page or a card shows of it.
+
+    `print` shows the verdict and a row per model. It pickles with its tables, without the rows of the
+    test.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict above all: of the only case, or of all groups and prevalences together."""
+        return self._findings.verdict
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """One row per group and prevalence: `eta`, `status`, `models`, `sentence`, `reasons`."""
+        return build_verdicts(self._findings)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per group, prevalence and model: what each model does at the targets."""
+        return build_table(self._findings)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        date: str | None = None,
+        notes: str | None = None,
+    ) -> Path:
+        """Write the decision as one HTML file to send, and return its path.
+
+        The file needs no network and no other file. It can be read on a phone, on paper, in dark mode
+        and with a screen reader, and holds no script. Equal decisions make equal bytes.
+
+        Parameters
+        ----------
+        path
+            The file to write. An existing file is replaced once the new one is complete.
+        title, date, notes
+            A heading, a date to print, and a text of your own. The document itself looks at no clock.
+        """
+        from polars_prcurve.report.document import Words, build_document
+        from polars_prcurve.report.html_parts import write_text
+
+        check_texts(title=title, date=date, notes=notes)
+        return write_text(path, build_document(self._findings, Words(title, date, notes)))
+
+    def page(
+        self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
+    ) -> Path:
+        """Write a page to move the score, the prevalence and the costs, and return its path.
+
+        One HTML file without a server: the sentence, the icons and the costs follow, and the state
+        stands in the address. It is of the first group and prevalence.
+
+        Parameters
+        ----------
+        path
+            The file to write. An existing file is replaced once the new one is complete.
+        title, date
+            A title, and a date to print.
+        """
+        from polars_prcurve.report.document import Words
+        from polars_prcurve.report.html_parts import write_text
+        from polars_prcurve.report.live_page import build_live_page
+
+        check_texts(title=title, date=date)
+        self._require_cases()
+        return write_text(path, build_live_page(self._findings, Words(title, date)))
+
+    def card(self, path: str | os.PathLike[str], *, date: str | None = None) -> Path:
+        """Draw a picture to share, 1 200 by 630 pixels, and return its path.
+
+        Parameters
+        ----------
+        path
+            A file that ends in `.png` or `.svg`. PNG needs the extra `report`.
+        date
+            A date to print.
+        """
+        from polars_prcurve.report.html_parts import write_bytes, write_text
+        from polars_prcurve.report.share_card import draw_card
+        from polars_prcurve.report.vega_drawings import load_vl_convert
+
+        check_texts(date=date)
+        kind = Path(path).suffix.lower()
+        if kind not in (".png", ".svg"):
+            raise PrcError(f"path= of a card ends in .png or .svg; got {os.fspath(path)!r}")
+        drawing = draw_card(self._findings, date)
+        if kind == ".svg":
+            return write_text(path, drawing)
+        return write_bytes(path, load_vl_convert().svg_to_png(drawing))
+
+    def model_card(self, *, date: str | None = None) -> str:
+        """Return the decision as Markdown, for the card of a model."""
+        from polars_prcurve.report.model_card import write_model_card
+
+        check_texts(date=date)
+        return write_model_card(self._findings, date)
+
+    def _require_cases(self) -> None:
+        if not self._findings.cases:
+            raise PrcError("the table has no rows, so there is nothing to draw")
+
+    def __repr__(self) -> str:
+        return f"<decision: {self.verdict.status}: {self.verdict.sentence}>"
+
+    def say(self, width: int | None = None, *, hint: str = "; decision.table has all") -> str:
+        """Return the decision as plain text: the verdict, a row per model, and what would settle it.
+
+        Parameters
+        ----------
+        width
+            Characters of a line, those of the terminal if left out. Where columns do not fit, the last
+            line says which.
+        hint
+            What follows the names of columns that are left out.
+        """
+        from polars_prcurve.report.plain_text import write_plain
+
+        columns = shutil.get_terminal_size((80, 24)).columns if width is None else width
+        return write_plain(self._findings, columns, hint)
+
+    def __str__(self) -> str:
+        return self.say()
+
+    def _repr_html_(self) -> str:
+        from polars_prcurve.report.share_card import draw_card
+
+        card = draw_card(self._findings, None)
+        return f'<div style="max-width:760px">{card.replace("<svg ", SCALED, 1)}</div>'

@@ -1,0 +1,77 @@
+"""Icons of alerts: of 100, those that are right, false, and hatched what the interval leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from polars_prcurve.confidence.estimates import Estimate
+from polars_prcurve.decision.value_words import RARELY_RIGHT, say_right
+from polars_prcurve.report.svg import draw_circle, draw_document, name_color
+
+_IN_A_ROW = 10
+_MOST = 200
+"""Icons, at most; of rarer right alerts the first of them are drawn."""
+KINDS = ("right", "likely", "open", "false")
+
+
+def draw_alerts(precision: Estimate, color: int, cell: float = 17.6) -> str:
+    """Return the icons of the alerts of a model, ten in a row."""
+    kinds = list(list_icons(precision))
+    columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
+    cell = cell * _IN_A_ROW / columns
+    shapes = place_icons(kinds, color, cell, columns)
+    rows = -(-len(kinds) // columns)
+    return draw_document(shapes, cell * columns, cell * rows, describe_alerts(precision))
+
+
+def place_icons(
+    kinds: Sequence[str], color: int, cell: float, columns: int = _IN_A_ROW, start: float = 0.0
+) -> Iterator[str]:
+    """Yield the circles of the icons, in rows from the top left."""
+    for number, kind in enumerate(kinds):
+        x, y = (number % columns + 0.5) * cell, (number // columns + 0.5) * cell
+        yield draw_circle(x + start, y, 0.37 * cell, describe_look(kind, color))
+
+
+def describe_look(kind: str, color: int | None) -> str:
+    """Return how an icon of a kind looks: solid, hatched with a heavy or a light ring, or hollow."""
+    ink = "var(--quiet)" if color is None else name_color(color)
+    hatch = f"url(#hatch-{'grey' if color is None else color % 8})"
+    return {
+        "right": f'style="fill:{ink};stroke:{ink}" stroke-width="1"',
+        "likely": f'style="fill:{hatch};stroke:{ink}" stroke-width="1.8"',
+        "open": f'style="fill:{hatch};stroke:{ink}" stroke-width="1" fill-opacity=".38"',
+        "false": 'fill="none" style="stroke:var(--rule)" stroke-width="1"',
+    }[kind]
+
+
+def list_icons(precision: Estimate) -> Iterator[str]:
+    """Yield the kind of each icon: of 100 alerts, or of as many as one right one takes.
+
+    Those up to the low end of the interval are right, and those above its high end are false. Between
+    them it is open, below the estimate less so. Where one in more than 50 is right, those between are
+    alerts that may have to be read until one is right.
+    """
+    value = float(precision.value)
+    low, high = precision.span or (value, value)
+    if max(value, high) >= RARELY_RIGHT:
+        ends = [round(100 * share) for share in (low, value, high)]
+        for number in range(100):
+            yield next((kind for kind, end in zip(KINDS, ends, strict=False) if number < end), "false")
+        return
+    most = 100 if value == 0 else min(_MOST, round(1 / low) if low > 0 else _MOST)
+    if value == 0:
+        yield from ("open" if number < round(100 * high) else "false" for number in range(most))
+        return
+    first, middle = round(1 / high), round(1 / value)
+    yield "right"
+    for number in range(1, max(most, min(middle, _MOST))):
+        yield "false" if number < first else "likely" if number < middle else "open"
+
+
+def describe_alerts(precision: Estimate) -> str:
+    """Return what the icons show in words: `67 (54 to 78) of 100 alerts are right`."""
+    said = say_right([precision.value, *(precision.span or ())])
+    ends = f" ({said[1]} to {said[2]})" if precision.span else ""
+    is_rare = max(precision.value, precision.high or 0.0) < RARELY_RIGHT
+    return f"{said[0]}{ends} {'alerts is' if is_rare else 'of 100 alerts are'} right"

@@ -1,0 +1,131 @@
+"""The one chart of a decision: how many of 100 alerts are right, by how many positives are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polars_prcurve.number_words import NO_BREAK
+from polars_prcurve.report.svg import (
+    DOTTED,
+    Point,
+    draw_area,
+    draw_circle,
+    draw_document,
+    draw_line,
+    draw_path,
+    draw_text,
+    name_color,
+)
+
+_FEW_FALSE_ALERTS = 5
+"""False alerts below which a line is dotted: chance decides about it."""
+_LINE_HEIGHT = 16.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curve of a model, and the point on it that is decided about."""
+
+    name: str
+    color: int | None
+    rows: Sequence[Mapping[str, Any]]
+    """Rows of `curve` by rising recall: recall, precision with its interval, fp."""
+    point: Point | None
+    """Recall and precision at the targets; None if they are not met."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The room of a picture, and where values are in it."""
+
+    width: float
+    height: float
+
+    def place(self, recall: float, precision: float) -> Point:
+        x = 34 + recall * (self.width - 58)
+        return x, 14 + (1 - precision) * (self.height - 56)
+
+
+def draw_curves(curves: Sequence[Curve], eta: float, width: float, height: float, kind: str) -> str:
+    """Return the picture of some models, and the level of alerts that are drawn by lot."""
+    frame = Frame(width, height)
+    shapes = [*_draw_axes(frame)]
+    for curve in sorted(curves, key=lambda c: c.color is not None):
+        shapes += _draw_curve(frame, curve)
+    level = frame.place(0, eta)
+    shapes.append(draw_line(level, frame.place(1, eta)))
+    beside = -5 if eta < 0.06 else 15
+    shapes.append(draw_text((level[0] + 4, level[1] + beside), "alerts by lot", 11, kind="quiet rim"))
+    shapes += _name_curves(frame, [curve for curve in curves if curve.color is not None])
+    label = "Share of alerts that are right, by share of positives that are found"
+    return draw_document(shapes, width, height, label, kind)
+
+
+def _draw_axes(frame: Frame) -> Iterator[str]:
+    for percent in range(0, 101, 20):
+        (left, y), (right, _) = frame.place(0, percent / 100), frame.place(1, percent / 100)
+        yield draw_line((left, y), (right, y), "var(--grid)")
+        yield draw_text((left - 8, y + 4), f"{percent}", 12, anchor="end")
+        x, foot = frame.place(percent / 100, 0)
+        yield draw_text((x, foot + 18), f"{percent}{NO_BREAK}%", 12, anchor="middle")
+    x, foot = frame.place(0, 0)
+    yield draw_text((x, foot + 36), "Positives found", 12)
+
+
+def _draw_curve(frame: Frame, curve: Curve) -> Iterator[str]:
+    color = name_color(curve.color)
+    rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
+    known = [row for row in rows if row.get("precision_low") is not None]
+    if known and curve.color is not None:
+        top, foot = (
+            [frame.place(row["recall"], row[f"precision_{end}"]) for row in known]
+            for end in ("high", "low")
+        )
+        yield draw_area(top, foot, color)
+    few = [row["fp"] is not None and row["fp"] < _FEW_FALSE_ALERTS for row in rows]
+    start = next((number for number, is_few in enumerate(few) if not is_few), len(rows))
+    places = [frame.place(row["recall"], row["precision"]) for row in rows]
+    if start > 0:
+        yield draw_path(places[: start + 1], color, 1.6, DOTTED)
+    if places[start:]:
+        yield draw_path(places[start:], color, 2.2 if curve.color is not None else 1.2)
+    if curve.point is not None and curve.color is not None:
+        x, y = frame.place(*curve.point)
+        look = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
+        yield draw_circle(x, y, 5, look)
+
+
+def _name_curves(frame: Frame, curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield the names, each near its line, no two on one height."""
+    at = 0.62
+    wanted = []
+    for curve in curves:
+        near = min(
+            (row for row in curve.rows if row["precision"] is not None),
+            key=lambda row: abs((row["recall"] or 0) - at),
+            default=None,
+        )
+        if near is not None:
+            wanted.append((frame.place(at, near["precision"]), curve))
+    wanted.sort(key=lambda pair: pair[0][1])
+    floor = frame.place(0, 0)[1] - 6
+    heights = spread_heights([place[1] - 8 for place, _ in wanted], 14, floor)
+    for ((x, _), curve), y in zip(wanted, heights, strict=True):
+        fits = x + 0.58 * 13 * len(curve.name) < frame.width
+        place, anchor = ((x, y), "start") if fits else ((frame.width - 4, y), "end")
+        color = name_color(curve.color)
+        yield draw_text(place, curve.name, 13, kind="strong rim", anchor=anchor, color=color)
+
+
+def spread_heights(wanted: Sequence[float], top: float, foot: float) -> list[float]:
+    """Return heights near the wanted ones, in their order, a line apart, between top and foot."""
+    placed: list[float] = []
+    for height in wanted:
+        placed.append(max(height, placed[-1] + _LINE_HEIGHT if placed else top))
+    limit = foot
+    for number in reversed(range(len(placed))):
+        placed[number] = min(placed[number], limit)
+        limit = placed[number] - _LINE_HEIGHT
+    return placed

@@ -1,0 +1,455 @@
+"""The document of a decision: one HTML file to send, in the order in which people ask.
+
+    findings -> verdict   what is decided, in its own sentence
+             -> models    of 100 alerts so many are right, with the doubt hatched
+             -> chart     right alerts by positives found
+             -> need      what would settle what is open
+             -> more      folded: other prevalences, all numbers, how they are made
+
+Everything is read from the findings: no table is counted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from polars_prcurve.decision.cases import Candidate, Case
+from polars_prcurve.decision.decide import Findings, build_table, say_place, say_places
+from polars_prcurve.decision.group_tests import GroupTests
+from polars_prcurve.decision.needs import count_needed
+from polars_prcurve.decision.value_words import (
+    name_model,
+    say_about,
+    say_right,
+    say_two,
+    say_two_digits,
+)
+from polars_prcurve.decision.verdict import Verdict
+from polars_prcurve.name_words import name_metric, name_value
+from polars_prcurve.number_words import (
+    NO_BREAK,
+    format_count,
+    format_level,
+    glue_numbers,
+    say_cases,
+    say_estimate,
+    say_where,
+)
+from polars_prcurve.report.alert_icons import describe_look, draw_alerts
+from polars_prcurve.report.curve_picture import Curve, draw_curves
+from polars_prcurve.report.document_style import STYLE
+from polars_prcurve.report.group_picture import GroupBlock, GroupRow, draw_groups
+from polars_prcurve.report.html_parts import escape, isolate, write_document
+from polars_prcurve.report.methods_text import write_methods
+from polars_prcurve.report.page_colors import build_scheme
+from polars_prcurve.report.svg import define_hatches, draw_circle, draw_document
+from polars_prcurve.report.tables import write_cases, write_models, write_raw, write_shares
+
+_MOST_LINES = 4
+"""Models, at most, that are drawn in colours of their own, with their names."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the user adds to a document: a heading, a date, and notes."""
+
+    title: str | None = None
+    date: str | None = None
+    notes: str | None = None
+
+
+def build_document(findings: Findings, words: Words) -> str:
+    """Return the document as HTML; equal findings and words make equal bytes."""
+    verdict = findings.verdict
+    body = [
+        f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
+        *_write_head(findings, words),
+    ]
+    if findings.cases:
+        case, own = findings.cases[0]
+        if findings.group_tests is None:
+            body += [*_write_models(findings, case), *_draw_chart(findings, case)]
+        else:
+            body += write_groups(findings, findings.group_tests)
+        body += [*_write_notes(words), *_write_need(findings, case, own)]
+        body += ['<h2 class="screen">More</h2>', *_write_more(findings, case)]
+    body.append(f"<footer>{escape(describe_test(findings, words.date))}</footer>")
+    return write_document(words.title or verdict.sentence, build_scheme() + STYLE, body)
+
+
+# The head -----------------------------------------------------------------------------------------
+
+
+def _write_head(findings: Findings, words: Words) -> Iterator[str]:
+    verdict = findings.verdict
+    if words.title is not None:
+        yield f'<p class="place">{escape(words.title)}</p>'
+    yield f'<p class="place">{escape(describe_question(findings))}</p>'
+    is_settled = verdict.status == "settled" and findings.group_tests is None
+    kind = "status settled" if is_settled else "status"
+    yield f'<p class="{kind}">{escape(describe_status(findings))}</p>'
+    yield f"<h1>{write_sentence(findings, verdict)}</h1>"
+    if len(findings.cases) > 1 and findings.group_tests is None:
+        yield write_cases(findings)
+
+
+def describe_question(findings: Findings) -> str:
+    """Return where the model runs and what is wanted there, as a line above the verdict."""
+    cases = findings.cases
+    if not cases:
+        return ""
+    places = {say_place(case) for case, _ in cases}
+    n_etas = len({case.eta for case, _ in cases})
+    if len(places) == 1:
+        place = next(iter(places))
+    else:
+        one = [case.eta for case, _ in cases if n_etas == 1 and case.eta is not None][:1]
+        place = ", ".join([say_places([case for case, _ in cases]), *map(say_where, one)])
+    said = f"{place}, {findings.goal.describe()}".strip(", ")
+    if findings.goal.guarantee is not None:
+        said += f", promised with {format_level(findings.goal.guarantee)}"
+    return glue_numbers(said[:1].upper() + said[1:])
+
+
+def describe_status(findings: Findings) -> str:
+    """Return the status for its chip; of several cases, in how many it is settled."""
+    n, tests = len(findings.cases), findings.group_tests
+    if tests is not None:
+        return f"{n - tests.standings.count('open')} of {n} told apart"
+    settled = sum(verdict.status == "settled" for _, verdict in findings.cases)
+    if n > 1 and 0 < settled < n:
+        return f"settled in {settled} of {n}"
+    return findings.verdict.status
+
+
+def write_sentence(findings: Findings, verdict: Verdict) -> str:
+    """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
+    html = escape(verdict.sentence)
+    names = {
+        name_model(candidate)
+        for case, _ in findings.cases
+        for candidate in case.candidates
+        if candidate.model is not None
+    }
+    listed = sorted(map(escape, names), key=len, reverse=True)
+    whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in listed)
+    return re.sub(whole, lambda found: f"<bdi>{found[0]}</bdi>", html) if listed else html
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def choose_shown(case: Case) -> list[Candidate]:
+    """Return the models whose alerts are drawn: the first, and the one that is nearest to it.
+
+    That is the first other one that may be the best, or else the next.
+    """
+    first, *others = case.met or list(case.candidates)
+    rivals = [other for other in others if other.may_be_best]
+    return [first, *(rivals or others)[:1]]
+
+
+def number_models(case: Case) -> dict[Any, int]:
+    """Return the number of the colour of each model: they follow the order of names, as in charts."""
+    names = sorted((candidate.model for candidate in case.candidates), key=name_value)
+    return {name: number for number, name in enumerate(names)}
+
+
+def _write_models(findings: Findings, case: Case) -> Iterator[str]:
+    colors = number_models(case)
+    shown = [candidate for candidate in choose_shown(case) if candidate.precision.value is not None]
+    if shown:
+        cards = "".join(write_card(findings, case, each, colors[each.model]) for each in shown)
+        yield f'<div class="models">{cards}</div>'
+        yield _write_key(findings)
+    if len(case.candidates) > 2:
+        yield write_models(findings, case)
+
+
+def write_card(findings: Findings, case: Case, candidate: Candidate, color: int, name: str = "") -> str:
+    """Return what a model does: its icons, and three numbers, under a name or that of the model."""
+    name = name or ("" if candidate.model is None else name_model(candidate))
+    head = f"<h3>{isolate(name)}</h3>" if name else ""
+    values = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)} <small>{escape(ends)}</small></dd>"
+        for name, value, ends in list_values(findings, case, candidate)
+    )
+    icons = draw_alerts(candidate.precision, color)
+    return (
+        f'<section class="model" style="--c:var(--c{color % 8})">{head}<div><div>{icons}</div>'
+        f"<dl>{values}</dl></div></section>"
+    )
+
+
+def list_values(findings: Findings, case: Case, candidate: Candidate) -> Iterator[tuple[str, str, str]]:
+    """Yield names, values and intervals of a model, in the words of the document."""
+    precision = candidate.precision
+    said = say_right([precision.value, *(precision.span or ())])
+    is_rare = " in" in said[0].replace(NO_BREAK, " ")
+    name = "alerts right" if is_rare else "of 100 alerts right"
+    if case.goal.is_of_curve:
+        name += ", half of the positives found"
+    yield name, said[0], f"{said[1]} to {said[2]}" if precision.span else ""
+    if case.goal.is_of_curve:
+        yield name_metric(case.goal.merit), *say_merit(candidate)
+        return
+    alerts = candidate.read("alerts")
+    ends = "" if alerts.span is None else f"{say_two(alerts.low)} to {say_two(alerts.high)}"
+    yield f"alerts {say_cases(case.per)}", say_two(alerts.value), ends
+    value, span = say_found(candidate)
+    threshold = shorten_threshold(case, candidate)
+    score = f"at score {threshold}" if threshold else ""
+    yield "positives found", value, ", ".join(filter(None, [span, score]))
+    if case.goal.maximized is not None:
+        yield f"best {name_metric(case.goal.merit)}", *say_merit(candidate)
+
+
+def say_found(candidate: Candidate) -> tuple[str, str]:
+    """Return how many positives a model finds, and the interval, unless that is what was asked for."""
+    recall = candidate.read("recall")
+    is_asked = set(candidate.goal.targets) == {"recall"}
+    ends = (None, None) if is_asked else (recall.low, recall.high)
+    return say_estimate(recall.value, *ends)
+
+
+def say_merit(candidate: Candidate) -> tuple[str, str]:
+    """Return the value by which a model is judged, and its interval."""
+    said = list(map(say_two_digits, [candidate.value, *(candidate.merit.span or ())]))
+    return said[0], " to ".join(said[1:])
+
+
+def shorten_threshold(case: Case, candidate: Candidate) -> str:
+    """Return a threshold in the fewest digits, two or more, that tell it from the others, 0 and 1."""
+    value = candidate.row.get("threshold")
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return name_value(value)
+    others = [other.row["threshold"] for other in case.met if other.row["threshold"] != value]
+    for digits in range(2, 17):
+        said = f"{value:.{digits}g}"
+        if float(said) not in (0.0, 1.0) and all(f"{other:.{digits}g}" != said for other in others):
+            return said
+    return repr(value)
+
+
+def _write_key(findings: Findings) -> str:
+    def dot(kind: str) -> str:
+        circle = draw_circle(6.5, 6.5, 5.5, describe_look(kind, None))
+        return draw_document([circle], 13, 13, "").replace(
+            'role="img" aria-label=""', 'aria-hidden="true"'
+        )
+
+    level = format_level(findings.confidence)
+    words = f"right or not: the {level} interval"
+    return (
+        f'<p class="key">{dot("right")}right {dot("likely")}{escape(words)} {dot("false")}false</p>'
+        f'<p class="note">{escape(describe_intervals(findings))}</p>'
+    )
+
+
+def describe_intervals(findings: Findings) -> str:
+    """Return what the intervals are of."""
+    goal = findings.goal
+    if goal.is_of_curve:
+        return "Intervals are of the model: another test would choose another score."
+    if goal.guarantee is not None or "threshold" in goal.targets:
+        return "Intervals are of this score as it stands."
+    if goal.maximized is not None:
+        return "Values are corrected for the score having been sought on the test."
+    return "Intervals count that the score was found on the test."
+
+
+# Groups of one model ------------------------------------------------------------------------------
+
+_BLOCKS = (
+    ("worse", "{} worse than the others", 1),
+    ("open", "{} not told apart from the others", None),
+    ("better", "{} better than the others", 0),
+    ("little", "{} with too little data", None),
+)
+
+
+def write_groups(findings: Findings, tests: GroupTests) -> Iterator[str]:
+    """Yield the worst and the best group that are told apart, and the picture of all."""
+    placed: dict[str, list[Case]] = {kind: [] for kind, _, _ in _BLOCKS}
+    for (case, verdict), standing in zip(findings.cases, tests.standings, strict=True):
+        placed["little" if verdict.status == "too little data" else standing].append(case)
+    for cases in placed.values():
+        cases.sort(key=lambda of: of.candidates[0].merit.value or 0.0)
+    ends = [("Lowest", placed["worse"][:1], 1), ("Highest", placed["better"][-1:], 0)]
+    cards = "".join(
+        write_card(
+            findings, case, case.candidates[0], color, f"{which} that is told apart: {_name(case)}"
+        )
+        for which, cases, color in ends
+        for case in cases
+    )
+    if cards:
+        yield f'<div class="models">{cards}</div>'
+        yield _write_key(findings)
+    blocks = [
+        GroupBlock(
+            title.format(len(placed[kind])),
+            color,
+            [_build_row(case) for case in placed[kind]],
+            is_in_doubt=kind == "little",
+        )
+        for kind, title, color in _BLOCKS
+        if placed[kind]
+    ]
+    level, merit = format_level(findings.confidence), _name_axis(findings)
+    words = f"{merit}; line: {level}; upright: all groups together; hollow: not told apart"
+    yield '<section class="chart"><h2>Every group, by what is known of it</h2>'
+    yield f'<p class="place">{escape(words)}</p>'
+    for kind, width in (("wide", 740), ("small", 358)):
+        yield draw_groups(blocks, width, kind, tests.together)
+    yield "</section>"
+
+
+def _name(case: Case) -> str:
+    return say_place(case, with_eta=False).removeprefix("in ")
+
+
+def _build_row(case: Case) -> GroupRow:
+    return GroupRow(_name(case), case.candidates[0].merit, case.n_pos)
+
+
+def _name_axis(findings: Findings) -> str:
+    merit = findings.goal.merit
+    return {"precision": "Of 100 alerts right", "recall": "Of 100 positives found"}.get(
+        merit, f"100 times {name_metric(merit)}"
+    )
+
+
+# The chart ----------------------------------------------------------------------------------------
+
+
+def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
+    curves = list_curves(findings, case)
+    if not curves:
+        return
+    level = format_level(findings.confidence)
+    yield '<section class="chart"><h2>How many alerts are right, wherever the score is set</h2>'
+    words = f"Of 100 alerts right, by positives found; band: {level} for each score as it stands; "
+    yield f'<p class="place">{escape(words)}dotted: fewer than 5 false alerts behind it</p>'
+    for kind, width, height in (("wide", 740, 330), ("small", 358, 270)):
+        yield draw_curves(curves, case.eta or 0.0, width, height, kind)
+    yield "</section>"
+
+
+def list_curves(findings: Findings, case: Case) -> list[Curve]:
+    """Return the curves of the models of a case: those that may be best have colours of their own."""
+    model, curves = findings.model, findings.evidence.curves
+    groups = {name: case.key[name] for name in findings.groups}
+    rows: dict[Any, list[dict[str, Any]]] = {}
+    for row in curves.iter_rows(named=True):
+        is_here = all(row[name] == value for name, value in groups.items())
+        if is_here and row["eta"] == case.eta:
+            rows.setdefault(None if model is None else row[model], []).append(row)
+    colors = number_models(case)
+    wanted = [each.model for each in (*choose_shown(case), *case.rivals, *case.candidates)]
+    picked = list(dict.fromkeys(wanted))[:_MOST_LINES]
+    found = []
+    for candidate in case.candidates:
+        recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
+        point = None if recall is None or precision is None else (recall, precision)
+        color = colors[candidate.model] if candidate.model in picked else None
+        name = "" if candidate.model is None else name_model(candidate)
+        found.append(Curve(name, color, rows.get(candidate.model, []), point))
+    return [curve for curve in found if curve.rows]
+
+
+# What would settle it -----------------------------------------------------------------------------
+
+
+def _write_notes(words: Words) -> Iterator[str]:
+    if words.notes is not None:
+        yield f"<h2>Notes</h2><p>{escape(words.notes)}</p>"
+
+
+def _write_need(findings: Findings, case: Case, verdict: Verdict) -> Iterator[str]:
+    would_settle = findings.verdict.would_settle if findings.group_tests else verdict.would_settle
+    if would_settle:
+        yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
+        needed = count_needed(case, verdict.status, findings.confidence)
+        if findings.group_tests is None and needed is not None and needed > case.n_pos:
+            share = max(100 * case.n_pos / needed, 0.7)
+            yield (
+                f'<div class="bar"><p><b>{format_count(case.n_pos)} positives tested</b>'
+                f"<span>about {say_about(needed)} needed</span></p>"
+                f'<div><i style="width:{share:.1f}%"></i></div></div>'
+            )
+    reasons = findings.verdict.reasons
+    if reasons:
+        items = "".join(f"<li>{escape(reason[:1].upper() + reason[1:])}.</li>" for reason in reasons)
+        yield f'<ul class="reasons">{items}</ul>'
+
+
+# More ---------------------------------------------------------------------------------------------
+
+
+def _write_more(findings: Findings, case: Case) -> Iterator[str]:
+    difference = describe_difference(case)
+    if difference:
+        yield _fold("The difference, tested", f"<p>{difference}</p>")
+    shares = "" if findings.group_tests else write_shares(findings, case)
+    if findings.group_tests is not None:
+        yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
+    if shares:
+        yield _fold("Other shares of positives", shares)
+    table = write_raw(build_table(findings))
+    yield _fold("Numbers in full, and how they are made", table + write_methods(findings))
+
+
+def _fold(name: str, html: str) -> str:
+    return f"<details><summary>{escape(name)}</summary>{html}</details>"
+
+
+def describe_difference(case: Case) -> str:
+    """Return how far the second model is behind the first, as HTML; empty without a second one."""
+    if len(case.met) < 2:
+        return ""
+    first, second = case.met[:2]
+    row = second.row
+    gap, low, high = (row.get(f"behind{end}") for end in ("", "_low", "_high"))
+    if gap is None or low is None or high is None:
+        return ""
+    pair = f"{isolate(name_model(first))} minus {isolate(name_model(second))}"
+    if case.goal.merit in ("precision", "recall"):
+        said = [f"{100 * value:+.1f}" for value in (gap, low, high)]
+        what = "of 100 alerts right" if case.goal.merit == "precision" else "of 100 positives found"
+        return f"{pair}: {said[0]} {what} ({said[1]} to {said[2]}), for all models at once."
+    said = [f"{value:+.2g}" for value in (gap, low, high)]
+    return f"{pair}: {said[0]} ({said[1]} to {said[2]}), for all models at once."
+
+
+# The foot -----------------------------------------------------------------------------------------
+
+
+def describe_test(findings: Findings, date: str | None) -> str:
+    """Return a line on the test: its date, its size, and a hash of what it showed."""
+    said = [] if date is None else [date]
+    sizes = {
+        tuple(case.key[name] for name in findings.groups): (case.n_pos, case.n_neg)
+        for case, _ in findings.cases
+    }
+    if sizes:
+        n_pos, n_neg = (format_count(round(sum(n))) for n in zip(*sizes.values(), strict=True))
+        size = f"tested on {n_pos} positives and {n_neg} negatives"
+        said.append(size if len(sizes) < 2 else f"{size} in {len(sizes)} groups")
+    if findings.dropped:
+        said.append(findings.dropped.rstrip("."))
+    said.append(f"data {hash_findings(findings)}")
+    line = " · ".join(said)
+    return glue_numbers(line[:1].upper() + line[1:])
+
+
+def hash_findings(findings: Findings) -> str:
+    """Return the start of the SHA-256 of the curves and areas that the findings rest on."""
+    text = findings.evidence.curves.write_csv() + findings.evidence.areas.write_csv()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

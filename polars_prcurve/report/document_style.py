@@ -1,0 +1,64 @@
+"""The style sheet of decisions: reports, pages to move, for wide, narrow, dark and paper."""
+
+from __future__ import annotations
+
+from polars_prcurve.report.page_colors import FONT
+
+STYLE = """
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--text);font:16px/1.5 FONT;overflow-wrap:anywhere}
+main{max-width:780px;margin:0 auto;padding:28px 20px 60px}
+svg{max-width:100%;height:auto}svg text{font-family:FONT;fill:var(--text)}
+svg .quiet{fill:var(--quiet)}svg .strong{font-weight:700}
+svg .rim{paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round}
+.hidden{position:absolute;width:0;height:0}.small{display:none}
+.place,.note,.key{font-size:14px;color:var(--quiet);margin:0}.note,.key{font-size:13px}
+.note{margin-top:4px}
+.status{display:inline-block;font-size:13px;font-weight:700;padding:2px 10px;border-radius:11px;
+  border:2px dotted var(--text);margin:12px 0 0}
+.status.settled{border:2px solid var(--text);background:var(--text);color:var(--ground)}
+h1{font-size:30px;line-height:1.22;margin:8px 0 18px;letter-spacing:-.2px;text-wrap:balance}
+h2{font-size:18px;line-height:1.3;margin:34px 0 2px}
+.models{display:grid;grid-template-columns:repeat(2,1fr);gap:28px}
+.model{border-top:4px solid var(--c,var(--rule));padding-top:10px}
+.model h3{margin:0 0 8px;font-size:15px;color:var(--c,var(--text))}
+.model>div{display:grid;grid-template-columns:176px 1fr;gap:18px;align-items:start}
+dl{margin:0}dt{font-size:12.5px;color:var(--quiet);line-height:1.25;margin-top:11px}
+dt:first-child{margin-top:0}dd{margin:0;font-size:21px;font-weight:700;line-height:1.25}
+dd small{display:block;font-size:13px;font-weight:400;color:var(--quiet)}
+.key{margin:14px 0 0}.key svg{vertical-align:-2px;margin:0 3px 0 10px}.key svg:first-child{margin-left:0}
+.settle{border-left:3px solid var(--text);padding:2px 0 2px 14px;margin:8px 0 0}
+.reasons{margin:10px 0 0;padding-left:18px;font-size:14px}
+.bar{margin:12px 0 0}.bar p{display:flex;justify-content:space-between;margin:0 0 3px;font-size:13px}
+.bar div{height:16px;border:1px solid var(--quiet);
+  background:repeating-linear-gradient(135deg,var(--rule) 0 1.5px,var(--ground) 1.5px 4px)}
+.bar i{display:block;height:100%;background:var(--text)}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+details{border-top:1px solid var(--grid);padding:10px 0}
+details:last-of-type{border-bottom:1px solid var(--grid)}
+summary{cursor:pointer;font-weight:700;font-size:15px;min-height:28px}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:14px}
+td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
+  font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
+td:first-child,th:first-child,.words{text-align:left}td:first-child,th:first-child{padding-left:0}
+.words{white-space:normal}thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
+.cases{margin:0 0 22px}
+.cases td,.cases th{text-align:left}.raw{font-size:12px}
+footer{font-size:13px;color:var(--quiet);margin-top:20px}
+:focus-visible{outline:3px solid var(--c0);outline-offset:2px}
+@media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
+.models{grid-template-columns:1fr;gap:18px}.wide{display:none}.small{display:inline}
+.model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
+table{font-size:14px}thead{display:none}table,tbody{display:block}
+tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}
+tr>th:first-child{display:block;border:0;padding:1px 0;font-weight:700}
+td{display:flex;justify-content:space-between;gap:4px 12px;border:0;padding:1px 0;white-space:normal}
+td::before{content:attr(data-name);color:var(--quiet);text-align:left}
+.cases td::before{content:none}.cases td{justify-content:flex-start}}
+@media print{@page{size:A4;margin:14mm}main{padding:0;max-width:none;font-size:12px}
+h1{font-size:24px}h2{margin-top:18px}body{font-size:13px}summary{list-style:none}
+details::details-content{content-visibility:visible;display:block}
+.models,.chart,.settle,.model{break-inside:avoid}.chart svg.wide{max-height:150mm;width:auto}
+td,th{font-size:9.5px;padding:1px 5px}.screen{display:none}}
+""".replace("FONT", FONT)

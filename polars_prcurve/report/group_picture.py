@@ -1,0 +1,87 @@
+"""Groups beside each other: the value of each with its interval, those below first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polars_prcurve.confidence.estimates import Estimate
+from polars_prcurve.number_words import format_count
+from polars_prcurve.report.svg import (
+    DOTTED,
+    draw_circle,
+    draw_document,
+    draw_line,
+    draw_text,
+    name_color,
+)
+
+_ROW, _HEAD = 14.0, 22.0
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One group: its name, its value, and how many positives it was tested on."""
+
+    name: str
+    value: Estimate
+    n_pos: float
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """Groups of which the same is known."""
+
+    title: str
+    color: int | None
+    rows: Sequence[GroupRow]
+    is_in_doubt: bool = False
+    """Whether intervals are known to be too narrow, so lines are dotted."""
+
+
+def draw_groups(blocks: Sequence[GroupBlock], width: float, kind: str, middle: float | None) -> str:
+    """Return the picture; `middle` is a value to compare with, such as that of all groups together."""
+    left = min(170.0, 0.36 * width)
+    right = width - 52
+
+    def place(share: float) -> float:
+        return left + share * (right - left)
+
+    height = 26 + sum(_HEAD + _ROW * len(block.rows) for block in blocks)
+    shapes = []
+    for percent in range(0, 101, 20):
+        x = place(percent / 100)
+        shapes.append(draw_line((x, 18), (x, height), "var(--grid)"))
+        shapes.append(draw_text((x, 11), f"{percent}", 11, anchor="middle"))
+    if middle is not None:
+        shapes.append(draw_line((place(middle), 18), (place(middle), height), "var(--text)"))
+    shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
+    y = 20.0
+    for block in blocks:
+        y += _HEAD
+        shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
+        for row in block.rows:
+            shapes += _draw_row(row, block, y + _ROW / 2, (left, width), place)
+            y += _ROW
+    label = "Value of each group with its interval"
+    return draw_document(shapes, width, height, label, kind)
+
+
+def _draw_row(
+    row: GroupRow, block: GroupBlock, y: float, ends: tuple[float, float], place: object
+) -> list[str]:
+    assert callable(place)
+    color = "var(--quiet)" if block.color is None else name_color(block.color)
+    letters = int(ends[0] / 6)
+    name = row.name if len(row.name) <= letters else f"{row.name[: letters - 1]}…"
+    shapes = [draw_text((0, y + 4), name, 10.5, kind="" if block.color is not None else "quiet")]
+    if row.value.span is not None:
+        low, high = row.value.span
+        dash = DOTTED if block.is_in_doubt else 'stroke-width="1.6"'
+        shapes.append(draw_line((place(low), y), (place(high), y), color, dash))
+    fill = color if block.color is not None else "var(--ground)"
+    if row.value.value is not None:
+        look = f'style="fill:{fill};stroke:{color}" stroke-width="1.3"'
+        shapes.append(draw_circle(place(row.value.value), y, 3.4, look))
+    shapes.append(draw_text((ends[1], y + 4), format_count(row.n_pos), 10.5, anchor="end"))
+    return shapes

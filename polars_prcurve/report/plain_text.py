@@ -1,0 +1,171 @@
+"""A decision as plain text, for terminals: the verdict, a row per model, and what would settle it.
+
+A value and its interval are one column, and go together or not at all. Where the terminal is narrow,
+columns go in an order, but never that of the value which the verdict speaks of, and then names are cut.
+The last line says what was left out.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from polars_prcurve.decision.cases import Candidate, Case
+from polars_prcurve.decision.decide import Findings, say_place
+from polars_prcurve.decision.value_words import name_model, say_points, say_two
+from polars_prcurve.name_words import name_metric
+from polars_prcurve.number_words import NO_BREAK, format_count, format_level, say_cases
+from polars_prcurve.report.document import (
+    describe_question,
+    describe_status,
+    say_found,
+    say_merit,
+    shorten_threshold,
+)
+from polars_prcurve.visible_text import cut_text, make_harmless, measure_width, pad_text
+
+_GAP = "  "
+_LEAST_WIDTH, _LEAST_NAME = 40, 12
+_MOST_ROWS = 50
+
+
+class Column(NamedTuple):
+    """A column of text."""
+
+    head: str
+    cells: list[str]
+    is_text: bool = False
+
+    @property
+    def width(self) -> int:
+        return max(map(measure_width, [self.head, *self.cells]))
+
+
+def write_plain(findings: Findings, width: int, hint: str = "") -> str:
+    """Return the decision in lines of at most this width; `hint` tells where what is left out is."""
+    width = max(width, _LEAST_WIDTH)
+    verdict = findings.verdict
+    blocks = [_wrap(f"{_start_with_status(findings)}.", width)]
+    left_out: list[str] = []
+    if len(findings.cases) == 1:
+        lines, left_out = _write_models(findings, findings.cases[0][0], width)
+        blocks.append(lines)
+    elif findings.cases:
+        blocks.append(_write_cases(findings, width))
+    question = describe_question(findings)
+    if not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
+        question += f"; alerts {say_cases(findings.evidence.per)}"
+    rest = [question, *verdict.reasons, verdict.would_settle]
+    foot = _wrap(" ".join(f"{text[:1].upper()}{text[1:]}." for text in rest if text), width)
+    if left_out:
+        foot += _wrap(f"left out: {', '.join(left_out)}{hint}", width)
+    return "\n\n".join("\n".join(lines) for lines in (*blocks, foot) if lines)
+
+
+def _start_with_status(findings: Findings) -> str:
+    """Return the sentence of the verdict after its status, which is not said twice."""
+    status, sentence = describe_status(findings), findings.verdict.sentence
+    if sentence.lower().startswith(f"{status}:"):
+        return f"{status.upper()}{sentence[len(status) :]}"
+    return f"{status.upper()}: {sentence}"
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Return the text in lines; none ends inside a number."""
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return [_clean(line) for line in lines]
+
+
+def _clean(text: str) -> str:
+    return make_harmless(text.replace(NO_BREAK, " "))
+
+
+def _write_models(findings: Findings, case: Case, width: int) -> tuple[list[str], list[str]]:
+    """Return the lines of the table of models, and the heads of what does not fit."""
+    shown = list(case.candidates[:_MOST_ROWS])
+    columns, spare = list_columns(findings, case, shown)
+    left_out = []
+    while sum(column.width + len(_GAP) for column in columns) - len(_GAP) > width:
+        droppable = [name for name in spare if any(column.head == name for column in columns)]
+        if not droppable:
+            break
+        left_out.append(droppable[0])
+        columns = [column for column in columns if column.head != droppable[0]]
+    return list(_lay_out(columns, width)), left_out
+
+
+def list_columns(
+    findings: Findings, case: Case, shown: Sequence[Candidate]
+) -> tuple[list[Column], list[str]]:
+    """Return the columns of models in order, and the heads of those that may go, in that order."""
+
+    def fill(say: object) -> list[str]:
+        assert callable(say)
+        return [say(each) if each.is_met else "-" for each in shown]
+
+    columns = []
+    if any(each.model is not None for each in shown):
+        columns.append(Column("model", [_clean(name_model(each)) for each in shown], is_text=True))
+    level = format_level(findings.confidence).replace(NO_BREAK, " ")
+    right = Column("of 100 right", fill(_say_precision))
+    if case.goal.merit not in ("precision", "recall"):
+        columns.append(Column(name_metric(case.goal.merit), fill(lambda of: _join(*say_merit(of)))))
+    if case.goal.is_of_curve:
+        return columns, []
+    found = Column("found", fill(lambda of: _join(*say_found(of))))
+    alerts = Column(f"alerts ({level})", fill(_say_alerts))
+    first = [found, right] if case.goal.merit == "recall" else [right, alerts]
+    others = [alerts] if case.goal.merit == "recall" else [found]
+    score = Column("score", fill(lambda of: shorten_threshold(case, of)))
+    counts = [Column(name, fill(lambda of, name=name: _say_count(of, name))) for name in ("tp", "fp")]
+    has_scores = any(cell not in ("", "-") for cell in score.cells)
+    columns += [*first, *([score] if has_scores else []), *others, *counts]
+    spare = ["fp", "tp", others[0].head, "score"]
+    return columns, spare if case.goal.merit in ("precision", "recall") else [*spare, alerts.head]
+
+
+def _say_precision(candidate: Candidate) -> str:
+    precision = candidate.precision
+    value, *ends = map(say_points, [precision.value, *(precision.span or ())])
+    return _join(value, " to ".join(ends))
+
+
+def _say_alerts(candidate: Candidate) -> str:
+    alerts = candidate.read("alerts")
+    value, *ends = map(say_two, [alerts.value, *(alerts.span or ())])
+    return _join(value, " to ".join(ends))
+
+
+def _say_count(candidate: Candidate, name: str) -> str:
+    value = candidate.row[name]
+    return "-" if value is None else format_count(value)
+
+
+def _join(value: str, ends: str) -> str:
+    return (f"{value} ({ends})" if ends else value).replace(NO_BREAK, " ")
+
+
+def _write_cases(findings: Findings, width: int) -> list[str]:
+    shown = findings.cases[:_MOST_ROWS]
+    places = Column("where", [_clean(say_place(case)) for case, _ in shown], is_text=True)
+    status = Column("status", [verdict.status for _, verdict in shown], is_text=True)
+    room = max(width - places.width - status.width - 2 * len(_GAP), _LEAST_NAME)
+    sentences = [cut_text(_clean(verdict.sentence), room) for _, verdict in shown]
+    lines = list(_lay_out([places, status, Column("verdict", sentences, is_text=True)], width))
+    more = len(findings.cases) - len(shown)
+    return [*lines, f"{more} more"] if more > 0 else lines
+
+
+def _lay_out(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """Yield the lines of a table; the first column is cut if all are too wide together."""
+    widths = [column.width for column in columns]
+    too_much = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    if too_much > 0 and columns[0].is_text:
+        widths[0] = max(widths[0] - too_much, _LEAST_NAME)
+    for cells in zip(*([column.head, *column.cells] for column in columns), strict=True):
+        padded = (
+            pad_text(cut_text(cell, room), room, right=not column.is_text)
+            for cell, room, column in zip(cells, widths, columns, strict=True)
+        )
+        yield _GAP.join(padded).rstrip()

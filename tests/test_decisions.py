@@ -1,0 +1,556 @@
+"""Decisions: which status a table has, that the verdict is that of the methods, and what it says."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+import pytest
+from polars.testing import assert_frame_equal
+
+from polars_prcurve import (
+    Decision,
+    PrcError,
+    Verdict,
+    class_mix,
+    eta_from_sample,
+    field,
+    intervals,
+    prc,
+)
+from polars_prcurve.decision.verdict import STATUSES
+from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
+
+GOALS: dict[str, dict[str, Any]] = {
+    "recall": {"recall": 0.5},
+    "alerts": {"alerts": 100, "per": 10_000},
+    "fpr": {"fpr": 0.01},
+    "precision": {"precision": 0.2},
+    "npv": {"npv": 0.99},
+    "fdr": {"fdr": 0.8},
+    "lift": {"lift": 5},
+    "predicted_positive_rate": {"predicted_positive_rate": 0.02},
+    "maximize": {"maximize": "f1"},
+    "several": {"alerts": 200, "per": 10_000, "precision": 0.2},
+    "curve": {},
+}
+BETTER = re.compile(r"\b(better|leads?|first|best|use)\b")
+
+
+def bind(df: pl.DataFrame) -> Any:
+    return df.prc(score=[name for name in df.columns if name != "label"])
+
+
+def decide(df: pl.DataFrame, eta: Any = 0.02, **asked: Any) -> Decision:
+    return bind(df).decide(eta, **asked)  # type: ignore[no-any-return]
+
+
+@cache
+def decide_known(status: str, goal: str) -> Decision:
+    return decide(STATUSES_OF[status], **GOALS[goal])
+
+
+# Statuses -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("status", STATUSES_OF)
+def test_each_table_has_its_status_at_any_goal(status: str, goal: str) -> None:
+    if (status, goal) == ("too little data", "lift"):
+        return  # a lift of 5 is where some of these scores are surely right
+    verdict = decide_known(status, goal).verdict
+    expected = {status}
+    if status == "too little data":  # what is met by chance, and what is met by none
+        expected |= {"not told apart", "not met"}
+    assert verdict.status in expected
+    named = {
+        "settled": {"new"},
+        "not told apart": {"one", "other"} if status != "too little data" else {"a", "b"},
+    }
+    assert set(verdict.models) == named.get(verdict.status, set())
+
+
+def test_a_class_of_fewer_than_ten_is_too_little_in_any_case() -> None:
+    few = draw_models({"good": 6.0, "coin": 0.0}, 9, 5_000)
+    verdict = decide(few, recall=0.5).verdict
+    assert verdict.status == "too little data"
+    assert "9 positives" in verdict.sentence
+    many = draw_models({"good": 6.0, "coin": 0.0}, 12, 5_000)
+    assert decide(many, recall=0.5).verdict.models == ("good",)
+    few_negatives = decide(draw_models({"a": 2.0, "b": 2.0}, 500, 7), recall=0.5).verdict
+    assert "7 negatives" in few_negatives.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (slice(0, 0), "the table has no rows"),
+        (slice(0, 1), "the test has no negatives"),
+        (slice(-1, None), "the test has no positives"),
+    ],
+)
+def test_tables_without_a_class(rows: slice, says: str) -> None:
+    for goal in GOALS.values():
+        verdict = decide(SETTLED[rows], **goal).verdict
+        assert (verdict.status, verdict.models) == ("too little data", ())
+        assert says in verdict.sentence
+
+
+def test_what_no_threshold_keeps_is_not_met() -> None:
+    impossible = {"precision": 0.9, "recall": 0.99}
+    verdict = decide(EQUAL, **impossible).verdict
+    assert (verdict.status, verdict.models) == ("not met", ())
+    assert "90 % of the alerts right" in verdict.sentence.replace("\u00a0", " ")
+
+
+def test_a_promise_that_cannot_be_made_says_how_many_examples_it_takes() -> None:
+    verdict = decide(EQUAL, 1e-4, precision=0.9, guarantee=0.95).verdict
+    assert verdict.status == "not met"
+    assert "can be promised" in verdict.sentence
+    assert re.search(r"Even perfect scores would need [\d\u00a0]+ negatives", verdict.would_settle)
+
+
+def test_a_model_that_meets_nothing_is_left_out_and_named() -> None:
+    mixed = draw_models({"good": 3.0, "fair": 2.5, "coin": 0.0}, 300, 6_000)
+    decision = decide(mixed, precision=0.6)
+    assert set(decision.verdict.models) <= {"good", "fair"}
+    assert "no threshold within the targets: coin" in decision.verdict.reasons
+    assert decision.table.filter(model="coin")["threshold"].item() is None
+
+
+def test_a_perfect_model_beside_a_coin_is_settled() -> None:
+    """It has no false alert, so its interval is never reliable: the test of the difference decides."""
+    df = COINS.with_columns(perfect=pl.col("label").cast(pl.Float64)).drop("tails")
+    decision = decide(df, recall=0.5)
+    assert decision.verdict.models == ("perfect",)
+    assert decision.table.filter(model="perfect")["reliable"].item() is False
+
+
+def test_equal_columns_are_not_told_apart() -> None:
+    same = SETTLED.select("label", "new", again=pl.col("new"))
+    for goal in GOALS.values():
+        assert set(decide(same, **goal).verdict.models) == {"again", "new"}
+
+
+def test_a_model_alone_is_settled_where_it_is_above_chance() -> None:
+    for goal in GOALS.values():
+        settled = SETTLED.prc(score="new").decide(0.02, **goal).verdict
+        assert (settled.status, settled.models) == ("settled", ())
+        assert not BETTER.search(
+            settled.sentence.replace("better than chance", "").replace("best F1", "")
+        )
+    assert COINS.prc(score="heads").decide(0.02, recall=0.5).verdict.status == "no better than chance"
+    at = SETTLED.prc(score="new").decide(0.02, threshold=2.0)
+    assert at.table["threshold"].item() == 2.0
+    assert at.verdict.status == "settled"
+
+
+# The verdict is that of the methods -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", ["recall", "alerts", "fpr", "precision", "npv", "fdr", "lift", "curve"])
+def test_models_are_those_of_the_ranking(goal: str) -> None:
+    three = draw_models({"a": 2.0, "b": 2.1, "c": 1.0}, 200, 4_000)
+    asked = GOALS[goal]
+    decision = decide(three, **asked)
+    merit = {"recall": "precision", "npv": "precision", "curve": "average_precision"}.get(goal, "recall")
+    ranks = bind(three).ranking(0.02, metric=merit, confidence=0.95, **asked)
+    best = set(ranks.filter("may_be_best")["model"])
+    assert set(decision.verdict.models) == best
+    joined = decision.table.join(ranks, on="model", suffix="_rank")
+    for name, other in (("behind", "behind_rank"), ("behind_low", "low"), ("behind_high", "high")):
+        assert joined[name].equals(joined[other if other in joined.columns else name])
+    assert joined["may_be_best"].equals(joined["may_be_best_rank"])
+
+
+@pytest.mark.parametrize("goal", [name for name in GOALS if name not in ("curve", "several")])
+def test_the_table_is_that_of_operating_points(goal: str) -> None:
+    asked = GOALS[goal]
+    decision = decide(SETTLED, **asked)
+    metrics = ["precision", "f1"] if goal == "maximize" else ["precision"]
+    found = bind(SETTLED).operating_points(
+        0.02, metrics=metrics, confidence=0.95, **{"per": 10_000, **asked}
+    )
+    shared = [name for name in found.columns if name in decision.table.columns]
+    assert set(found.columns) - set(shared) == {"criterion", "target"}
+    assert_frame_equal(decision.table.select(shared), found.select(shared), check_exact=True)
+
+
+def test_the_rows_of_several_targets_are_those_that_hold_together() -> None:
+    asked = GOALS["several"]
+    decision = decide(SETTLED, **asked)
+    joint = bind(SETTLED).operating_points(0.02, together=True, metrics=["precision"], **asked)
+    for name in ("threshold", "tp", "fp", "recall", "precision", "alerts"):
+        assert decision.table[name].equals(joint[name])
+    assert decision.table["interval_of"].unique().to_list() == ["model"]
+    single = bind(SETTLED).operating_points(0.02, metrics=["precision"], confidence=0.95, **asked)
+    for row in decision.table.iter_rows(named=True):
+        of_model = single.filter(model=row["model"])
+        binding = of_model.filter(pl.col("threshold") == row["threshold"])
+        assert binding.height >= 1
+        for name in ("recall", "precision", "alerts"):
+            assert row[f"{name}_low"] <= binding[f"{name}_low"].min() <= row[name]
+            assert row[f"{name}_high"] >= binding[f"{name}_high"].max() >= row[name]
+
+
+def test_a_model_is_ruled_out_only_where_it_is_behind_at_each_target_that_may_bind() -> None:
+    three = draw_models({"a": 2.0, "b": 2.1, "c": 1.0}, 200, 4_000)
+    asked = {"alerts": 150, "per": 10_000, "precision": 0.1}
+    decision = decide(three, **asked)
+    may_be = {
+        word: set(
+            bind(three)
+            .ranking(0.02, metric="recall", confidence=0.95, **{word: asked[word]}, **more)
+            .filter("may_be_best")["model"]
+        )
+        for word, more in (("alerts", {"per": 10_000}), ("precision", {}))
+    }
+    found = set(decision.table.filter("may_be_best")["model"])
+    assert found in (may_be["alerts"], may_be["precision"], may_be["alerts"] | may_be["precision"])
+
+
+def test_best_values_are_compared_by_their_corrected_intervals() -> None:
+    decision = decide(EQUAL, maximize="f1")
+    points = bind(EQUAL).operating_points(0.02, maximize="f1", metrics=["f1"], confidence=0.95)
+    value, low, high = (
+        dict(points.select("model", name).iter_rows()) for name in ("f1_corrected", "f1_low", "f1_high")
+    )
+    for row in decision.table.iter_rows(named=True):
+        mine, other = row["model"], "other" if row["model"] == "one" else "one"
+        gap = value[other] - value[mine]
+        least = gap - math.hypot(value[other] - low[other], high[mine] - value[mine])
+        assert row["behind"] == pytest.approx(gap)
+        assert row["behind_low"] == pytest.approx(least)
+        assert row["may_be_best"] == (least <= 0)
+
+
+# Prevalences and groups -----------------------------------------------------------------------
+
+
+def test_each_prevalence_has_a_verdict_and_one_stands_above() -> None:
+    decision = decide(SETTLED, [0.1, 0.001], recall=0.5)
+    assert decision.verdicts["eta"].to_list() == [0.1, 0.001]  # as they were asked
+    assert decision.verdicts["models"].to_list() == [["new"], ["new"]]
+    assert decision.verdict.models == ("new",)
+    assert "at both prevalences" in decision.verdict.sentence
+    alone = decide(SETTLED, 0.1, recall=0.5)
+    assert decision.verdicts["sentence"][0] == alone.verdict.sentence
+    per_case = cs.starts_with("alerts", "true_alerts", "missed")  # of a million, and of a thousand
+    rows = decision.table.filter(eta=0.1).drop(per_case)
+    assert_frame_equal(rows, alone.table.drop(per_case), check_exact=False)
+
+
+def test_a_model_is_settled_above_only_if_it_is_in_every_case() -> None:
+    one = SETTLED.with_columns(site=pl.lit("a"))
+    turned = SETTLED.rename({"new": "old", "old": "new"}).select(SETTLED.columns)
+    both = pl.concat([one, turned.with_columns(site=pl.lit("b"))])
+    decision = both.prc(score=["new", "old"], by="site").decide(0.02, recall=0.5)
+    assert decision.verdicts["status"].to_list() == ["settled", "settled"]
+    assert decision.verdict.status == "not told apart"
+    assert set(decision.verdict.models) == {"new", "old"}
+    assert "new is better in a" in decision.verdict.sentence
+    open_one = pl.concat(
+        [one, EQUAL.rename({"one": "new", "other": "old"}).with_columns(site=pl.lit("b"))]
+    )
+    mixed = open_one.prc(score=["new", "old"], by="site").decide(0.02, recall=0.5)
+    assert mixed.verdicts["status"].to_list() == ["settled", "not told apart"]
+    assert mixed.verdict.status == "not told apart"
+
+
+def test_none_is_the_prevalence_that_was_counted() -> None:
+    decision = decide(SETTLED, None, recall=0.5)
+    assert decision.table["eta"].unique().to_list() == [300 / 6_300]
+    found = bind(SETTLED).operating_points(recall=0.5, metrics=["precision"], confidence=0.95)
+    assert decision.table["precision_high"].equals(found["precision_high"])
+
+
+def test_an_estimate_is_tested_at_both_ends() -> None:
+    estimate = eta_from_sample(5, 1_000)
+    decision = decide(SETTLED, estimate, recall=0.5)
+    assert decision.verdict.models == ("new",)
+    assert any("the prevalence is an estimate" in reason for reason in decision.verdict.reasons)
+    assert "eta_low" in decision.table.columns
+    low = estimate["eta_low"][0]
+    ranks = bind(SETTLED).ranking([low, 0.005], metric="precision", recall=0.5, confidence=0.95)
+    assert decision.table["behind_low"].min() <= ranks["low"].min()  # type: ignore[operator]
+
+
+def test_scores_of_the_field_tell_the_prevalence_of_one_model() -> None:
+    month = SETTLED.select(score="new").sample(2_000, seed=1)
+    test = SETTLED.rename({"new": "score"}).drop("old")
+    decision = test.prc.decide(prc(month, label=None), recall=0.5)
+    assert {"eta_low", "eta_high"} <= set(decision.table.columns)
+    with pytest.raises(PrcError, match="with the scores of each model"):
+        decide(SETTLED, prc(SETTLED.drop("label"), label=None), recall=0.5)
+
+
+PARTS = pl.DataFrame({"site": ["a", "b"], "eta": [0.05, 0.001], "share": [0.3, 0.7]})
+
+
+@pytest.mark.parametrize("goal", ["recall", "alerts", "curve", "several"])
+def test_a_field_is_decided_by_its_weighted_examples(goal: str) -> None:
+    sites = SETTLED.with_columns(site=pl.Series(["a", "b"] * 3_150))
+    asked = GOALS[goal]
+    in_field = sites.prc(score=["new", "old"]).decide(field(PARTS, parts="site"), **asked)
+    weighted = sites.prc(score=["new", "old"]).reweight(eta=field(PARTS, parts="site"))
+    eta = in_field.table["eta"][0]
+    assert eta == pytest.approx(0.3 * 0.05 + 0.7 * 0.001)
+    alone = weighted.prc(score=["new", "old"], weight="weight").decide(eta, **asked)
+    assert in_field.verdict.models == alone.verdict.models == ("new",)
+    shared = [name for name in alone.table.columns if "high" in name or "low" in name]
+    assert_frame_equal(in_field.table.select(shared), alone.table.select(shared), check_exact=False)
+    bound = sites.prc(score=["new", "old"], by="site").decide(field(PARTS, parts="site"), **asked)
+    assert_frame_equal(bound.table, in_field.table)
+
+
+def test_a_promise_in_a_field_is_that_of_the_field() -> None:
+    sites = SETTLED.with_columns(site=pl.Series(["a", "b"] * 3_150))
+    asked: dict[str, Any] = {"precision": 0.05, "guarantee": 0.9}
+    table = sites.prc(score=["new", "old"])
+    decision = table.decide(field(PARTS, parts="site"), **asked)
+    points = table.operating_points(field(PARTS, parts="site"), **asked)
+    assert decision.table["threshold"].equals(points["threshold"])
+
+
+def test_classes_are_decided_each_on_its_own() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 3_000)
+    scores = {f"p{k}": rng.normal(size=3_000) + 2 * (truth == k) for k in range(3)}
+    df = pl.DataFrame({"kind": [["cat", "dog", "cow"][k] for k in truth], **scores})
+    bound = df.prc(score={"cat": "p0", "dog": "p1", "cow": "p2"}, label="kind")
+    decision = bound.decide(0.1, recall=0.5)
+    assert decision.verdicts["class"].to_list() == sorted(decision.verdicts["class"].to_list())
+    assert decision.verdicts.height == 3
+    mixed = bound.decide(class_mix({"cat": 0.6, "dog": 0.3, "cow": 0.1}), recall=0.5)
+    assert sorted(mixed.verdicts["eta"].to_list()) == pytest.approx([0.1, 0.3, 0.6])
+
+
+# Groups of one model --------------------------------------------------------------------------
+
+
+def draw_groups(distances: list[float], n: int = 1_500) -> pl.DataFrame:
+    parts = [
+        draw_models({"score": distance}, n // 5, n - n // 5, seed=number).with_columns(
+            site=pl.lit(f"site {number}")
+        )
+        for number, distance in enumerate(distances)
+    ]
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize("goal", [{"recall": 0.5}, {"alerts": 500, "per": 10_000}, {}])
+def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
+    sites = draw_groups([0.8, 2.0, 2.0, 2.0, 2.0, 3.4])
+    decision = sites.prc(by="site").decide(0.05, **goal)
+    assert decision.verdict.sentence == (
+        "1 worse and 1 better than all other groups together; 4 are not told apart from them"
+    ).replace("1 worse", "1 group is worse", 1)
+    assert decision.verdicts.height == 6
+
+
+def test_equal_groups_are_not_told_apart() -> None:
+    decision = draw_groups([2.0] * 5).prc(by="site").decide(0.05, recall=0.5)
+    assert decision.verdict.sentence == "No group is told apart from all others together, of 5"
+    assert "positives" in decision.verdict.would_settle
+    few = draw_groups([2.0, 2.0, 2.0, 2.0], 1_500).vstack(
+        draw_models({"score": 2.0}, 5, 200, seed=9).with_columns(site=pl.lit("small"))
+    )
+    said = few.prc(by="site").decide(0.05, recall=0.5).verdict
+    assert said.sentence.endswith("; 1 has too little data")
+
+
+# What it says ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("status", STATUSES_OF)
+def test_only_what_is_settled_names_a_better_model(status: str, goal: str) -> None:
+    decision = decide_known(status, goal)
+    verdict = decision.verdict
+    said = [verdict.sentence, str(decision), decision.model_card()]
+    for text in said:
+        plain = text.replace("better than chance", "").replace("best F1", "").replace("may be best", "")
+        plain = plain.replace("better scores", "").replace("no better", "")
+        if verdict.status == "settled":
+            assert f"{verdict.models[0]} is better" in plain
+        else:
+            assert not BETTER.search(plain), plain
+
+
+def test_texts_quote_the_sentence() -> None:
+    for df in STATUSES_OF.values():
+        decision = decide(df, recall=0.5)
+        sentence = decision.verdict.sentence
+        assert sentence in decision.model_card().replace("\\", "")
+        printed = " ".join(decision.say(200).split())
+        head, shown = decision.verdict.status.upper(), sentence.replace("\u00a0", " ")
+        assert printed.startswith(head)
+        assert (
+            printed.lower()
+            .replace(f"{head.lower()}: ", "")
+            .startswith(shown.lower().replace(f"{head.lower()}: ", "") + ".")
+        )
+        assert str(decision.verdict) == sentence
+        assert sentence in repr(decision)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("goal", GOALS)
+def test_no_line_is_wider_than_it_may_be_and_the_interval_stays(goal: str, width: int) -> None:
+    decision = decide_known("settled", goal)
+    lines = decision.say(width).splitlines()
+    assert width < 60 or max(map(len, lines)) <= width
+    heads = next(line for line in lines if line.startswith("model"))
+    right = "of 100 right"
+    merits = {"recall": right, "npv": right, "curve": "average precision", "maximize": "f1"}
+    merit = merits.get(goal, "found")
+    assert merit.lower() in heads.lower()
+    if merit != right or width > 40:
+        assert any(" to " in line for line in lines if line.startswith("new"))
+
+
+def test_what_is_left_out_of_a_narrow_line_is_told() -> None:
+    decision = decide(SETTLED, recall=0.5)
+    assert "left out" not in decision.say(200)
+    assert decision.say(60).splitlines()[-1].startswith("left out: fp, tp")
+
+
+def test_numbers_needed_shrink_with_the_test() -> None:
+    """Twice as many examples leave about half as many to find."""
+    needed = []
+    for n in (1, 2, 4):
+        df = draw_models({"one": 2.0, "other": 2.0}, 60 * n, 1_200 * n, seed=12)
+        said = decide(df, recall=0.5).verdict.would_settle
+        needed.append(float(re.findall(r"about ([\d\u00a0]+)", said)[0].replace("\u00a0", "")))
+    assert max(needed) / min(needed) < 4
+
+
+# A value --------------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_a_value() -> None:
+    first, second = (
+        decide(SETTLED, recall=0.5),
+        decide(SETTLED.sample(fraction=1, shuffle=True, seed=1), recall=0.5),
+    )
+    assert first.verdict == second.verdict
+    assert isinstance(first.verdict, Verdict)
+    assert first.verdict.status in STATUSES
+    with pytest.raises(AttributeError):
+        first.verdict.status = "settled"  # type: ignore[misc]
+
+
+def test_a_decision_pickles_with_its_tables_without_the_rows() -> None:
+    decision = decide(SETTLED, recall=0.5)
+    packed = pickle.dumps(decision)
+    assert len(packed) < 100_000
+    again = pickle.loads(packed)
+    assert again.verdict == decision.verdict
+    assert_frame_equal(again.table, decision.table)
+    assert str(again) == str(decision)
+    assert again.model_card() == decision.model_card()
+
+
+def test_eager_lazy_and_long_tables_decide_alike() -> None:
+    decision = decide(SETTLED, recall=0.5)
+    lazy = SETTLED.lazy().prc(score=["new", "old"]).decide(0.02, recall=0.5)
+    assert_frame_equal(decision.table, lazy.table, check_exact=True)
+    long = SETTLED.with_row_index("id").prc.unpivot_scores(["new", "old"])
+    by_id = long.prc(id="id").decide(0.02, recall=0.5)
+    assert_frame_equal(decision.table, by_id.table)
+    assert by_id.verdict == decision.verdict
+    apart = long.prc(model="model").decide(0.02, recall=0.5)
+    assert apart.verdict.models == ("new",)
+    assert_frame_equal(decision.table.select("threshold"), apart.table.select("threshold"))
+
+
+def test_rows_of_sampling_weights_clusters_and_counts() -> None:
+    weighed = SETTLED.with_columns(w=pl.when("label").then(1).otherwise(10))
+    assert weighed.prc(score=["new", "old"], weight="w").decide(0.02, recall=0.5).verdict.models == (
+        "new",
+    )
+    patients = SETTLED.with_columns(patient=pl.int_range(pl.len()) // 3)
+    bound = patients.prc(score=["new", "old"], cluster="patient")
+    for goal in ({"recall": 0.5}, {}):
+        assert bound.decide(0.02, **goal).verdict.models == ("new",)
+    counts = SETTLED.prc.counts(score="new")
+    alone = SETTLED.prc(score="new").decide(0.02, recall=0.5)
+    counted = counts.prc(counts=("n_pos", "n_neg")).decide(0.02, recall=0.5)
+    assert_frame_equal(alone.table, counted.table, check_exact=True)
+    assert counted.verdict == alone.verdict
+
+
+def test_rows_left_out_and_scores_the_wrong_way_round_are_told() -> None:
+    gaps = SETTLED.with_columns(
+        new=pl.when(pl.int_range(pl.len()) % 100 == 7).then(None).otherwise("new")
+    )
+    decision = gaps.prc(score=["new", "old"], missing="drop").decide(0.02, recall=0.5)
+    assert "rows are left out" in decision._findings.dropped
+    turned = SETTLED.with_columns(old=-pl.col("old"))
+    reasons = decide(turned, recall=0.5).verdict.reasons
+    assert "the scores of old rank the wrong way round: pass -score" in reasons
+
+
+def test_published_points_of_one_model() -> None:
+    cells = pl.DataFrame({"tp": [202, 212], "fp": [3, 357], "fn": [10, 0], "tn": [354, 0]})
+    decision = cells.prc(cells=("tp", "fp", "fn", "tn")).decide(0.004, recall=0.9)
+    assert decision.verdict.status == "settled"
+    assert "31 of 100 alerts are right (14 to 57)" in decision.verdict.sentence
+
+
+# What is refused ------------------------------------------------------------------------------
+
+CELLS = pl.DataFrame({"tp": [9, 9], "fp": [1, 2], "fn": [1, 1], "tn": [9, 8], "model": ["a", "b"]})
+REFUSED: dict[str, tuple[Any, str]] = {
+    "two values": (lambda: decide(SETTLED, recall=[0.5, 0.8]), "one number for each target"),
+    "threshold of several": (lambda: decide(SETTLED, threshold=1.0), "threshold= is of one model"),
+    "threshold and more": (
+        lambda: SETTLED.prc(score="new").decide(0.1, threshold=1.0, recall=0.5),
+        "threshold= chooses a threshold by itself; leave out recall=",
+    ),
+    "maximize and more": (lambda: decide(SETTLED, maximize="f1", recall=0.5), "leave out recall="),
+    "promise of nothing": (lambda: decide(SETTLED, guarantee=0.9), "pass a target"),
+    "alerts of nothing": (lambda: decide(SETTLED, per=1_000), "per= counts the alerts at a target"),
+    "alerts among none": (lambda: decide(SETTLED, alerts=5), "alerts= needs per="),
+    "level in percent": (lambda: decide(SETTLED, guarantee=95, recall=0.5), "a level such as 0.95"),
+    "no level": (lambda: decide(SETTLED, confidence=None), "decide() needs confidence="),
+    "bootstrap": (
+        lambda: decide(SETTLED, confidence=intervals(0.95, method="bootstrap", seed=1)),
+        "decide()",
+    ),
+    "recall of 2": (lambda: decide(SETTLED, recall=2), r"recall= takes numbers in [0, 1]"),
+    "eta of 2": (lambda: decide(SETTLED, 2.0, recall=0.5), r"must lie in [0, 1]"),
+    "NaN": (
+        lambda: decide(SETTLED.with_columns(new=pl.lit(math.nan)), recall=0.5),
+        "is NaN in 6300 row(s)",
+    ),
+    "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
+    "no such word": (lambda: SETTLED.prc.decide(0.1, scores=["new"]), "scores"),
+    "points of several": (
+        lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
+        "published points have none",
+    ),
+    "areas of points": (
+        lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),
+        "name what is wanted",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    call, says = REFUSED[case]
+    with pytest.raises(PrcError, match=re.escape(says)):
+        call()
+
+
+def test_little_is_never_called_chance_nor_the_reverse() -> None:
+    assert "cannot say" in decide(LITTLE, recall=0.5).verdict.sentence
+    many = draw_models({"heads": 0.0, "tails": 0.0}, 3_000, 3_000, seed=8)
+    assert decide(many, 0.1, recall=0.5).verdict.status == "no better than chance"

@@ -1,0 +1,304 @@
+"""Documents of decisions: report, page, card and model card say the verdict, and nothing harmful."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from polars_prcurve import Decision, PrcError
+from polars_prcurve.report.alert_icons import list_icons
+from polars_prcurve.report.page_colors import build_scheme
+from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
+from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
+
+SITES = pl.concat(
+    draw_models({"score": 1.0 + number % 3}, 60, 600, seed=number).with_columns(
+        site=pl.lit(f"s{number:02}")
+    )
+    for number in range(40)
+)
+"""One model at forty sites."""
+
+
+def bind(df: pl.DataFrame, **words: Any) -> Any:
+    return df.prc(score=[name for name in df.columns if name not in ("label", "site")], **words)
+
+
+@cache
+def decide(case: str) -> Decision:
+    """Return a decision of each kind, once."""
+    if case in STATUSES_OF:
+        return bind(STATUSES_OF[case]).decide(0.02, recall=0.5)  # type: ignore[no-any-return]
+    asked: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "not met": (bind(EQUAL), 0.02, {"precision": 0.9, "recall": 0.99}),
+        "whole curves": (bind(SETTLED), 0.02, {}),
+        "rare": (bind(SETTLED), 1e-5, {"alerts": 500, "per": 1_000_000}),
+        "promised": (bind(SETTLED), 0.02, {"precision": 0.2, "guarantee": 0.9}),
+        "best F1": (bind(SETTLED), 0.02, {"maximize": "f1"}),
+        "one model": (SETTLED.prc(score="new"), 0.02, {"recall": 0.5}),
+        "prevalences": (bind(SETTLED), [0.3, 0.02, 0.001], {"recall": 0.5}),
+        "groups": (SITES.prc(by="site"), 0.02, {"recall": 0.5}),
+        "groups of models": (
+            pl.concat(
+                df.rename(dict(zip(df.columns, ("label", "a", "b"), strict=True))).with_columns(
+                    site=pl.lit(name)
+                )
+                for name, df in (("one", SETTLED), ("other", EQUAL), ("third", COINS))
+            ).prc(score=["a", "b"], by="site"),
+            0.02,
+            {"recall": 0.5},
+        ),
+        "no rows": (bind(SETTLED.clear()), 0.02, {"recall": 0.5}),
+    }
+    table, eta, how = asked[case]
+    return table.decide(eta, **how)  # type: ignore[no-any-return]
+
+
+CASES = [
+    *STATUSES_OF,
+    *("not met", "whole curves", "rare", "promised", "best F1", "one model", "prevalences"),
+    *("groups", "groups of models", "no rows"),
+]
+DRAWN = [case for case in CASES if case != "no rows"]
+LEADS = re.compile(r"\b(is better|are better|leads?|first|best|use)\b", re.IGNORECASE)
+HARMLESS = re.compile(
+    r"(no )?better than chance|best F1|better scores|may be best|leads no model|better than the others"
+)
+
+
+def read_report(decision: Decision, folder: Path, **words: Any) -> PageReader:
+    path = decision.report(folder / "report.html", **words)
+    assert [file.name for file in folder.iterdir()] == ["report.html"]
+    return PageReader(path.read_text(encoding="utf-8"))
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+# All documents --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, tmp_path: Path) -> None:
+    decision = decide(case)
+    verdict = decision.verdict
+    texts = {"report": read_report(decision, tmp_path).read(), "card": decision.model_card()}
+    if case != "no rows":
+        texts["page"] = PageReader(decision.page(tmp_path / "page.html").read_text("utf-8")).read()
+    for name, text in texts.items():
+        said = re.sub(r" (?=[;:,’])", "", plain(text.replace("\\", "")))
+        sentence = plain(verdict.sentence)
+        assert sentence in said, name
+        rest = HARMLESS.sub("", said.replace(sentence, "").replace(sentence.split(": ")[0], ""))
+        if verdict.status != "settled":
+            for each in decision.verdicts["sentence"]:
+                rest = rest.replace(plain(each), "")
+            assert not LEADS.search(rest), (name, LEADS.findall(rest), rest)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_report_is_short_and_needs_nothing(case: str, tmp_path: Path) -> None:
+    seen = read_report(decide(case), tmp_path, date="1 May 2026", notes="Mine & theirs")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < 400_000
+    assert "<script" not in text
+    policy = next(a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert "script-src 'none'" in str(policy)
+    assert not [a for _, a in seen.tags if "src" in a or str(a.get("href", "#"))[0] != "#"]
+    folded = PageReader(re.sub(r"<details.*?</details>", "", text, flags=re.S))
+    assert len(folded.read().split()) <= 600
+    assert [len(seen.within(tag)) > 0 for tag in ("h1", "footer")] == [True, True]
+    tags = [tag for tag, _ in seen.tags]
+    assert tags.count("main") == tags.count("h1") == 1
+    ids = [attrs["id"] for _, attrs in seen.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    heads = [attrs for tag, attrs in seen.tags if tag == "th"]
+    assert all(attrs.get("scope") in ("col", "row", "rowgroup") for attrs in heads)
+    pictures = [a for tag, a in seen.tags if tag == "svg" and a.get("aria-hidden") != "true"]
+    assert all(a.get("role") == "img" and len(str(a.get("aria-label"))) > 20 for a in pictures)
+    assert "1 May 2026" in seen.read("footer")
+    if case != "no rows":
+        assert pictures
+        assert "Mine & theirs" in seen.read()
+
+
+@pytest.mark.parametrize("case", DRAWN)
+def test_a_report_tells_the_numbers_of_the_table(case: str, tmp_path: Path) -> None:
+    """Thresholds, and counts of examples, stand in the tables as the methods give them."""
+    decision = decide(case)
+    said = read_report(decision, tmp_path).read().replace("\u00a0", "").replace(" ", "")
+    table = decision.table
+    if "threshold" in table.columns:
+        for row in table.drop_nulls("threshold").iter_rows(named=True):
+            assert f"{row['tp']}" in said
+            assert f"{row['fp']}" in said
+    for group in decision.verdicts["sentence"]:
+        if decision.verdicts.height <= 3:
+            assert group.replace("\u00a0", "").replace(" ", "") in said.replace("\u00a0", "")
+
+
+@pytest.mark.parametrize("case", ["settled", "groups of models", "groups", "prevalences"])
+def test_bytes_are_equal_whatever_the_order_of_rows(case: str, tmp_path: Path) -> None:
+    shuffled = {"settled": SETTLED, "prevalences": SETTLED, "groups": SITES}.get(case)
+    if shuffled is None:
+        shuffled = SETTLED.with_columns(site=pl.lit("one"))
+        first = bind(shuffled, by="site").decide(0.02, recall=0.5)
+    else:
+        first = decide(case)
+    mixed = shuffled.sample(fraction=1, shuffle=True, seed=1).lazy()
+    words = {"by": "site"} if "site" in shuffled.columns else {}
+    score = [name for name in shuffled.columns if name not in ("label", "site")]
+    eta: Any = [0.3, 0.02, 0.001] if case == "prevalences" else 0.02
+    other = mixed.prc(score=score if len(score) > 1 else score[0], **words).decide(eta, recall=0.5)
+    for name, write in {
+        "a.html": lambda decision, path: decision.report(path),
+        "b.html": lambda decision, path: decision.page(path),
+        "c.svg": lambda decision, path: decision.card(path),
+    }.items():
+        written = [write(each, tmp_path / name).read_bytes() for each in (first, other)]
+        assert written[0] == written[1], name
+    assert first.model_card() == other.model_card()
+
+
+def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+    two = draw_models({"a": 2.5, "b": 1.0}, 80, 800)
+    for name in HOSTILE:
+        for df in (two.rename({"a": name}), two.rename({"b": name})):
+            decision = df.prc(score=df.columns[1:]).decide(0.1, recall=0.5)
+            words = {"title": name, "date": name}
+            documents = {
+                "report": decision.report(tmp_path / "r.html", notes=name, **words).read_text("utf-8"),
+                "page": decision.page(tmp_path / "p.html", **words).read_text("utf-8"),
+                "card": decision.card(tmp_path / "c.svg", date=name).read_text("utf-8"),
+                "shown": decision._repr_html_(),
+            }
+            for kind, text in documents.items():
+                assert "<script>alert" not in text, kind
+                assert not UNSEEN.search(text), kind
+                seen = PageReader(text)
+                assert not any("onerror" in attrs for _, attrs in seen.tags), kind
+                assert not any(tag == "img" for tag, _ in seen.tags), kind
+            said = " ".join(PageReader(documents["report"]).within("bdi"))
+            assert all(word in said for word in show(name).replace("�", " ").split()[:20])
+            scripts = re.findall(r"<script>(.*?)</script>", documents["page"], re.S)
+            assert len(scripts) == 1
+            digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in html.unescape(documents["page"])
+            [data] = re.findall(r'id="data">(.*?)</script>', documents["page"], re.S)
+            assert len(json.loads(data)["models"]) == 2
+            assert not re.search(r"(?<!\\)<\w", decision.model_card())
+            assert not UNSEEN.search(str(decision))
+
+
+def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
+    many = draw_models({f"m{number}": 0.5 + number / 20 for number in range(30)}, 100, 900)
+    seen = read_report(bind(many).decide(0.1, recall=0.5), tmp_path)
+    assert {f"m{number}" for number in range(30)} <= set(seen.within("bdi"))
+    groups = read_report(decide("groups"), tmp_path)
+    assert {f"s{number:02}" for number in range(40)} <= set(groups.read().split())
+    assert re.search(r"\d+ groups are worse than all other groups together", groups.within("h1")[0])
+
+
+def test_rows_left_out_and_reversed_scores_are_told(tmp_path: Path) -> None:
+    row = pl.int_range(pl.len())
+    gaps = SETTLED.with_columns(new=pl.when(row % 100 == 7).then(None).otherwise("new"))
+    decision = gaps.prc(score=["new", "old"], missing="drop").decide(0.02, recall=0.5)
+    assert "63 of 6 300 rows are left out" in plain(read_report(decision, tmp_path).read())
+    turned = SETTLED.with_columns(new=-pl.col("new")).prc(score="new").decide(0.02, recall=0.5)
+    said = plain(read_report(turned, tmp_path).read())
+    assert "The scores rank negatives above positives: 2 of 100 alerts drawn by lot are right" in said
+    assert "The scores rank the wrong way round: pass -score." in said
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_colors_can_be_told_from_their_ground(ground: str) -> None:
+    """3 : 1 for lines and bars, 4.5 : 1 for text, in both schemes (WCAG 2.2, 1.4.3 and 1.4.11)."""
+    schemes = re.findall(r":root\{(?:color-scheme:light dark;)?(--c0.*?)\}", build_scheme())
+    values = dict(pair.split(":") for pair in schemes[ground == "dark"].split(";"))
+
+    def light_of(color: str) -> float:
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for name in ("--text", "--quiet", *(f"--c{number}" for number in range(8))):
+        high, low = sorted((light_of(values[name]), light_of(values["--ground"])), reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= (3 if name.startswith("--c") else 4.5), name
+
+
+# Icons ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["new", "old"])
+def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
+    row = decide("settled").table.filter(model=model).row(0, named=True)
+    names = ("precision_low", "precision", "precision_high")
+    low, value, high = (round(100 * row[name]) for name in names)
+    case = decide("settled")._findings.cases[0][0]
+    [candidate] = [each for each in case.candidates if each.model == model]
+    kinds = list(list_icons(candidate.precision))
+    assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [
+        low,
+        value - low,
+        high - value,
+        100 - high,
+    ]
+
+
+# Card and page --------------------------------------------------------------------------------
+
+
+def test_a_card_has_its_size(tmp_path: Path) -> None:
+    for case in CASES:
+        text = decide(case).card(tmp_path / "card.svg").read_text(encoding="utf-8")
+        assert 'viewBox="0 0 1200 630"' in text
+        assert "var(" not in text  # other programs know no variables
+    with pytest.raises(PrcError, match=r"path= of a card ends in \.png or \.svg; got"):
+        decide("settled").card(tmp_path / "card.jpg")
+
+
+@pytest.mark.extras
+def test_a_card_can_be_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = decide("settled").card(tmp_path / "card.png").read_bytes()
+    assert drawn[:8] == b"\x89PNG\r\n\x1a\n"
+    assert [int.from_bytes(drawn[i : i + 4], "big") for i in (16, 20)] == [1200, 630]
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(PrcError, match='pip install "vl-convert-python>='):
+        decide("settled").card(tmp_path / "card.png")
+
+
+def test_a_page_of_no_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PrcError, match="the table has no rows, so there is nothing to draw"):
+        decide("no rows").page(tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [{"title": 3}, {"notes": 3}, {"date": 3}, {"title": b"x"}])
+def test_words_are_text(how: dict[str, Any], tmp_path: Path) -> None:
+    [name] = how
+    with pytest.raises(PrcError, match=f"{name}= takes text; got"):
+        decide("settled").report(tmp_path / "r.html", **how)
+    with pytest.raises(PrcError, match=f"{name}= takes text; got"):
+        pl.DataFrame({"x": [1]}).prc.report(tmp_path / "r.html", 0.1, **how)  # before any work
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_in_one_call_is_that_of_the_decision(tmp_path: Path) -> None:
+    decide("settled").report(tmp_path / "a.html", title="T", date="D", notes="N")
+    bind(SETTLED).report(tmp_path / "b.html", 0.02, recall=0.5, title="T", date="D", notes="N")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    (tmp_path / "a.html").write_text("before")
+    with pytest.raises(PrcError):
+        bind(LITTLE.with_columns(a=None)).report(tmp_path / "a.html", 0.02, recall=0.5)
+    assert (tmp_path / "a.html").read_text() == "before"
