@@ -43,7 +43,7 @@ GROUPS = {
     "Measure": ("counts", "sweep", "curve", "summary", "binormal"),
     "Decide": ("decide", "report", "operating_points", "decision_curve"),
     "Compare models": ("compare", "ranking", "crossings", "leaders", "dominance"),
-    "Plan a test": ("sample_size", "resolution", "sampling_plan", "subsample_negatives"),
+    "Plan a test": ("sample_size", "resolution", "sampling_plan", "weigh_sample", "subsample_negatives"),
     "Meet another prevalence": ("estimate_prevalence", "reweight"),
     "Bring a wide table": ("unpivot_scores", "one_vs_rest"),
 }
@@ -134,8 +134,8 @@ equations.
 COMBINATIONS = """
 A call that says all of a row raises before any row of the table is read, with the sentence on the right.
 The first rule that a call breaks is the one that it tells. `weights` are those of `weight=`, or of
-`counts=` with four columns. A bound `id`, `cluster` or `score` that the call has no use for is passed
-over. What words mean that do go together is in
+`counts=` with four columns. A bound `id`, `cluster`, `stratum` or `score` that the call has no use for
+is passed over. What words mean that do go together is in
 [contracts](../contracts.md#words-that-are-bound-and-words-of-a-call).
 """
 

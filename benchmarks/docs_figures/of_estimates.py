@@ -1,4 +1,4 @@
-"""Figures about prevalences that are estimates, about best thresholds, and about bought labels' plans."""
+"""Figures about prevalences that are estimates, and about best thresholds."""
 
 # ruff: noqa: E501  (a text of the docs, or a head of a table, is one line)
 
@@ -35,7 +35,6 @@ COUNTED, AT_TARGETS, CURVES = (
 DIFFERENCES = Stored("sampled_eta_differences")
 MAXIMA, MIXTURE, POSTERIORS = Stored("maxima"), Stored("mixture"), Stored("posteriors")
 OWN_REFERENCE = Stored("shared_reference")
-LABELS = Stored("labels")
 IS_AP = col("metric") == "average_precision"
 IS_PRECISION = col("metric") == "precision"
 ALL = col("cell") >= 0
@@ -212,50 +211,4 @@ UNLABELLED: list[Held] = [
     ),
 ]  # fmt: skip
 
-# What to label --------------------------------------------------------------------------------
-
-NEXT = "what-to-label-next"
-BY_STRATA = col("labels") == "plan, strata"
-WAYS = {
-    "at random": "at random",
-    "half on alerts": "half on alerts",
-    "plan, strata": "`sampling_plan`, interval of the strata",
-    "plan": "`sampling_plan`, `confidence=` with weights",
-}
-
-
-def show_labels(found: pl.DataFrame) -> pl.DataFrame:
-    hundreds = (col("labels_for_equal_spread") / 100).round() * 100
-    needed = (
-        pl.when(col("labels") == "plan")
-        .then(pl.lit(""))
-        .otherwise(show_count("labels_for_equal_spread"))
-    )
-    order = col("labels").cast(pl.Enum(list(WAYS)))
-    rows = found.with_columns(labels_for_equal_spread=hundreds).sort(order)
-    return rows.select(
-        col("labels").replace_strict(WAYS),
-        show("spread", 3),
-        show("width", 3),
-        show_share("coverage"),
-        needed.alias("n"),
-    )
-
-
-PLANNED: list[Held] = [
-    Grid(
-        NEXT, "labels",
-        "| 2 000 labels | spread of ln(recall / fpr) | 95 % interval of precision at 1 %: mean width | held the truth, % | labels for the spread of the plan |",
-        show_labels,
-    ),
-    Sentence(
-        NEXT, "In the simulation below, random rows need {} times as many labels.",
-        LABELS(col("labels_for_equal_spread").filter(col("labels") == "at random").first() / 2_000),
-    ),
-    Sentence(NEXT, "draws this population {} times and buys 2 000 labels", LABELS(col("n_sets").min())),
-    Sentence(
-        NEXT, "and missed the truth in {} % in place of 5 % (standard error {}).",
-        LABELS(100 - least("coverage", BY_STRATA)), LABELS(standard_error()),
-    ),
-]  # fmt: skip
-FIGURES = [*SAMPLED, *BEST, *UNLABELLED, *PLANNED]
+FIGURES = [*SAMPLED, *BEST, *UNLABELLED]
