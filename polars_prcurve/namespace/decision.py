@@ -47,8 +47,8 @@ class Decision:
 
         Columns are those of `operating_points` with `confidence`, without `criterion` and `target`; then
         `precision_at_half` with its ends, where half of the positives are found; and of several models
-        `behind` with its ends and `may_be_best`, as in `ranking`. Without a target they are the area with
-        its ends, in place of those of points. A model whose thresholds keep no target has nulls.
+        `behind` with its ends and `may_be_best`, as in `ranking`. Without a target, the area with its
+        ends stands in place of points. A model whose thresholds keep no target has nulls.
         """
         return build_table(self._findings)
 
