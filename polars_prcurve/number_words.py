@@ -116,6 +116,16 @@ def say_eta(eta: float) -> str:
     return glue_numbers(f"1 in {format_count(n)}")
 
 
+def count_of_100(share: float) -> int:
+    """Return a share as a whole number of 100, which is 100 only if all are meant."""
+    return min(math.floor(100 * share + 0.5), 99 if share < 1 else 100)
+
+
+def count_one_in(share: float) -> int:
+    """Return n of `1 in n` as a whole number, in two digits if that is less than all of them."""
+    return math.floor(float(f"{1 / share:.2g}") + 0.5)
+
+
 def say_sizes(n_pos: str, n_neg: str) -> str:
     """Return the class sizes in words, from texts such as `1 048` or `25 to 423`."""
     return (

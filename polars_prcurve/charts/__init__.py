@@ -18,6 +18,7 @@ from polars_prcurve.charts.by_quantile import normal_quantiles
 from polars_prcurve.charts.by_threshold import threshold_curve
 from polars_prcurve.charts.decision import decision_curve
 from polars_prcurve.charts.gain import gain_curve
+from polars_prcurve.charts.icon_grids import alerts
 from polars_prcurve.charts.live_slider import live
 from polars_prcurve.charts.model_difference import difference
 from polars_prcurve.charts.parts.chart_assembly import Chart
@@ -29,6 +30,7 @@ from polars_prcurve.charts.subsample_ribbon import ribbon
 
 __all__ = [
     "Chart",
+    "alerts",
     "decision_curve",
     "difference",
     "gain_curve",

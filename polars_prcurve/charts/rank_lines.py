@@ -89,7 +89,7 @@ def ranking(
         "" if has_names else "Rank",
         lowest + 0.5,
         0.5,
-        "plain",
+        "none" if has_names else "plain",
         ticks=tuple(float(rank) for rank in range(1, lowest + 1, -(-lowest // 12))),  # about twelve
         room=round(max(left)) + 10 if left else 0,
     )

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.words import CHART_WORDS, ChartOfTable, ChartOfTargets
+from polars_prcurve.binding.words import CHART_WORDS, ChartOfPoints, ChartOfTable, ChartOfTargets
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
@@ -77,6 +77,34 @@ class PlotPrc(PublicMethods, path="prc.plot"):
                 raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
         said = {name: value for name, value in words.items() if name not in CHART_WORDS}
         return lambda table, *etas, **more: draw(_collect(table), *etas, **of_chart, **more), said
+
+    def alerts(
+        self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
+    ) -> Chart:
+        """Collect operating points, and draw of 100 alerts how many are right: one grid per row.
+
+        Parameters
+        ----------
+        eta, confidence
+            As in `operating_points`. Without `confidence` no doubt is drawn.
+        threshold, recall, fpr, precision, npv, fdr, lift, predicted_positive_rate, alerts, per, maximize
+            Targets, as in `operating_points`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.alerts`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.alerts(recall=1, confidence=None, title="Four rows").to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        draw, said = self._prepare("alerts", words)
+        table = self._methods.operating_points(
+            eta, metrics=("precision",), confidence=confidence, **said
+        )
+        return draw(table, confidence=_find_level(confidence))
 
     def pr_curve(
         self,

@@ -44,6 +44,7 @@ EXPRESSIONS: dict[str, dict[str, Any]] = {
 }
 PLOTS: dict[str, dict[str, Any]] = {
     **{name: {"eta": 0.1} for name in ("pr_curve", "prg_curve", "threshold_curve", "gain_curve")},
+    "alerts": {"eta": 0.1, "recall": 0.5},
     "decision_curve": {"probabilities": [0.2, 0.5]},
     "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
@@ -173,6 +174,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
     p = prc(DF)
     pairs = p.compare(model="model", id="id", eta=[0.1, 0.5], metrics="roc_auc")
     tables = {
+        "alerts": p.operating_points([0.1, 0.5], recall=0.5),
         "decision_curve": prc(RISKS).decision_curve(),
         "difference": pairs,
         "gain_curve": p.curve(0.1),

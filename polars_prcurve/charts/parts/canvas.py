@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import altair as alt
 import polars as pl
 
 from polars_prcurve.argument_kinds import Title, check_texts, check_title
@@ -70,6 +71,8 @@ class Canvas:
         # One list for all layers, which tell their records by `part`: so data are in the spec once.
         self.data: list[dict[str, Any]] = []
         self.words: list[Word] = []
+        self.layers: list[alt.Chart] = []
+        """Layers of its own that a chart draws above all others."""
 
     @property
     def width(self) -> int:
@@ -131,4 +134,4 @@ class Canvas:
     ) -> Chart:
         """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
         text = ChartText(title, subtitle, tuple(note), own_title, thinned)
-        return build_chart(self.spec, self.data, self.channels, text, self.words)
+        return build_chart(self.spec, self.data, self.channels, text, self.words, own_layers=self.layers)

@@ -49,9 +49,11 @@ PAGE_ROOM: ContextVar[int | None] = ContextVar("PAGE_ROOM", default=None)
 """The width in pixels of the page that a report draws for; None for the sizes that charts have."""
 _AXIS_ROOM, _NAMES_ROOM, _NARROW = 62, 130, 480
 _MOST_ROWS, _MOST_COLUMNS = 9, 4
-"""Rows of panels above which groups stand beside each other, in this number of columns at most."""
+"""Rows of usual panels above which groups stand beside each other, in at most this many columns."""
 _PANELS_ROOM = 760
 """Pixels that panels side by side share, about."""
+_NARROWEST = 300
+"""Pixels that the words around a chart take, at least."""
 MAX_GHOST_PANELS = 24
 """Panels, at most, in which all other curves stand behind in grey."""
 
@@ -95,14 +97,16 @@ def build_chart(
     channels: Channels,
     text: ChartText,
     words: Sequence[Word] = (),
+    *,
+    own_layers: Sequence[alt.Chart] = (),
 ) -> Chart:
-    """Return the chart of these records, in panels if there is a facet."""
+    """Return the chart of these records, in panels if there is a facet; `own_layers` are on top."""
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
     if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
         text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
-    layered, records = build_panel(spec, data, channels, size, words)
+    layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
     ghosts = [row for row in records if row["part"] == "ghost"]
     records = [row for row in records if row["part"] != "ghost"]
     if ghosts:
@@ -135,6 +139,7 @@ def build_panel(
     size: PanelSize,
     words: Sequence[Word],
     *,
+    own_layers: Sequence[alt.Chart] = (),
     chooser: str | None = None,
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
     """Return one panel, and its records: those of `data`, and those of words.
@@ -157,7 +162,7 @@ def build_panel(
     layers = [base, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
-    layers += painter.build_marks({row["part"] for row in data})
+    layers += [*painter.build_marks({row["part"] for row in data}), *own_layers]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
         layers.append(build_name_layer(names, spec, channels, records))
@@ -354,22 +359,26 @@ def arrange_panels(facet: Channel | None, spec: ChartSpec) -> PanelSize:
     """Return how many panels stand in a row, and the size of each."""
     room = PAGE_ROOM.get()
     if room is not None:
-        return _fit_room(facet, spec, room)
+        size = _fit_room(facet, spec, room)
+        width = min(size.width, spec.most_width)
+        return (
+            size if width == size.width else PanelSize(size.columns, width, round(width * spec.height))
+        )
     if facet is None:
-        width = round(540 * spec.width)
+        width = min(round(540 * spec.width), spec.most_width)
         return PanelSize(1, width, round(width * spec.height))
     n = len(facet.labels)
     if n <= 3:
         columns = n
     elif len(facet.fields) > 1 and facet.fields[-1] == "eta" and facet.last_field_count <= 8:
         columns = facet.last_field_count  # a row per group, a column per eta
-        if n > _MOST_ROWS * columns:
+        if n * spec.height > 0.65 * _MOST_ROWS * columns:
             columns *= max(_MOST_COLUMNS // columns, 1)  # or a few groups beside each other
     else:
         square = min(math.ceil(math.sqrt(n)), 8)
         columns = min(range(square, min(2 * square, 8) + 1), key=lambda k: (-n % k, k))
     room = (_PANELS_ROOM - PANEL_GAP * (columns - 1)) // columns
-    width = max(min(room, 250), 165 if columns <= 5 else 110)
+    width = max(min(room, 250, spec.most_width), 165 if columns <= 5 else 110)
     return PanelSize(columns, width, round(width * max(spec.height, 0.8)))
 
 
@@ -400,7 +409,10 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     for label in facet.labels:
         value = facet.values.get(label, "")
         room = size.width - (style.measure_text(value) + 8 if value else 0)
-        heads += write_head(name_panel(facet, label), room, label)
+        caption = facet.captions.get(label, "")
+        heads += write_head(name_panel(facet, label), room, label, lift=bool(caption))
+        if caption:
+            heads.append(Word(text=caption, px=0, py=-9, facet=label, baseline="bottom"))
         if value:
             look: dict[str, Any] = {"weight": "bold", "align": "right", "baseline": "bottom"}
             look |= {"px": size.width, "py": -9, "color": style.COLORS[0]}
@@ -408,15 +420,15 @@ def _build_heads(facet: Channel, size: PanelSize) -> list[Word]:
     return heads
 
 
-def write_head(name: str, room: float, panel: str | None = None) -> list[Word]:
-    """Return the name of a panel above it, in rows that have this room in pixels."""
+def write_head(name: str, room: float, panel: str | None = None, *, lift: int = 0) -> list[Word]:
+    """Return the name of a panel, in rows that have this room in pixels, `lift` rows above it."""
     letters = max(int(1.1 * room / style.measure_text("x")), _FEWEST_LETTERS)
     rows = textwrap.wrap(name, letters, max_lines=_MOST_HEAD_ROWS, placeholder="…") or [name]
     look: dict[str, Any] = {"weight": "bold", "baseline": "bottom", "limit": room}
     height = style.NAME_SIZE + 3
     return [
         Word(text=row, px=0, py=-9 - height * above, facet=panel, **look)
-        for above, row in enumerate(reversed(rows))
+        for above, row in enumerate(reversed(rows), lift)
     ]
 
 
@@ -477,11 +489,13 @@ def finish_layered(
     layered: alt.LayerChart, text: ChartText, size: PanelSize, axis: ChartAxis
 ) -> alt.LayerChart:
     """Return the chart with its title, and the note as its last layer."""
-    note = build_note(text, size.width + 60, size.height + 50, -axis.measure_labels())
+    width = max(size.width, _NARROWEST)
+    foot = size.height + (20 if axis.words == "none" and not axis.room else 50)  # below the axis
+    note = build_note(text, width + 60, foot, -axis.measure_labels())
     if note is not None:
         layered = layered.copy(deep=False)
         layered.layer = [*layered.layer, note]
-    return layered.properties(**build_title(text, size.width + max(100, 2 * axis.room)))
+    return layered.properties(**build_title(text, width + max(100, 2 * axis.room)))
 
 
 def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:

@@ -34,8 +34,9 @@ _LABELS = {
     "plain": "format(datum.value, '.4~g')",
 }
 AxisWords = Literal[
-    "percent", "one in", "share", "rest", "count", "points", "thousandths", "millionths", "plain"
+    "percent", "one in", "share", "rest", "count", "points", "thousandths", "millionths", "plain", "none"
 ]
+"""How ticks are said; with "none" there is no axis, since words stand in its place."""
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
 _LOG_BELOW = 0.01
@@ -105,7 +106,7 @@ class ChartAxis:
 
     def measure_labels(self) -> int:
         """Return the room in pixels that labels and the title of a y axis take, about."""
-        if self.room:
+        if self.room or self.words == "none":
             return self.room
         if self.is_log and self.words == "share" and self.low < 0.00099:
             return 104 if self.low < 2e-5 else 94
@@ -114,10 +115,6 @@ class ChartAxis:
         if self.words == "count":
             return 70
         return 61 if self.words == "millionths" and self.high >= 0.01 else 54
-
-    def build_bare(self) -> alt.Y:
-        """Return the y encoding without an axis, where words stand in its place."""
-        return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
 
     def build_scale(self) -> alt.Scale:
         """Return the scale."""
@@ -130,6 +127,8 @@ class ChartAxis:
 
     def build_x(self, pixels: int) -> alt.X:
         """Return the x encoding: no grid, and labels under their ticks even at the ends."""
+        if self.words == "none":
+            return alt.X(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
         axis = alt.Axis(
             grid=False, labelFlush=False, titlePadding=8, **self._style_axis(pixels, _WIDE_LABEL)
         )
@@ -137,8 +136,8 @@ class ChartAxis:
 
     def build_y(self, pixels: int) -> alt.Y:
         """Return the y encoding: a grid, and no line or ticks."""
-        if not self.title and self.ticks:
-            return self.build_bare()
+        if self.words == "none":
+            return alt.Y(f"{self.field}:Q", title=None, scale=self.build_scale(), axis=None)
         room = 30 if self.is_log else 36
         axis = alt.Axis(domain=False, ticks=False, labelPadding=6, **self._style_axis(pixels, room))
         return alt.Y(f"{self.field}:Q", title=self.title, scale=self.build_scale(), axis=axis)
@@ -172,6 +171,8 @@ class ChartSpec:
     """Height of a panel, as a share of its width."""
     width: float = 1.0
     """Width of a chart without panels, as a share of the common width."""
+    most_width: int = 10_000
+    """Pixels that a panel is wide, at most."""
     line_width: float = LINE
     names: Literal["beside", "ends", "none"] = "beside"
     """Where names stand: on the lines, at their right ends, or nowhere."""

@@ -21,6 +21,7 @@ from polars_prcurve.charts.parts.number_formats import (
     format_range,
     say_eta_range,
     say_etas,
+    say_target,
 )
 from polars_prcurve.confidence.chance import ABOVE_CHANCE
 from polars_prcurve.confidence.estimates import find_estimate, name_estimate
@@ -212,11 +213,13 @@ def _check_curves(rows: pl.DataFrame) -> None:
 # Tables with a row per prevalence --------------------------------------------------------------
 
 
-def read_lines(chart: str, table: object, only: str | None = None) -> ChartCurves:
+def read_lines(
+    chart: str, table: object, only: str | None = None, *, is_per_row: bool = False
+) -> ChartCurves:
     """Return a line per group, metric and target, or only the lines of the metric `only`.
 
     Rows have `eta`, `value`, and `low` and `high` if the table has intervals. A null value between
-    others is a gap in its line.
+    others is a gap in its line. With `is_per_row` each prevalence is a line of its own, of one point.
     """
     made_by = "operating_points" if only else "summary or operating_points"
     table = check_table(chart, table, made_by, ["eta"])
@@ -228,7 +231,7 @@ def read_lines(chart: str, table: object, only: str | None = None) -> ChartCurve
         names["target"] = "target"
         base.append(table.select(target=pl.struct("criterion", "target")).to_series())
         base += [table.get_column(name) for name in _TOOLTIP_COLUMNS if name in after_eta]
-    names["metric"] = "metric"
+    names |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
     values = _read_values(chart, table, after_eta, made_by)
     frame = pl.concat([pl.DataFrame([*base, *columns]) for columns in values], how="diagonal")
     if only:
@@ -307,6 +310,15 @@ def describe_etas(curves: ChartCurves) -> str:
         span = say_eta_range(etas)
         return f"each group at its own share of positives, {'from ' if ' to ' in span else ''}{span}"
     return say_etas(etas)
+
+
+def say_target_and_etas(curves: ChartCurves) -> str:
+    """Return the target of all points, if they have one, and where they are."""
+    per_curve, where = curves.per_curve, describe_etas(curves)
+    if "target" not in per_curve.columns or per_curve["target"].n_unique() != 1:
+        return f"Share of alerts that are right, {where}".rstrip(" ,")
+    target = say_target(per_curve["target"][0])
+    return f"{target}, {where}".rstrip(" ,")
 
 
 def join_etas(text: str, curves: ChartCurves) -> str:

@@ -46,6 +46,8 @@ class Channel:
     """Number of distinct values of the last field."""
     values: Mapping[str, str] = field(default_factory=dict)
     """The number at the head of each panel."""
+    captions: Mapping[str, str] = field(default_factory=dict)
+    """A line under the name of each panel."""
     colored_labels: list[str] | None = None
     """The labels that have a colour, the best first; None if all have one."""
     legend_room: int = 0
@@ -75,12 +77,16 @@ class Channel:
         own = {label: COLORS[number % len(COLORS)] for number, label in enumerate(shown)}
         return {label: own.get(label, OTHERS) for label in self.labels}
 
+    @property
+    def scale(self) -> alt.Scale:
+        """The scale of colours, by label."""
+        colors = self.colors
+        return alt.Scale(domain=list(colors), range=list(colors.values()))
+
     def encode(self) -> alt.Color:
         """Return the encoding of colours, the same for all layers: Vega merges their legends."""
-        colors = self.colors
-        scale = alt.Scale(domain=list(colors), range=list(colors.values()))
         legend = self._build_legend() if self.legend_room else None
-        return alt.Color("color:N", title=self.title, scale=scale, legend=legend)
+        return alt.Color("color:N", title=self.title, scale=self.scale, legend=legend)
 
     def _build_legend(self) -> alt.Legend:
         """Return a legend of at most twelve whole labels, above the panels."""
@@ -140,6 +146,18 @@ def read_channels(
         build_channel(curves, facets, with_eta="eta" not in colors, as_panels=True) if facets else None
     )
     return Channels(color_channel, facet_channel)
+
+
+def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
+    """Return channels in which each curve has a panel; prevalences have a colour only if asked for."""
+    channels = read_channels(curves, color, facet)
+    colors, panels = (channel.fields if channel else [] for channel in (channels.color, channels.facet))
+    asked = _read_field(curves, "facet", facet)
+    fields = [*asked, *(name for name in [*colors, *panels] if name not in asked)]
+    if not fields:
+        return channels
+    own = None if colors == ["eta"] and color is None else channels.color
+    return Channels(own, build_channel(curves, fields, with_eta=False, as_panels=True))
 
 
 def are_far_apart(etas: pl.Series) -> bool:

@@ -9,9 +9,11 @@ import polars as pl
 
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.charts.parts.icons import IconGrid
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     find_few_false_alerts,
+    has_few_positives,
     has_points_alone,
     keep_rises,
 )
@@ -125,6 +127,28 @@ def _join_eta(label: str) -> str:
     """Return `B, 1 in 9` for `B (1 in 9)`, since titles put names in brackets."""
     name, separator, eta = label.partition(" (1\u00a0in\u00a0")
     return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
+
+
+def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
+    """Return how many alerts are right in each of few grids, in the order in which they stand.
+
+    Empty where names are long, and where few positives were tested.
+    """
+    facet = channels.facet
+    if not 1 <= len(grids) <= _MOST_NAMES or has_few_positives(curves):
+        return ""
+    place = dict(zip([""] if facet is None else facet.label_by_curve, grids, strict=True))
+    words = place["" if facet is None else facet.labels[0]].words
+    first = f"{words} alerts {'are' if ' of ' in words else 'is'} right"
+    if facet is None:
+        return f"{first} ({grids[0].span})" if grids[0].span else first
+    if facet.fields == ["eta"]:
+        each = [f"{place[label].words} where {label} is" for label in facet.labels[1:]]
+        return ", ".join([f"{first} where {facet.labels[0]} is positive", *each])
+    if sum(map(len, facet.labels)) > _MOST_LETTERS:
+        return ""
+    each = [f"{place[label].words} ({label})" for label in facet.labels[1:]]
+    return ", ".join([f"{first} ({facet.labels[0]})", *each])
 
 
 def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.confidence.rates import check_confidence
-from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta
+from polars_prcurve.number_words import format_count, round_down, say_estimate, say_eta, say_part
 from polars_prcurve.visible_text import shorten_name, show_on_one_line
 
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
@@ -73,6 +73,15 @@ def say_etas(etas: list[float]) -> str:
     ]
     n = numbers[len(etas) - 2] if len(etas) <= 12 else str(len(etas))
     return f"at {n} shares of positives"
+
+
+def say_target(target: dict[str, Any]) -> str:
+    """Return what thresholds were chosen for: `Half of the positives found`."""
+    kind, number = target["criterion"], target["target"]
+    if kind == "recall" and number is not None:
+        words = say_part(number)
+        return f"{words[:1].upper()}{words[1:]} of the positives found"
+    return f"Target: {format_value('target', target)}"
 
 
 def say_eta_range(etas: Sequence[float]) -> str:
