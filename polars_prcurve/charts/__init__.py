@@ -25,6 +25,7 @@ from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.pr import pr_curve
 from polars_prcurve.charts.prg import prg_curve
 from polars_prcurve.charts.rank_lines import ranking
+from polars_prcurve.charts.reliability_diagram import reliability
 from polars_prcurve.charts.roc import roc_curve
 from polars_prcurve.charts.subsample_ribbon import ribbon
 
@@ -41,6 +42,7 @@ __all__ = [
     "pr_curve",
     "prg_curve",
     "ranking",
+    "reliability",
     "ribbon",
     "roc_curve",
     "threshold_curve",

@@ -17,6 +17,7 @@ from polars_prcurve.argument_kinds import check_texts, check_title, read_choice,
 from polars_prcurve.binding.public_methods import PublicMethods
 from polars_prcurve.binding.words import CHART_WORDS, ChartOfPoints, ChartOfTable, ChartOfTargets
 from polars_prcurve.confidence.certainty import Intervals
+from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
@@ -268,6 +269,39 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         if probabilities is None and (risks := choose_risks(table["eta"].to_list())) != PROBABILITIES:
             table = ask(probabilities=risks)
         return draw(table, confidence=_find_level(confidence), log_x=log_x)
+
+    def reliability(
+        self,
+        eta: float | None = None,
+        *,
+        eta_train: float | None = None,
+        confidence: float | None = 0.95,
+        **words: Unpack[ChartOfTable],
+    ) -> Chart:
+        """Collect the sweep, and draw the share of positives in ranges of scores.
+
+        Parameters
+        ----------
+        eta, eta_train, confidence
+            As in `charts.reliability`.
+
+        Returns
+        -------
+        An Altair chart; see `charts.reliability`.
+
+        Examples
+        --------
+        >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+        >>> df.prc.plot.reliability(title="Four rows").to_dict()["title"]["text"]
+        ['Four rows']
+        """
+        draw, said = self._prepare("reliability", words)
+        from polars_prcurve.charts.parts.score_ranges import check_etas
+
+        check_etas(eta, eta_train)
+        if confidence is not None:
+            check_confidence(confidence)
+        return draw(self._methods.sweep(**said), eta, eta_train=eta_train, confidence=confidence)
 
     def difference(
         self,

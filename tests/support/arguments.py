@@ -48,6 +48,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "decision_curve": {"probabilities": [0.2, 0.5]},
     "difference": {"eta": [0.1, 0.5], "id": "id"},
     **{name: {} for name in ("roc_curve", "live", "normal_quantiles")},
+    "reliability": {},
     "ribbon": {"eta": 0.6, "n_repeats": 2},
     "ranking": {"eta": [0.1, 0.5]},
     "metric_by_eta": {"eta": [0.1, 0.5]},
@@ -144,7 +145,7 @@ def list_calls() -> dict[str, Call]:
     }
     calls |= {
         f"plot.{name}": Call(
-            RISKS if name == "decision_curve" else DF,
+            RISKS if name in ("decision_curve", "reliability") else DF,
             lambda table, name=name: getattr(prc(table).plot, name),
             plain,
         )
@@ -185,6 +186,7 @@ def list_charts() -> dict[str, dict[str, Any]]:
         "pr_curve": p.curve(0.1),
         "prg_curve": p.curve(0.1),
         "ranking": p.ranking([0.1, 0.5]),
+        "reliability": prc(RISKS).sweep(),
         "ribbon": p.subsample_negatives(0.6, n_repeats=2),
         "roc_curve": p.sweep(),
         "threshold_curve": p.curve(0.1),

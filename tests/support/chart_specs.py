@@ -92,6 +92,7 @@ FIELDS = {
     *("threshold_probability", "net_benefit", "net_benefit_low", "net_benefit_high"),
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("kind", "size", "width"),  # of icons
+    "off",  # of ranges of scores
     *("text", "note", *(f"s{slot}" for slot in range(8))),
     *(f"{name}_label" for name in ("precision", "recall", "alerts")),
 }

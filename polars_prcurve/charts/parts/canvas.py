@@ -79,6 +79,12 @@ class Canvas:
         """The width of a panel in pixels."""
         return arrange_panels(self.channels.facet, self.spec).width
 
+    @property
+    def place(self) -> tuple[alt.X, alt.Y]:
+        """The encodings of both axes, for layers of its own that a chart adds."""
+        size = arrange_panels(self.channels.facet, self.spec)
+        return self.spec.x.build_x(size.width), self.spec.y.build_y(size.height)
+
     def thin(self, points: pl.DataFrame, along: pl.Expr, across: pl.Expr) -> pl.DataFrame:
         """Return a few points for each column of pixels that a panel has; see `thin_points`."""
         return thin_points(points, along, across, self.width)

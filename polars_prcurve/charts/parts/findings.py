@@ -10,6 +10,7 @@ import polars as pl
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.icons import IconGrid
+from polars_prcurve.charts.parts.number_formats import format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     find_few_false_alerts,
@@ -149,6 +150,49 @@ def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Ch
         return ""
     each = [f"{place[label].words} ({label})" for label in facet.labels[1:]]
     return ", ".join([f"{first} ({facet.labels[0]})", *each])
+
+
+def say_reliability(ranges: pl.DataFrame, curves: ChartCurves, channels: Channels) -> str:
+    """Return where scores are off as probabilities, of few groups each, or in how many of many."""
+    each = {
+        curve: _say_runs(own["off"].to_list(), own["first"].to_list())
+        for (curve,), own in ranges.group_by("curve", maintain_order=True)
+    }
+    off = [words for words in each.values() if words]
+    names = dict(zip(each, channels.facet.label_by_curve if channels.facet else [""], strict=False))
+    if not each:
+        return ""
+    if not off:
+        few = f"{format_range(curves.per_curve['n_pos'])} positives show no range of scores that is off"
+        return few if has_few_positives(curves) else "No range of scores is off by more than chance"
+    if channels.facet is None:
+        return f"Scores are {off[0]}"
+    if not _are_short([*each], names):
+        return f"Scores are off by more than chance in {len(off)} of {len(each)} panels"
+    said = [f"scores of {names[curve]} are {words}" for curve, words in each.items() if words]
+    said += [f"those of {names[curve]} not shown to be" for curve, words in each.items() if not words]
+    return f"{said[0][:1].upper()}{'; '.join(said)[1:]}"
+
+
+def _say_runs(off: Sequence[int], first: Sequence[float]) -> str:
+    """Return where scores are too low, and where too high; empty if they are not off in any range."""
+    runs: list[tuple[int, int, int]] = []
+    for k, sign in enumerate(off):
+        if runs and sign and runs[-1][0] == sign and runs[-1][2] == k:
+            runs[-1] = (sign, runs[-1][1], k + 1)
+        elif sign:
+            runs.append((sign, k, k + 1))
+    if len(runs) > 2:
+        return f"off in {sum(map(abs, off))} of {len(off)} ranges"
+    edges = dict(zip(range(len(off)), say_shares(first), strict=True))
+    said = []
+    for sign, start, end in runs:
+        where = f"from {edges[start]} to {edges.get(end)}"
+        where = f"below {edges.get(end)}" if start == 0 else where
+        where = f"above {edges[start]}" if end == len(off) else where
+        where = "everywhere" if end - start == len(off) else where
+        said.append(f"{'too low' if sign > 0 else 'too high'} {where}")
+    return " and ".join(said)
 
 
 def say_by_eta(start: str, end: str, points: Sequence[tuple[float, float]]) -> str:

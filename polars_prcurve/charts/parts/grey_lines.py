@@ -82,12 +82,13 @@ def draw_own_etas(canvas: Canvas, etas: Iterable[float | None], name: str) -> bo
 
 def draw_diagonal(canvas: Canvas, name: str) -> None:
     """Draw a diagonal in each panel, and name it if there is one panel."""
-    n_curves = len(canvas.curves.per_curve)
+    (x, _), n_curves = canvas.axes, len(canvas.curves.per_curve)
     panels = [place for _, place in canvas.channels.repeat_in_panels("reference", [0] * n_curves)]
     for place in panels:
-        draw_line(canvas, [(0.0, 0.0), (1.0, 1.0)], "random", place)
+        draw_line(canvas, [(x.low, x.low), (x.high, x.high)], "random", place)
     if panels and canvas.channels.facet is None:
         places: list[dict[str, Any]] = [
-            {"x": k, "y": k, "dx": 6, "dy": 9} for k in (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
+            {"x": x.read(k), "y": x.read(k), "dx": 6, "dy": 9}
+            for k in (0.62, 0.5, 0.4, 0.75, 0.3, 0.85, 0.2)
         ]
         name_line(canvas, name, places)

@@ -106,7 +106,7 @@ def draw_icons(chart: str, curves: ChartCurves, channels: Channels) -> tuple[Can
     for position, grid in enumerate(grids):
         place = {"said": grid.caption, **channels.curve_fields(position)}
         canvas.data += [{"part": "icon", **icon, **place} for icon in _place_icons(grid, canvas.width)]
-    canvas.layers += _build_layers(x.build_x(0), y.build_y(0), channels.color)
+    canvas.layers += _build_layers(*canvas.place, channels.color)
     return canvas, grids
 
 

@@ -154,13 +154,15 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
     if _FP_EFFECTIVE in rows.columns:
         # Five equal weights may lack a last digit.
         doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
-    elif rows.schema["fp"].is_integer() or _count_examples(rows):
+    elif has_counts(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
     return rows.with_columns(doubt=doubt)
 
 
-def _count_examples(rows: pl.DataFrame) -> bool:
-    """Return whether false positives, as floats, are numbers of examples: whole, and by one apart."""
+def has_counts(rows: pl.DataFrame) -> bool:
+    """Return whether false positives are numbers of examples; floats are if whole, and by one apart."""
+    if rows.schema["fp"].is_integer():
+        return True
     fp = rows["fp"].cast(pl.Float64)
     if has_sums_of_weights(rows) or fp.null_count():
         return False
