@@ -66,7 +66,7 @@ def reliability(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> reliability(pl.concat([df] * 20).prc.sweep()).to_dict()["title"]["text"]
-    ['Scores are too low below 50\\xa0%, and too high above 50\\xa0%']
+    ['Scores are too low below 80\\xa0% and too high above 80\\xa0%']
     """
     check_words(title, color=color, facet=facet)
     at, train = check_etas(eta, eta_train) or (None, None)

@@ -28,7 +28,7 @@ _RARE = 0.02
 _MOST_ICONS = 1_000
 _COLUMNS = {200: 10, 800: 20, _MOST_ICONS: 40}
 """Icons in a row, by the most icons that such a grid has."""
-_WIDTH = 210
+_WIDTH = 200
 _RING = [1.6, 1.9]
 _LOOKS: dict[str, dict[str, Any]] = {
     "right": {"fillOpacity": 1},
