@@ -19,7 +19,7 @@ from polars_prcurve.charts.parts.chart_curves import (
     read_lines,
 )
 from polars_prcurve.charts.parts.chart_words import Word
-from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_reach
+from polars_prcurve.charts.parts.findings import is_higher_better, name_curves, say_each
 from polars_prcurve.charts.parts.grey_lines import draw_own_etas
 from polars_prcurve.charts.parts.number_formats import (
     add_threshold,
@@ -244,7 +244,7 @@ class _LineChart:
             value, span = say_estimate(number, low, high)
         within = f" ({span})" if span else ""
         doubt = ", not reliable" if row.get("reliable") is False else ""
-        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row.get('threshold'))}"
+        return say_eta(row["eta"]), f"{value}{within}{doubt}{add_threshold(row)}"
 
     def _find_title(self, trades: list[dict[str, Any]]) -> str:
         """Return the finding of two lines that cross once, and otherwise an empty text.
@@ -312,8 +312,9 @@ class _LineChart:
             return ""
         if len(halves) < len(self.curves.per_curve) or not halves:
             return ""
-        return say_reach(
-            "Half of the alerts are right down to", halves, name_curves(self.curves, self.channels)
+        names = name_curves(self.curves, self.channels)
+        return say_each(
+            "Half of the alerts are right down to", "", halves, names, lambda etas: [*map(say_eta, etas)]
         )
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:

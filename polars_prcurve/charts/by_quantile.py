@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import polars as pl
 
@@ -14,9 +15,10 @@ from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, mark_ends
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels, build_channel
-from polars_prcurve.charts.parts.number_formats import format_threshold
+from polars_prcurve.charts.parts.number_formats import LOWER
 from polars_prcurve.charts.parts.points_to_draw import describe_thinning
 from polars_prcurve.errors import PrcError
+from polars_prcurve.number_words import say_threshold
 
 _MOST_POINTS = 200
 """Points of a class, about, that are drawn."""
@@ -67,11 +69,18 @@ def normal_quantiles(table: pl.DataFrame, *, title: Title = None) -> Chart:
     canvas.draw_lines(fits)
     canvas.data += mark_ends(x, y)
     canvas.follow_pointer(
-        drawn, "nearest", lambda row: (f"{row['at']:.2f}", f"score {format_threshold(row['threshold'])}")
+        drawn,
+        "nearest",
+        lambda row: (f"{row['at']:.2f}", f"score {say_threshold(row['threshold'], [row[LOWER]])}"),
     )
     subtitle = "Straight where the scores of a class are normal; lines: the fit"
     thinned = describe_thinning(points, drawn)
     return canvas.finish(title, "Scores by normal quantile", subtitle, describe_sizes(curves), thinned)
+
+
+def _say_row(row: dict[str, Any]) -> tuple[str, str]:
+    """Return what the pointer reads: the score at a normal quantile."""
+    return f"{row['at']:.2f}", f"score {say_threshold(row['threshold'], [row[LOWER]])}"
 
 
 def _is_uneven(curves: ChartCurves, points: pl.DataFrame) -> bool:

@@ -395,4 +395,4 @@ def _say_row(curves: ChartCurves, row: dict[str, Any]) -> tuple[str, str]:
         for name in (_VALUE, *_BAND)
     )
     within = "" if None in ends else f" ({ends[0]} to {ends[1]})"
-    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row['threshold'])}"
+    return say_share(row[_RISK]), f"{value}{within}{add_threshold(row)}"

@@ -133,5 +133,5 @@ def _find_title(canvas: Canvas, tenths: dict[int, float]) -> str:
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each share of cases the lowest threshold that fits into it."""
     lift = f", lift {row['recall'] / row['alerted']:.3g}" if row["alerted"] else ""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{lift}{at}"

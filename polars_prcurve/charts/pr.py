@@ -177,7 +177,7 @@ class _Height:
         """Return what the pointer reads: at each recall the highest threshold that reaches it."""
         ends = [row[name] for name in self.band] or [None, None]
         value, span = say_estimate(row[self.name], *ends)
-        at = add_threshold(row["threshold"])
+        at = add_threshold(row)
         return f"at least {say_share(row['at'])}", f"{value}{f' ({span})' if span else ''}{at}"
 
 

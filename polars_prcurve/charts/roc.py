@@ -147,7 +147,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each fpr the most recall, and the highest threshold for it."""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     return f"up to {say_share(row['at'])}", f"recall {say_share(row['recall'])}{at}"
 
 

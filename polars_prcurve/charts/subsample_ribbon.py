@@ -104,7 +104,7 @@ def _find_title(canvas: Canvas) -> str:
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: precision with all negatives, and in the samples."""
-    at = add_threshold(row["threshold"])
+    at = add_threshold(row)
     value, span = say_estimate(row["precision"], row["low"], row["high"])
     found = f" (samples {span})" if span else ""
     return f"at least {say_share(row['at'])}", f"{value}{found}{at}"

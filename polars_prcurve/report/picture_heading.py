@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from polars_prcurve.charts.parts.findings import say_each
-from polars_prcurve.charts.parts.marked_points import say_point
+from polars_prcurve.charts.parts.findings import say_each, say_point
 from polars_prcurve.charts.parts.number_formats import format_value
 from polars_prcurve.charts.parts.points_to_draw import FEW_POSITIVES
 from polars_prcurve.number_words import say_eta

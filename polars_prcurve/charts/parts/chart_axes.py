@@ -32,9 +32,22 @@ _LABELS = {
     "thousandths": _ROUNDED.format("1000"),
     "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
+    # Log odds as the shares that they are of; those near 1 with a digit more than they have nines.
+    "odds": "datum.value < 0 ? format(1 / (1 + exp(-datum.value)), '.1~g') : "
+    "format(1 / (1 + exp(-datum.value)), '.' + ceil(datum.value / LN10 + 0.5) + '~f')",
 }
 AxisWords = Literal[
-    "percent", "one in", "share", "rest", "count", "points", "thousandths", "millionths", "plain", "none"
+    "percent",
+    "one in",
+    "share",
+    "rest",
+    "count",
+    "points",
+    "thousandths",
+    "millionths",
+    "plain",
+    "odds",
+    "none",
 ]
 """How ticks are said; with "none" there is no axis, since words stand in its place."""
 _WIDE_LABEL = 56
@@ -72,6 +85,17 @@ class ChartAxis:
         low, high = self.ranges[panel]
         return replace(self, low=low, high=high)
 
+    def measure(self, score: Any) -> Any:
+        """Return a score as the axis shows it, of a number or an expression."""
+        if self.words != "odds":
+            return score
+        odds = score / (1 - score)
+        return odds.log() if isinstance(odds, pl.Expr) else math.log(odds)
+
+    def describe(self) -> str:
+        """Return a sentence for the note if the axis is of log odds."""
+        return "Scores are on an axis of log odds" if self.words == "odds" else ""
+
     def holds(self, value: float | None) -> bool:
         """Return whether a value lies on the axis, whose ends may be rounded."""
         return value is not None and self.low * (1 - 1e-6) <= value <= self.high * (1 + 1e-6)
@@ -95,6 +119,8 @@ class ChartAxis:
         """Return ticks with at least this room in pixels; None where Vega chooses them."""
         if self.ticks:
             return list(self.ticks)
+        if self.words == "odds":
+            return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
             room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
             return _list_powers(self.low, self.high, max(2, round(pixels / room)))
@@ -276,6 +302,30 @@ def fit_shares(values: pl.Series) -> tuple[float, float]:
     if high <= 0.45:
         return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
+
+
+def build_score_axis(field: str, title: str, scores: pl.Series) -> ChartAxis:
+    """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
+    known = scores.drop_nulls().unique()
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)  # type: ignore[arg-type]
+    near = 0.1 * (high - low)
+    if 0 < low < high < 1 and known.is_between(low + near, high - near).mean() < 0.5:  # type: ignore[operator]
+        low, high = (math.log(end / (1 - end)) for end in (low, high))
+        return ChartAxis(field, title, low, high, "odds")
+    room = 0.0 if low < high else 0.5
+    return ChartAxis(field, title, low - room, high + room, "plain")
+
+
+def _list_odds(low: float, high: float, most: int) -> list[float]:
+    """Return log odds of round shares, 0.01 and 0.99 alike, at most about so many."""
+    powers = range(1, 17)
+    for steps in ((1, 3), (1,)):
+        small = sorted(k * 10.0**-power for power in powers for k in steps)
+        odds = [math.log(share / (1 - share)) for share in small]
+        ticks = [tick for tick in [*odds, 0.0, *(-tick for tick in odds[::-1])] if low <= tick <= high]
+        if len(ticks) <= most:
+            break
+    return ticks[:: -(-len(ticks) // most)]
 
 
 def _choose_step(span: float, most: int) -> float:

@@ -404,7 +404,8 @@ class _Panel:
         points: dict[str, list[tuple[float, float]]] = {}
         x = self.spec.x
         for row in self.data:
-            if row.get("facet") != self.label or not {x.field, self.spec.y.field} <= set(row):
+            needed = {x.field} if row["part"] == "threshold" else {x.field, self.spec.y.field}
+            if row.get("facet") != self.label or not needed <= set(row):
                 continue
             # Names of groups show control characters as symbols, so no group has such a name.
             if row["part"] == "reference":
@@ -412,6 +413,9 @@ class _Panel:
             elif row["part"] == "dot":
                 key = f"{RULE_KEY}dots {row.get('color', '')}"
                 points.setdefault(key, []).append(self.find_spot(row))
+            elif row["part"] == "threshold":
+                left = x.place(row[x.field]) * self.size.width
+                points[f"{RULE_KEY}rule {len(points)}"] = [(left, 0.0), (left, float(self.size.height))]
             elif row["part"] == "span":
                 ends = [self.find_spot(row), self.find_spot({**row, x.field: row["to"]})]
                 points[f"{RULE_KEY}span {len(points)}"] = ends

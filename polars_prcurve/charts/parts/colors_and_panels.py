@@ -160,6 +160,22 @@ def read_panels_of_one(curves: ChartCurves, color: str | None, facet: str | None
     return Channels(own, build_channel(curves, fields, with_eta=False, as_panels=True))
 
 
+def pick_panel(
+    curves: ChartCurves, channels: Channels, label: str | None
+) -> tuple[ChartCurves, Channels]:
+    """Return the curves of one panel, and their channels as those of a chart without panels."""
+    facet, color = channels.facet, channels.color
+    if facet is None:
+        return curves, channels
+    is_own = pl.Series([own == label for own in facet.label_by_curve], dtype=pl.Boolean)
+    per_curve = curves.per_curve.filter(is_own)
+    rows = curves.rows.filter(pl.col("curve").is_in(per_curve["curve"].implode()))
+    if color is not None:
+        kept = [one for one, own in zip(color.label_by_curve, is_own, strict=True) if own]
+        color = replace(color, label_by_curve=kept)
+    return replace(curves, rows=rows, per_curve=per_curve), replace(channels, color=color, facet=None)
+
+
 def are_far_apart(etas: pl.Series) -> bool:
     """Return whether prevalences are so far apart that no axis shows lines of both well."""
     known = etas.filter(etas > 0).to_list()
@@ -293,7 +309,8 @@ def build_channel(
     index = index.sort(fields, descending=falling, maintain_order=True)
     index = index.with_columns(pl.struct(fields).rle_id().alias("label"))  # a join would lose null keys
     numbers = index.sort("row")["label"]
-    names = build_labels(index.unique("label", keep="first", maintain_order=True), fields)
+    firsts = index.unique("label", keep="first", maintain_order=True)
+    names = build_labels(firsts, {field: curves.field_names.get(field, field) for field in fields})
     with_eta = with_eta and "eta" not in fields
     if with_eta and "eta" in curves.field_names and curves.count_distinct(["eta"]) > 1:
         for number, label in enumerate(names):

@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.icons import IconGrid
-from polars_prcurve.charts.parts.number_formats import format_range
+from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
     find_few_false_alerts,
@@ -19,7 +19,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_shares
+from polars_prcurve.number_words import say_eta, say_shares, say_threshold
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -70,41 +70,17 @@ def say_each(
     names: Mapping[int, str],
     say: Callable[[list[Any]], list[str]] = say_shares,
 ) -> str:
-    """Return `start 39 % (A) or 37 % (B) end`, the greatest first.
+    """Return `start 39 % (A) or 37 % (B) end`, in the order of the lines, which tells no best one.
 
-    Of many lines only the first and the last are told; without names, or with long ones, the range.
-    `values` order the lines, and `say` returns the words of those that are told.
+    Of many lines, and of those with long names or without names, the range is told.
     """
-    order = sorted(values, key=lambda curve: -values[curve])
-    words = say([values[curve] for curve in order])
-    if len(set(words)) == 1:
-        return f"{start} {words[0]} {end}".rstrip()
-    told = order if _are_short(order, names) else [order[0], order[-1]]
-    words = say([values[curve] for curve in told])
-    if not _are_short(told, names):
-        return f"{start} {words[-1]} to {words[0]} {end}".rstrip()
-    each = [f"{word} ({names[curve]})" for curve, word in zip(told, words, strict=True)]
-    joined = f"{', '.join(each[:-1])} {'or' if told == order else 'to'} {each[-1]}"
-    return f"{start} {joined} {end}".rstrip()
-
-
-def say_reach(start: str, etas: Mapping[int, float], names: Mapping[int, str]) -> str:
-    """Return `start 1 in 40 (A) or 1 in 18 (B)`, or the best and the worst of many or of long names.
-
-    The least prevalence is the best.
-    """
-    order = sorted(etas, key=lambda curve: etas[curve])
-    words = [say_eta(etas[curve]) for curve in order]
-    if len(set(words)) == 1 or _are_short(order, names):
-        rarity = {curve: -eta for curve, eta in etas.items()}
-        return say_each(start, "", rarity, names, lambda found: [say_eta(-eta) for eta in found])
-    ends = {"best": order[0], "worst": order[-1]}
-    is_named = _are_short([*ends.values()], names)
-    each = [
-        f"{say_eta(etas[curve])} at {word}{f' ({names[curve]})' if is_named else ''}"
-        for word, curve in ends.items()
-    ]
-    return f"{start} {', '.join(each)}"
+    words = say([*values.values()])
+    if len(set(words)) > 1 and _are_short([*values], names):
+        words = [f"{word} ({names[curve]})" for curve, word in zip(values, words, strict=True)]
+    elif len(set(words)) > 1:
+        words = [" to ".join(say([pick(values.values()) for pick in (min, max)]))]
+    said = f"{', '.join(words[:-1])} or {words[-1]}" if len(set(words)) > 1 else words[0]
+    return f"{start} {said} {end}".rstrip()
 
 
 def _are_short(curves: Sequence[int], names: Mapping[int, str]) -> bool:
@@ -229,6 +205,44 @@ def say_values(
     return say_by_eta(start, end, [(at[curve], value) for curve, value in values.items()])
 
 
+def say_point(threshold: str | None, precision: float, recall: float) -> str:
+    """Return what one point means, as a sentence."""
+    place = f"At {threshold}, " if threshold else ""
+    right, found = say_shares([precision, recall])
+    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
+
+
+def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
+    """Return at which thresholds lines find half of the positives; empty where that is not known well.
+
+    Of one group at several prevalences, which has one threshold, precision is told, too.
+    """
+    half, etas = read_at_half(curves, "threshold"), curves.per_curve["eta"]
+    rows = (
+        find_half(curves)
+        .filter(pl.col("curve").is_in([*half]))
+        .rows_by_key("curve", named=True, unique=True)
+    )
+    words = {curve: say_threshold(row["threshold"], [row[LOWER]]) for curve, row in rows.items()}
+    n_groups = curves.count_distinct(curves.group_fields)
+    if not words or not etas.is_between(0, 1).all():
+        return ""
+    if len(words) == 1:
+        [row] = rows.values()
+        return say_point(min(words.values()), row["precision"], row["recall"])
+    if etas.n_unique() == len(etas) and len(set(words.values())) == 1:
+        start = f"At {min(words.values())}, which finds half of the positives,"
+        each = [(eta, rows[curve]["precision"]) for curve, eta in zip(rows, etas, strict=True)]
+        return say_by_eta(start, "of the alerts are right", each)
+    names = name_curves(curves, channels)
+    if not names or (etas.n_unique() > 1 and len(etas) > n_groups):
+        return ""
+    by_value = {float(rows[curve]["threshold"]): word for curve, word in words.items()}
+    values = {curve: float(rows[curve]["threshold"]) for curve in words}
+    start = "Half of the positives are found at"
+    return say_each(start, "", values, names, lambda found: [by_value[value] for value in found])
+
+
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
     """Return the greatest and the least area of panels of one line each, if these can be compared.
 
@@ -240,13 +254,13 @@ def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channel
     if "eta" in curves.field_names and per_curve["eta"].n_unique() > 1:
         return ""  # areas at different shares of positives
     is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
-    labels = pl.Series(facet.label_by_curve).filter(is_known).to_list()
-    numbers = [areas.get(curve) for curve in per_curve["curve"].filter(is_known).to_list()]
-    known = sorted((n, label) for n, label in zip(numbers, labels, strict=True) if n is not None)
+    known = [
+        areas[curve] for curve in per_curve.filter(is_known)["curve"] if areas.get(curve) is not None
+    ]
     if len(known) < _FEWEST_PANELS:
         return ""
-    (_, last), (_, first) = known[0], known[-1]
-    span = f"the area runs from {facet.values[last]} ({last}) to {facet.values[first]} ({first})"
+    low, high = (f"{pick(known):.2g}" for pick in (min, max))
+    span = f"the area runs from {low} to {high}"
     if is_known.all():
-        return f"In the test {span}"
+        return f"T{span[1:]}"
     return f"Where {FEW_POSITIVES} positives or more were tested, {span}"

@@ -15,15 +15,31 @@ import polars as pl
 from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.findings import name_curves, say_each
-from polars_prcurve.charts.parts.number_formats import format_threshold, round_digits
+from polars_prcurve.charts.parts.findings import (
+    find_half,
+    name_curves,
+    read_at_half,
+    say_each,
+    say_point,
+)
+from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
     has_few_positives,
     has_points_alone,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import format_count, say_count, say_part, say_share, say_shares
+from polars_prcurve.number_words import (
+    format_count,
+    say_count,
+    say_part,
+    say_share,
+    say_shares,
+    say_threshold,
+)
+
+_MOST_HALVES = 3
+"""Lines, at most, whose threshold at half recall is marked unless the user gives points."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,7 @@ class MarkedPoints:
         if len(self.rows) != 1:
             return _say_points_at_recall(self.rows, curves, channels)
         row = self.rows[0]
-        return say_point(format_threshold(row["threshold"]), row["precision"], row["recall"])
+        return say_point(say_threshold(row["threshold"], [row[LOWER]]), row["precision"], row["recall"])
 
 
 def _say_points_at_recall(
@@ -79,13 +95,6 @@ def _say_points_at_recall(
         return ""
     found = f"To find {say_part(float(target))} of the positives,"
     return say_each(found, "of the alerts are right", shares, names)
-
-
-def say_point(threshold: str | None, precision: float, recall: float) -> str:
-    """Return what one point means, as a sentence."""
-    place = "" if threshold is None else f"At {threshold}, "
-    right, found = say_shares([precision, recall])
-    return f"{place}{right} of the alerts are right, and {found} of the positives are found"
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
@@ -124,11 +133,27 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
     )
     guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
-        joined.drop(keys).to_dicts(),
+        [_add_lower(row, curves) for row in joined.drop(keys).iter_rows(named=True)],
         shown.height - shown.drop_nulls(list(needed)).height,
         drawn.height - joined["row"].n_unique(),
         guarantee[0] if len(guarantee) == 1 else None,
     )
+
+
+def mark_half(curves: ChartCurves) -> MarkedPoints:
+    """Return the highest threshold that finds half of the positives, of few curves known well."""
+    known = read_at_half(curves, "recall")
+    half = find_half(curves) if len(known) <= _MOST_HALVES else curves.rows.clear()
+    rows = half.filter(pl.col("curve").is_in([*known])).to_dicts()
+    beside = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
+    return MarkedPoints([row | beside for row in rows], 0, 0, None)
+
+
+def _add_lower(row: dict[str, Any], curves: ChartCurves) -> dict[str, Any]:
+    """Return the row with the next lower threshold of its curve, None below all of them."""
+    of_curve = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
+    known = of_curve.filter(of_curve < row["threshold"]) if row["threshold"] is not None else of_curve
+    return row | {LOWER: known.max()}
 
 
 def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
@@ -199,7 +224,7 @@ def mark_points(
             records += [{"part": "cap", **rounded, x_field: end, **place} for end in ends.values()]
     for (name, _), marks in labelled.items():  # together, so that they have equal digits
         found = [height for _, height in marks]
-        shares = [*map(say_count, found)] if name == "alerts" else say_shares(found)
+        shares = [say_count(number, 2) for number in found] if name == "alerts" else say_shares(found)
         words = say_heights(name, found) if say_heights else shares
         for (mark, _), label in zip(marks, words, strict=True):
             mark[f"{name}_label"] = label
@@ -211,8 +236,8 @@ def _say_row(row: dict[str, Any]) -> str:
     known = [name for name in ("precision", "recall") if row[name] is not None]
     said = say_shares([row[name] for name in known])
     shares = [f"{name} {share}" for name, share in zip(known, said, strict=True)]
-    threshold = format_threshold(row["threshold"])
-    return ", ".join([*([] if threshold is None else [f"threshold {threshold}"]), *shares])
+    threshold = say_threshold(row["threshold"], [row[LOWER]])
+    return ", ".join([*([f"threshold {threshold}"] if threshold else []), *shares])
 
 
 def find_rates(curves: ChartCurves, row: dict[str, Any], rate: str, least: float) -> tuple[float, float]:
