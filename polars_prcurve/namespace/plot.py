@@ -7,6 +7,7 @@ of its name in `charts`. Altair is imported at that call, not before.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -497,7 +498,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `summary`, but `eta_grid()` if left out.
+            As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
+            negatives: they tell nothing of rarer positives.
         metrics
             As in `summary`, but if left out `average_precision`, or `pr_auc` with `rates=` or `cells=`.
         confidence
@@ -531,6 +533,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
                 etas, metrics=metrics, confidence=confidence, coarse=coarse, **{**said, **first}
             )
         )
+        table = _end_at_negatives(table) if eta is None else table
         if is_wide:
             table = table.select("model", pl.exclude("model"))
         crossings = None
@@ -561,7 +564,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `operating_points`, but `eta_grid()` if left out.
+            As in `operating_points`, but if left out as in `metric_by_eta`.
         threshold, recall, fpr
             Targets, as in `operating_points`, that fix a threshold for all prevalences.
         confidence
@@ -579,10 +582,12 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, said = self._prepare("p3_curve", words)
         etas = eta_grid() if eta is None else eta
-        table = self._methods.operating_points(
-            etas, metrics=("precision",), confidence=confidence, **said
+        table = _collect(
+            self._methods.operating_points(etas, metrics=("precision",), confidence=confidence, **said)
         )
-        return draw(table, confidence=_find_level(confidence))
+        return draw(
+            _end_at_negatives(table) if eta is None else table, confidence=_find_level(confidence)
+        )
 
 
 _MAX_MODELS = 8
@@ -592,6 +597,19 @@ _MAX_MODELS = 8
 def _collect(table: Any) -> pl.DataFrame:
     """Return the rows of a table that may be a query."""
     return run_query(table) if isinstance(table, pl.LazyFrame) else table
+
+
+def _end_at_negatives(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false alerts are hardly seen.
+    """
+    sizes = table["n_neg"] if "n_neg" in table.columns else table["fp"] + table["tn"]
+    most = sizes.drop_nulls().max()
+    if not isinstance(most, int | float) or most < 1:
+        return table
+    least = 10.0 ** math.floor(-math.log10(most) + 1e-9)
+    return table.filter(pl.col("eta").is_null() | (pl.col("eta") >= least * (1 - 1e-9)))
 
 
 def _find_level(confidence: Confidence) -> float | None:

@@ -26,7 +26,7 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_words import (
     Word,
-    build_name_layer,
+    build_name_layers,
     build_word_layers,
     place_labels,
     place_names,
@@ -34,7 +34,7 @@ from polars_prcurve.charts.parts.chart_words import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM, build_hover_layers, build_pointer
-from polars_prcurve.charts.parts.number_formats import escape_text
+from polars_prcurve.charts.parts.number_formats import escape_text, round_digits
 from polars_prcurve.number_words import glue_numbers
 
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
@@ -104,6 +104,7 @@ def build_chart(
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
+    spec = replace(spec, has_margin=PAGE_ROOM.get() is None)
     if channels.facet is not None and channels.facet.fields != ["eta"]:  # else heads say it
         text = replace(text, note=(f"Panels: {channels.facet.title}", *text.note))
     layered, records = build_panel(spec, data, channels, size, words, own_layers=own_layers)
@@ -120,7 +121,15 @@ def build_chart(
     layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
-    whole: alt.FacetChart = layered.facet(facet, columns=size.columns, spacing=PANEL_GAP)
+    highest = max(-word.py for word in heads) + style.NAME_SIZE
+    gap: Any = {"row": highest + 2 * style.TICK_SIZE, "column": PANEL_GAP}
+    end = round_digits(spec.x.high)
+    is_flush = any(row["part"] == "name" and row[spec.x.field] == end for row in records)
+    whole: alt.FacetChart = layered.facet(
+        facet, columns=size.columns, spacing=gap if is_flush else PANEL_GAP
+    )
+    if is_flush:
+        whole = whole.properties(bounds="flush")  # or all panels were as wide as that with the names
     if spec.x.is_free:
         whole = whole.resolve_scale(x="independent")
     if spec.y.is_free:
@@ -165,7 +174,7 @@ def build_panel(
     layers += [*painter.build_marks({row["part"] for row in data}), *own_layers]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
-        layers.append(build_name_layer(names, spec, channels, records))
+        layers += build_name_layers(names, spec, channels, size, records)
     layered = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
     return layered, records
 

@@ -202,6 +202,8 @@ class ChartSpec:
     line_width: float = LINE
     names: Literal["beside", "ends", "none"] = "beside"
     """Where names stand: on the lines, at their right ends, or nowhere."""
+    has_margin: bool = False
+    """Whether names may stand right of the panels, where they have no room on the lines."""
     is_doubt_of_band: bool = False
     """Whether only the band is in doubt, not the line."""
     head: str = ""

@@ -261,7 +261,7 @@ def place_together(
         if free.is_free((left, top, right, bottom)) and not free.crosses_line(
             (left, top, right, bottom)
         ):
-            middles = top + _RIM + np.cumsum([0.0, *heights[:-1]]) + step / 2
+            middles = top + _RIM + np.cumsum(heights) - np.asarray(heights) / 2
             places = zip(order, middles.tolist(), strict=True)
             return {name: NamePlace(left + _RIM, middle) for name, middle in places}
     return {}
@@ -304,18 +304,21 @@ def _find_best_box(
     return next((box for *_, box in sorted(found) if space.is_free(box)), None)
 
 
-def spread_at_ends(heights: Sequence[float], gap: float, bottom: float) -> list[float]:
-    """Return heights at least `gap` apart, as near to those given as can be, in the order given.
+def spread_at_ends(heights: Sequence[float], sizes: Sequence[float], bottom: float) -> list[float]:
+    """Return middles of labels of these sizes, as near to those given as can be, in the order given.
 
-    Labels are once pushed down only and once pushed up only. Both keep the gap, so their mean does, and
-    it is fair to both sides.
+    Labels are once pushed down only and once pushed up only. Both keep them apart, so their mean does,
+    and it is fair to both sides.
     """
     order = np.argsort(np.asarray(heights), kind="stable")
-    steps = np.arange(len(order)) * gap
+    size = np.asarray(sizes, dtype=np.float64)[order]
+    steps = np.cumsum(size) - size / 2
     free = np.asarray(heights, dtype=np.float64)[order] - steps
     down = np.maximum.accumulate(free)
     up = np.minimum.accumulate(free[::-1])[::-1]
-    mean = np.clip((down + up) / 2, 0, max(bottom - steps[-1], 0) if len(steps) else 0)
+    mean = np.clip(
+        (down + up) / 2, -size[:1].sum() / 2, max(bottom - size.sum(), 0) + size[-1:].sum() / 2
+    )
     placed = np.empty(len(order))
     placed[order] = mean + steps
     return [float(height) for height in placed]
