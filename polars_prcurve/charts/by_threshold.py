@@ -302,7 +302,7 @@ class _Column:
                 self.channels,
                 size,
                 words,
-                own_layers=self._build_rules(spec, size, number),
+                own_layers=((), self._build_rules(spec, size, number)),
                 chooser=key if is_first and number else None,
             )
             # All three charts are drawn from one list of records, in which each has words of its own.

@@ -16,14 +16,22 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import check_texts, check_title, read_choice, read_flag, refuse_kind
 from polars_prcurve.binding.public_methods import PublicMethods
-from polars_prcurve.binding.words import CHART_WORDS, ChartOfPoints, ChartOfTable, ChartOfTargets
+from polars_prcurve.binding.words import (
+    CHART_WORDS,
+    TARGET_WORDS,
+    ChartOfPoints,
+    ChartOfTable,
+    ChartOfTargets,
+)
 from polars_prcurve.confidence.certainty import Intervals
 from polars_prcurve.confidence.rates import check_confidence
 from polars_prcurve.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.errors import PrcError
 from polars_prcurve.inputs.column_reader import list_columns, read_expression
+from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
-from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics
+from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
+from polars_prcurve.metrics.point_metric import PointMetric
 from polars_prcurve.prevalence.eta_values import eta_grid
 from polars_prcurve.query_checks import run_query
 
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
     from polars_prcurve.binding.bound_table import BoundTable
     from polars_prcurve.charts import Chart
     from polars_prcurve.confidence.certainty import Confidence
-    from polars_prcurve.metrics.point_metric import PointMetric
     from polars_prcurve.prevalence.eta_values import Eta
     from polars_prcurve.sweep.row_choice import Thresholds
 
@@ -431,8 +438,29 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, said = self._prepare("ranking", words)
         etas = eta_grid() if eta is None else eta
-        table = self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
-        return draw(table, confidence=_find_level(confidence))
+        table = _collect(
+            self._methods.ranking(etas, metric=metric, confidence=confidence, coarse=coarse, **said)
+        )
+        pairs = self._compare_models(table, etas, metric, confidence, said) if confidence else None
+        return draw(table, pairs=pairs, confidence=_find_level(confidence))
+
+    def _compare_models(
+        self, table: pl.DataFrame, etas: Any, metric: Any, confidence: Any, said: Any
+    ) -> pl.DataFrame | None:
+        """Return which models of a ranking are told apart, by pairs; None for two, and for many."""
+        if not 3 <= table["model"].n_unique() <= _MAX_MODELS:
+            return None
+        holds = self._methods._merge_words(said)
+        is_paired = holds.get("id") is not None or isinstance(holds.get("score"), list | tuple)
+        found = None if metric is None else find_metric(metric)
+        is_at_target = any(holds.get(name) is not None for name in TARGET_WORDS)
+        if isinstance(found, PointMetric) and not is_at_target:
+            found = best(found)
+        asked = default_curve_metric(holds.get("rates"), holds.get("cells")) if found is None else found
+        pairs = self._methods.compare(
+            etas, metrics=asked, confidence=confidence, paired=is_paired, adjust="holm", **said
+        )
+        return _collect(pairs)
 
     def live(
         self,

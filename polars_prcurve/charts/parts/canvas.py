@@ -71,8 +71,9 @@ class Canvas:
         # One list for all layers, which tell their records by `part`: so data are in the spec once.
         self.data: list[dict[str, Any]] = []
         self.words: list[Word] = []
+        self.under: list[alt.Chart] = []
         self.layers: list[alt.Chart] = []
-        """Layers of its own that a chart draws above all others."""
+        """Layers of its own that a chart draws below all others, and above them."""
 
     @property
     def width(self) -> int:
@@ -140,4 +141,6 @@ class Canvas:
     ) -> Chart:
         """Return the chart: `title` is the user's, and `own_title` stands where there is none."""
         text = ChartText(title, subtitle, tuple(note), own_title, thinned)
-        return build_chart(self.spec, self.data, self.channels, text, self.words, own_layers=self.layers)
+        return build_chart(
+            self.spec, self.data, self.channels, text, self.words, own_layers=(self.under, self.layers)
+        )

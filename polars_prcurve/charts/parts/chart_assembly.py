@@ -98,9 +98,12 @@ def build_chart(
     text: ChartText,
     words: Sequence[Word] = (),
     *,
-    own_layers: Sequence[alt.Chart] = (),
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
 ) -> Chart:
-    """Return the chart of these records, in panels if there is a facet; `own_layers` are on top."""
+    """Return the chart of these records, in panels if there is a facet.
+
+    `own_layers` are those of one chart alone, at the bottom and on top.
+    """
     size = arrange_panels(channels.facet, spec)
     if spec.names == "ends" and (PAGE_ROOM.get() or _NARROW) < _NARROW:
         spec = replace(spec, names="beside")  # a narrow page has no room right of the lines
@@ -148,7 +151,7 @@ def build_panel(
     size: PanelSize,
     words: Sequence[Word],
     *,
-    own_layers: Sequence[alt.Chart] = (),
+    own_layers: tuple[Sequence[alt.Chart], Sequence[alt.Chart]] = ((), ()),
     chooser: str | None = None,
 ) -> tuple[alt.LayerChart, list[dict[str, Any]]]:
     """Return one panel, and its records: those of `data`, and those of words.
@@ -168,10 +171,11 @@ def build_panel(
     painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
-    layers = [base, *painter.build_lines(records)]
+    under, above = own_layers
+    layers = [base, *under, *painter.build_lines(records)]
     hover = build_hover_layers(x, y, (spec.x, spec.y), channels, painter.key, pixels=size.width)
     layers += hover if has_hover else []
-    layers += [*painter.build_marks({row["part"] for row in data}), *own_layers]
+    layers += [*painter.build_marks({row["part"] for row in data}), *above]
     layers += build_word_layers(words, spec, size.width, records)
     if names:
         layers += build_name_layers(names, spec, channels, size, records)

@@ -19,6 +19,8 @@ ETA_COLORS = ("#0D0887", "#6A00A8", "#9F1A9B", "#CC4778", "#DC5D5A")
 INK = "#1A1D21"
 QUIET = "#5B626B"
 RULE = "#8A919A"
+ZONE = "#E6E8EB"
+"""What is not settled."""
 OTHERS = "#CDD1D6"
 """Groups that are not picked out."""
 

@@ -106,6 +106,44 @@ def _join_eta(label: str) -> str:
     return f"{name}, 1\u00a0in\u00a0{eta[:-1]}" if separator else label
 
 
+def say_firsts(curves: ChartCurves, channels: Channels) -> str:
+    """Return where a test settles which model is first, and where it does not; empty without a test."""
+    rows, color = curves.rows, channels.color
+    is_tested = "resolved" in rows.columns and bool(rows["resolved"].count())
+    if channels.facet is not None or color is None or not is_tested:
+        return ""
+    label_of = dict(zip(curves.per_curve["curve"], color.label_by_curve, strict=True))
+    alone = rows.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
+    leader = dict(alone.rows())
+    etas = rows["eta"].unique().sort().to_list()
+    runs: list[tuple[str, float, float]] = []
+    for eta in etas:
+        name = label_of[leader[eta]] if eta in leader else ""
+        start = runs.pop()[1] if runs and runs[-1][0] == name else eta
+        runs.append((name, start, eta))
+    names = [name for name, *_ in runs]
+    few = [*label_of.values()]
+    both = " and ".join(few) if len(few) == 2 else f"{len(few)} models"
+    if not any(names):
+        return (
+            f"{both} are not told apart" if len(few) == 2 else f"Which of {both} is first is not settled"
+        )
+    if len(runs) == 1:
+        return f"{names[0]} is first at every share of positives shown"
+    if len(runs) > 3 or (len(runs) == 3 and names[1]):
+        return f"Who is first is settled at {len(leader)} of the {len(etas)} shares of positives shown"
+    said = [_say_stretch(*run, etas) for run in runs if run[0]]
+    return f"{', '.join(said)}; elsewhere that is not settled" if "" in names else ", ".join(said)
+
+
+def _say_stretch(name: str, low: float, high: float, etas: Sequence[float]) -> str:
+    """Return at which prevalences a model is first."""
+    first, last = say_eta(low), say_eta(high)
+    if low == etas[0]:
+        return f"{name} is first up to {last}"
+    return f"{name} is first {f'from {first} up' if high == etas[-1] else f'from {first} to {last}'}"
+
+
 def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
     """Return how many alerts are right in each of few grids, in the order in which they stand.
 
