@@ -27,6 +27,8 @@ from polars_prcurve.number_words import say_share, say_shares
 _X = ChartAxis("alerted", "Cases looked at, highest scores first", 0.0, 1.0)
 _Y = ChartAxis("recall", "Recall", 0.0, 1.0)
 _TENTH = 0.1
+_MOST_LABELS = 4
+"""Lines of a panel, at most, that have a number each: those of more would lie on lines."""
 
 
 @hint_at_arguments
@@ -106,9 +108,9 @@ def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
 
 
 def _mark_tenths(tenths: dict[int, float], canvas: Canvas) -> list[dict[str, Any]]:
-    """Return a marked point per curve at a tenth of the cases; none for many curves."""
+    """Return a marked point per curve at a tenth of the cases; none for many curves, nor of a crowd."""
     color = canvas.channels.color
-    if len(tenths) > 12 or (color and color.colored_labels is not None):
+    if len(tenths) > 12 or (color and len(color.labels) > _MOST_LABELS):
         return []
     records, labels = [], dict(zip(tenths, say_shares([*tenths.values()]), strict=True))
     for number, curve in enumerate(canvas.curves.per_curve["curve"].to_list()):

@@ -64,7 +64,7 @@ def ribbon(
     more = [*_RIBBON_COLUMNS, "n_kept"]
     curves = read_sweep("ribbon", table, ["precision"], made_by="subsample_negatives", more=more)
     steps = build_steps(find_few_false_alerts(curves.rows), "precision", *_RIBBON_COLUMNS, "doubt")
-    y = ChartAxis("precision", "Precision", *fit_shares(steps["low"]))
+    y = ChartAxis("precision", "Precision", 0.0, fit_shares(steps["high"])[1])
     spec = ChartSpec(RECALL_AXIS, y, "step-before", bands=(("low", "high"), ("q1", "q3")))
     channels = choose_channels(curves, color, facet, measure_steps(steps, "precision"))
     canvas = Canvas(curves, channels, spec)

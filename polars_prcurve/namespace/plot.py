@@ -324,9 +324,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `compare`, but `eta_grid()` if left out.
+            As in `compare`, but `eta_grid()` if left out, for two models.
         confidence
-            As in `compare`.
+            As in `compare`. More than two models are adjusted for all their pairs (Holm 1979).
         metrics
             As in `compare`, but `average_precision` if left out.
 
@@ -343,13 +343,25 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['a minus b: average precision, in points, by share of positives']
         """
         draw, said = self._prepare("difference", words)
+        is_table = self._count_models(said) > 2
+        asked: dict[str, Any] = {"adjust": "holm"} if is_table else {}
         table = self._methods.compare(
-            eta_grid() if eta is None else eta,
+            eta_grid() if eta is None and not is_table else eta,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
+            **asked,
             **said,
         )
         return draw(table, confidence=_find_level(confidence))
+
+    def _count_models(self, said: Any) -> int:
+        """Return the number of models: of columns of scores, or of values of `model`."""
+        holds = self._methods._merge_words(said)
+        score, model = holds.get("score"), holds.get("model")
+        if model is None:
+            return len(score) if isinstance(score, list | tuple) else 0
+        query = self._methods._frame.lazy().select(read_expression("model=", model).n_unique())
+        return int(run_query(query).item())
 
     def threshold_curve(
         self, eta: Eta = None, *, points: pl.DataFrame | None = None, **words: Unpack[ChartOfTable]

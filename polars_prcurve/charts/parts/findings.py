@@ -10,6 +10,7 @@ import polars as pl
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.charts.parts.icons import IconGrid
+from polars_prcurve.charts.parts.interval_table import MOST_ROWS, IntervalRow
 from polars_prcurve.charts.parts.number_formats import LOWER, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,
@@ -116,32 +117,55 @@ def say_firsts(curves: ChartCurves, channels: Channels) -> str:
     alone = rows.filter((pl.col("rank") == 1) & (pl.col("foot") == 1)).select("eta", "curve")
     leader = dict(alone.rows())
     etas = rows["eta"].unique().sort().to_list()
+    few = [*label_of.values()]
+    both = " and ".join(few)
+    is_open = f"{both} are not told apart" if len(few) == 2 else f"Which of {len(few)} models is first"
+    is_open += "" if len(few) == 2 else " is not settled"
+    leaders = [label_of[leader[eta]] if eta in leader else "" for eta in etas]
+    return _say_runs_of_leaders(leaders, etas, "is first", is_open)
+
+
+def say_better(rows: pl.DataFrame, names: tuple[str, str]) -> str:
+    """Return where a test settles which of two models is better, of rows of `compare`."""
+    known = rows.drop_nulls("difference").sort("eta")
+    sides = zip(known["difference"], known["resolved"].fill_null(False), strict=True)
+    leaders = [names[0 if value > 0 else 1] if settled else "" for value, settled in sides]
+    is_open = f"{' and '.join(names)} are not told apart"
+    return _say_runs_of_leaders(leaders, known["eta"].to_list(), "is better", is_open)
+
+
+def say_settled_pairs(rows: Sequence[IntervalRow], what: str) -> str:
+    """Return how many pairs are settled, and which one is not if it is alone."""
+    n, open_ = sum(row.is_settled for row in rows), [row for row in rows if not row.is_settled]
+    start = f"{n} of {len(rows)} {what} are settled" if rows else ""
+    if len(open_) == 1 and rows:
+        return f"{start}; {open_[0].name} are not"
+    return f"{start}; these {MOST_ROWS} differ most" if n >= MOST_ROWS < len(rows) else start
+
+
+def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: str, is_open: str) -> str:
+    """Return who leads where, of a name per rising prevalence, which is empty where that is open."""
     runs: list[tuple[str, float, float]] = []
-    for eta in etas:
-        name = label_of[leader[eta]] if eta in leader else ""
+    for name, eta in zip(leaders, etas, strict=True):
         start = runs.pop()[1] if runs and runs[-1][0] == name else eta
         runs.append((name, start, eta))
-    names = [name for name, *_ in runs]
-    few = [*label_of.values()]
-    both = " and ".join(few) if len(few) == 2 else f"{len(few)} models"
-    if not any(names):
-        return (
-            f"{both} are not told apart" if len(few) == 2 else f"Which of {both} is first is not settled"
-        )
+    if not any(leaders):
+        return is_open if leaders else ""
     if len(runs) == 1:
-        return f"{names[0]} is first at every share of positives shown"
-    if len(runs) > 3 or (len(runs) == 3 and names[1]):
-        return f"Who is first is settled at {len(leader)} of the {len(etas)} shares of positives shown"
-    said = [_say_stretch(*run, etas) for run in runs if run[0]]
-    return f"{', '.join(said)}; elsewhere that is not settled" if "" in names else ", ".join(said)
+        return f"{leaders[0]} {verb} at every share of positives shown"
+    if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
+        n = sum(map(bool, leaders))
+        return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
+    said = [_say_stretch(name, verb, (low, high), etas) for name, low, high in runs if name]
+    return ", ".join(said) + ("; elsewhere that is not settled" if not all(leaders) else "")
 
 
-def _say_stretch(name: str, low: float, high: float, etas: Sequence[float]) -> str:
-    """Return at which prevalences a model is first."""
-    first, last = say_eta(low), say_eta(high)
-    if low == etas[0]:
-        return f"{name} is first up to {last}"
-    return f"{name} is first {f'from {first} up' if high == etas[-1] else f'from {first} to {last}'}"
+def _say_stretch(name: str, verb: str, ends: tuple[float, float], etas: Sequence[float]) -> str:
+    """Return at which prevalences a model leads."""
+    first, last = map(say_eta, ends)
+    if ends[0] == etas[0]:
+        return f"{name} {verb} up to {last}"
+    return f"{name} {verb} from {first} {'up' if ends[1] == etas[-1] else f'to {last}'}"
 
 
 def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
