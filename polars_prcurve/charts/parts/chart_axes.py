@@ -52,6 +52,8 @@ AxisWords = Literal[
 """How ticks are said; with "none" there is no axis, since words stand in its place."""
 _WIDE_LABEL = 56
 """The room in pixels of labels side by side; those above each other need less."""
+_FEW_DECADES = 1_500
+"""The factor that an axis spans, at most, on which there are ticks between powers of ten."""
 _LOG_BELOW = 0.01
 _RARE = 0.001
 """Where positives are as rare as this or rarer, alerts and gains are counted among a million events."""
@@ -340,9 +342,12 @@ def _choose_step(span: float, most: int) -> float:
 def _list_powers(low: float, high: float, most: int) -> list[float]:
     """Return round numbers on a log axis: powers of ten, with a half at its end."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    each = (1, 2, 5) if high / low < 100 else (1,)
-    ticks = [float(f"{k}e{power}") for power in powers for k in each]
-    ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+    ticks: list[float] = []
+    for each in ((1, 2, 5), (1, 3), (1,)) if high / low < _FEW_DECADES else ((1,),):
+        ticks = [float(f"{k}e{power}") for power in powers for k in each]
+        ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(ticks) <= most:
+            break
     every = max(1, math.ceil(len(ticks) / most))
     ticks = ticks[::-1][::every][::-1]
     # A half is where positives are no longer rare: it ends most axes of prevalence.

@@ -20,7 +20,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     keep_rises,
 )
 from polars_prcurve.errors import PrcError
-from polars_prcurve.number_words import say_eta, say_shares, say_threshold
+from polars_prcurve.number_words import say_eta, say_share, say_shares, say_threshold
 
 _MOST_NAMES, _MOST_LETTERS = 3, 60
 """Lines, and letters of their names, that a title tells one by one."""
@@ -166,6 +166,38 @@ def _say_stretch(name: str, verb: str, ends: tuple[float, float], etas: Sequence
     if ends[0] == etas[0]:
         return f"{name} {verb} up to {last}"
     return f"{name} {verb} from {first} {'up' if ends[1] == etas[-1] else f'to {last}'}"
+
+
+def say_net_benefit(
+    curves: ChartCurves, channels: Channels, marks: Sequence[Mapping[str, Any]], unit: str
+) -> str:
+    """Return where acting is surely worth it, of one line with intervals, or what lines net at a risk."""
+    if len(curves.per_curve) == 1 and "net_benefit_low" in curves.rows.columns:
+        if not has_few_positives(curves) and (said := _say_sure_range(curves.rows)):
+            return said
+    if not marks:
+        return ""
+    risk = say_share(marks[0]["threshold_probability"])
+    start, numbers = f"At a risk of {risk}, acting nets", [mark["net_benefit_label"] for mark in marks]
+    values = dict(zip(curves.per_curve["curve"].to_list(), numbers, strict=True))
+    return say_each(start, unit, values, name_curves(curves, channels), lambda found: [*found])
+
+
+def _say_sure_range(rows: pl.DataFrame) -> str:
+    """Return between which risks the interval of a line is above treating all and treating none.
+
+    Of several stretches the longest is told, unless the others make up more.
+    """
+    risk, better = pl.col("threshold_probability"), pl.max_horizontal(pl.lit(0.0), "treat_all")
+    is_sure = (pl.col("net_benefit_low") > better).fill_null(False)
+    sure = rows.sort(risk).select(risk, sure=is_sure, run=is_sure.rle_id()).filter("sure")
+    if sure.is_empty():
+        return "At no risk shown is acting surely better than treating all or none"
+    longest = sure.filter(pl.len().over("run") == pl.len().over("run").max())
+    if longest["run"].n_unique() > 1 or len(longest) == 1 or 2 * len(longest) < len(sure):
+        return ""
+    low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
+    return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
 
 
 def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
