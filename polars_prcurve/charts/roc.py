@@ -28,6 +28,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     find_few_false_alerts,
     keep_rises,
     log_position,
+    measure_areas,
     split_by_doubt,
     start_at_origin,
 )
@@ -103,7 +104,7 @@ def roc_curve(
     edge = x.low  # where fpr 0 is drawn
     full = start_at_origin(find_few_false_alerts(curves.rows))
     full = full.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    areas = _measure_areas(full)
+    areas = measure_areas(full)
     channels = label_panels(choose_channels(curves, color, facet, areas), areas, curves)
     spec = ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec)
@@ -165,15 +166,6 @@ def _thin_for_axis(canvas: Canvas, points: pl.DataFrame, steps: list[float]) -> 
         drawn = drop_straight_points(bend_for_log_axis(drawn, steps))
         drawn = drawn.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return _place_on_axis(drawn, edge)
-
-
-def _measure_areas(points: pl.DataFrame) -> dict[int, float]:
-    """Return the area under the straight lines of each curve, by its number."""
-    # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    run = pl.col("fpr").diff().over("curve").fill_null(0)
-    height = (pl.col("recall") + pl.col("recall").shift(1)).over("curve").fill_null(0) / 2
-    areas = points.with_columns(area=run * height).group_by("curve").agg(pl.col("area").sum())
-    return dict(areas.rows())
 
 
 def _build_fpr_axis(rows: pl.DataFrame, log_x: bool) -> ChartAxis:

@@ -308,12 +308,16 @@ def fit_shares(values: pl.Series) -> tuple[float, float]:
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
 
 
-def build_score_axis(field: str, title: str, scores: pl.Series) -> ChartAxis:
+def build_score_axis(
+    field: str, title: str, scores: pl.Series, *, is_odds: bool | None = None
+) -> ChartAxis:
     """Return an axis of finite scores, of log odds if most of them are probabilities near 0 or 1."""
     known = scores.drop_nulls().unique()
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)  # type: ignore[arg-type]
-    near = 0.1 * (high - low)
-    if 0 < low < high < 1 and known.is_between(low + near, high - near).mean() < 0.5:  # type: ignore[operator]
+    if is_odds is None:
+        near = known.is_between(low + 0.1 * (high - low), high - 0.1 * (high - low)).mean()
+        is_odds = isinstance(near, float) and near < 0.5
+    if is_odds and 0 < low < high < 1:
         low, high = (math.log(end / (1 - end)) for end in (low, high))
         return ChartAxis(field, title, low, high, "odds")
     room = 0.0 if low < high else 0.5

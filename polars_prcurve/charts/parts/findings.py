@@ -171,10 +171,11 @@ def _say_stretch(name: str, verb: str, ends: tuple[float, float], etas: Sequence
 def say_net_benefit(
     curves: ChartCurves, channels: Channels, marks: Sequence[Mapping[str, Any]], unit: str
 ) -> str:
-    """Return where acting is surely worth it, of one line with intervals, or what lines net at a risk."""
-    if len(curves.per_curve) == 1 and "net_benefit_low" in curves.rows.columns:
-        if not has_few_positives(curves) and (said := _say_sure_range(curves.rows)):
-            return said
+    """Return where acting is surely worth it, of a line with intervals, or what lines net at a risk."""
+    is_one = len(curves.per_curve) == 1 and "net_benefit_low" in curves.rows.columns
+    sure = _say_sure_range(curves.rows) if is_one and not has_few_positives(curves) else ""
+    if sure:
+        return sure
     if not marks:
         return ""
     risk = say_share(marks[0]["threshold_probability"])
@@ -198,6 +199,26 @@ def _say_sure_range(rows: pl.DataFrame) -> str:
         return ""
     low, high = say_shares([longest["threshold_probability"][k] for k in (0, -1)])
     return f"Acting on the model is better than treating all or none at risks from {low} to {high}"
+
+
+def say_bent_classes(bent: Mapping[int, bool] | None, classes: ChartCurves, channels: Channels) -> str:
+    """Return which classes are shown not to have normal scores; empty without a test."""
+    if not bent:
+        return ""
+    panels = channels.facet.label_by_curve if channels.facet else [""] * len(classes.per_curve)
+    kinds = classes.per_curve.select("curve", "class").rows()
+    names = {
+        curve: f"{kind} of {panel}" if panel else kind
+        for (curve, kind), panel in zip(kinds, panels, strict=True)
+    }
+    found = [curve for curve, is_bent in bent.items() if is_bent]
+    if not found:
+        return "No class is shown not to have normal scores"
+    if len(found) == len(bent):
+        return "Scores are not normal in any class" if len(bent) > 1 else "Scores are not normal"
+    if not _are_short(found, names):
+        return f"Scores are not normal in {len(found)} of {len(bent)} classes"
+    return f"Scores are not normal: {', '.join(names[curve] for curve in found)}"
 
 
 def say_each_of_100(grids: Sequence[IconGrid], curves: ChartCurves, channels: Channels) -> str:
