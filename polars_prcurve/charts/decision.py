@@ -34,6 +34,7 @@ from polars_prcurve.charts.parts.findings import say_net_benefit
 from polars_prcurve.charts.parts.grey_lines import draw_line, list_middles, name_line
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
+    FEW_POSITIVES,
     describe_doubt,
     find_few_false_alerts,
     has_few_positives,
@@ -109,7 +110,8 @@ def decision_curve(
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", bands=(_BAND,) if band else ()))
     points = split_by_doubt(_cut_below(canvas, find_few_false_alerts(curves.rows), band), "linear")
     # A shade where nothing is known would hide the others, and says no more than the dots do.
-    points = points.with_columns(pl.when(~pl.col("doubt")).then(name).alias(name) for name in band)
+    is_shaded = ~pl.col("doubt") | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
+    points = points.with_columns(pl.when(is_shaded).then(name).alias(name) for name in band)
     _draw_alternatives(canvas)
     canvas.draw_lines(points, ghosts=not y.is_free)
     canvas.data += mark_ends(x, y) if y.is_free else []

@@ -26,7 +26,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     mark_grey,
     stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import ChartAxis, fix_y, needs_log_axis
+from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -56,8 +56,15 @@ _NARROW, _NARROW_ROOM = 480, 270
 """Pixels across below which a chart is that of a phone, and those of its note."""
 _RULER = -46  # of the ruler, in pixels above the curves
 _ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+_LABEL_ROOM = 92
+"""Pixels left of the curves, for the longest label that the slider can bring: it moves nothing then."""
+_LOG_BELOW = 0.01
+"""Below this prevalence the axis of precision is logarithmic, down to the power of ten below it."""
 # Vega expressions: eta comes from the slider, and the odds of a point are fpr / recall.
 _PRECISION = "eta / (eta + datum.odds * (1 - eta))"
+_DECADES = f"eta < {_LOG_BELOW} ? ceil(-log(eta) / LN10 - 1e-9) : 0"
+_PLACE = "decades === 0 ? {0} : max(0, 1 + log({0}) / LN10 / decades)"
+_TICK = "decades === 0 ? datum.k / 5 : pow(10, -datum.k)"
 _ALERTS = "1e6 * datum.recall * (eta + datum.odds * (1 - eta))"
 _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _CUT = "pow(10, max(floor(log({0}) / LN10) - {1}, 0))"
@@ -97,8 +104,9 @@ def live(
     Drag along the ruler, or choose from the list below with the keyboard, which is read as "1 in 1 000".
     The numbers under the curves are those of the highest threshold that reaches the recall under the
     pointer: precision, recall, and alerts per million events at that prevalence. A line is dotted where
-    fewer than five false positives are behind it. Precision has a log axis if the slider starts below
-    0.01. With more than 8 groups, the first, the middle and the last by average precision have colours.
+    fewer than five false positives are behind it. The axis of precision follows the slider: it is
+    logarithmic below 0.01, down to the power of ten below the prevalence. With more than 8 groups, the
+    first, the middle and the last by average precision have colours.
 
     Parameters
     ----------
@@ -248,11 +256,7 @@ class _LivePainter:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
         self.narrow, self.has_dots = narrow, has_dots
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
-        self.precision = (
-            ChartAxis("precision", "", _MIN_ETA, 1.0, "share", is_log=True)
-            if needs_log_axis(pl.Series([start]))
-            else ChartAxis("precision", "", 0.0, 1.0)
-        )
+        self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
         self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
         self.color = [channels.color.encode()] if channels.color else []
         self.look: dict[str, Any] = {} if self.color else {"color": style.COLORS[0]}
@@ -262,6 +266,7 @@ class _LivePainter:
     ) -> alt.LayerChart:
         """Return the whole chart."""
         layers = [*self._build_curves(), *self._build_ruler(), *self._build_numbers()]
+        layers[1:1] = self._build_axis()
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         foot = HEIGHT + 72 + 22 * len(labels)
         room = _NARROW_ROOM if self.narrow != "false" else self.pixels
@@ -270,6 +275,7 @@ class _LivePainter:
         layers[0] = layers[0].add_params(
             alt.param(name="eta", expr=f"isValid(picked.eta) ? picked.eta[0] : {self.start!r}"),
             alt.param(name="at", expr=at),
+            alt.param(name="decades", expr=_DECADES),
         )
         whole = stack_layers(layers, data=alt.InlineData(values=[]))
         whole = whole.properties(width=width, height=HEIGHT, **build_title(text, room + 20))
@@ -294,10 +300,11 @@ class _LivePainter:
 
     def _build_curves(self) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
-        moved = {"precision": f"max({self.precision.low}, {_PRECISION})"}
+        moved = {"place": _PLACE.format(f"({_PRECISION})")}
         detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
         one = alt.Chart(alt.InlineData(values=[{}]))
-        chance = one.mark_rule(**style.REFERENCE).transform_calculate(precision="eta").encode(self.y)
+        chance = one.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
+        chance = chance.encode(self.y)
         thin = {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
         dotted = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT, **self.look}
         kinds: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -322,6 +329,18 @@ class _LivePainter:
             lines.append(point.transform_calculate(**moved))
         places, *followers = self._build_pointer(one)
         return [places, chance, *lines, *followers]
+
+    def _build_axis(self) -> list[alt.Chart]:
+        """Return the grid and the labels of precision, which follow the slider from percent to powers."""
+        ticks = alt.Chart(alt.InlineData(values=[{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)]))
+        ticks = ticks.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
+        ticks = ticks.transform_calculate(value=_TICK).transform_calculate(
+            place=_PLACE.format("datum.value")
+        )
+        grid = ticks.mark_rule(color=style.ZONE, aria=False).encode(self.x, self.y, alt.X2("to"))
+        look: dict[str, Any] = {"fontSize": style.TICK_SIZE, "align": "right", "opacity": 0.8}
+        word = ticks.transform_calculate(text=LABELS["share"]).mark_text(dx=-6, aria=False, **look)
+        return [grid, word.encode(x=fix_x(0), y=self.y, text="text:N")]
 
     def _build_pointer(self, one: alt.Chart) -> list[alt.Chart]:
         """Return the places to point at, and what follows the pointer."""
@@ -351,7 +370,8 @@ class _LivePainter:
             exact = exact.transform_filter(
                 alt.FieldOneOfPredicate(field="color", oneOf=self.channels.color.shown_labels)
             )
-        return exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+        exact = exact.transform_calculate(precision=_PRECISION, alerts=_ALERTS)
+        return exact.transform_calculate(place=_PLACE.format("datum.precision"))
 
     def _build_ruler(self) -> list[alt.Chart]:
         """Return the ruler above the curves: its line, ticks, words, handle, and places to drag to."""

@@ -21,10 +21,10 @@ _GROUPED = "replace(format({}, ',.0f'), /,/g, '\u00a0')"
 _PERCENT = "format(100 * datum.value, '.6~g') + '\u00a0%'"
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"
 _ROUNDED = "replace(format({} * datum.value, ',.3~r'), /,/g, '\u00a0')"
-_LABELS = {
+LABELS = {
     "percent": _PERCENT,
     "one in": f"datum.value > 0.5 ? {_PERCENT} : {_ONE_IN}",
-    "share": f"datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
+    "share": f"datum.value > 0 && datum.value < 0.00099 ? {_ONE_IN} : {_PERCENT}",
     "rest": "format(100 * (1 - datum.value), '.10~g') + '\u00a0%'",
     "count": f"datum.value < 1 ? format(datum.value, '.3~g') : {_GROUPED.format('datum.value')}",
     "points": "(datum.value > 0 ? '+' : datum.value < 0 ? '\u2212' : '') + "
@@ -173,7 +173,7 @@ class ChartAxis:
     def _style_axis(self, pixels: int, room: int) -> dict[str, Any]:
         ticks = self.list_ticks(pixels, room)
         style = {
-            "labelExpr": _LABELS[self.words],
+            "labelExpr": LABELS[self.words],
             "labelFontSize": TICK_SIZE,
             "titleFontSize": TICK_SIZE,
             "titleFontWeight": "normal",

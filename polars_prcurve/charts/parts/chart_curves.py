@@ -32,7 +32,7 @@ from polars_prcurve.visible_text import shorten_name
 SPAN = "interval of the share of positives"
 _EFFECTIVE = c.FIELD_COLUMNS[:2]
 _ALERT_COLUMNS = ("alerts", "true_alerts", "missed")
-_TOOLTIP_COLUMNS = ("threshold", "tp", "fp", "recall", "fpr")
+_TOOLTIP_COLUMNS = ("threshold", "tp", "fp", "fn", "recall", "fpr")
 _MAX_NAMES = 5  # of groups without a curve
 
 

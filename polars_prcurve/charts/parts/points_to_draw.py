@@ -153,7 +153,7 @@ def measure_areas(points: pl.DataFrame) -> dict[int, float]:
 
 
 def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the column `doubt`: whether a point rests on fewer than five false positives.
+    """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives.
 
     Sums of weights and published rates do not tell how many there are, so nothing is said of these; but
     whole numbers that rise by one count examples, though they are floats. In a field of several parts,
@@ -165,6 +165,8 @@ def find_few_false_alerts(rows: pl.DataFrame) -> pl.DataFrame:
         doubt = pl.col(_FP_EFFECTIVE) < MIN_FALSE_ALERTS - 1e-6
     elif has_counts(rows):
         doubt = pl.col("fp") < MIN_FALSE_ALERTS
+        if {"tp", "fn"} <= set(rows.columns):
+            doubt |= pl.col("tp") + pl.col("fn") < FEW_POSITIVES
     return rows.with_columns(doubt=doubt)
 
 
@@ -216,7 +218,10 @@ def split_by_doubt(
 def describe_doubt(drawn: pl.DataFrame) -> list[str]:
     """Return a sentence for the note if some points are in doubt, or if that is not known."""
     if drawn["doubt"].any():
-        return ["Dotted: fewer than 5 false alerts, not known"]
+        few = {"tp", "fn"} <= set(drawn.columns)
+        few = few and bool((drawn["tp"] + drawn["fn"] < FEW_POSITIVES).any())
+        or_positives = f", or {FEW_POSITIVES} positives" if few else ""
+        return [f"Dotted: fewer than {MIN_FALSE_ALERTS} false alerts{or_positives}, not known"]
     if _FP_EFFECTIVE not in drawn.columns and has_sums_of_weights(drawn):
         return [
             "Not dotted where few false alerts are behind a line: counts that are not whole do not tell"
