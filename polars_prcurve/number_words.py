@@ -46,7 +46,8 @@ def say_threshold(threshold: Any, others: Iterable[Any] | None = None) -> str:
     score is among `others`. If these are not known, it has six digits. Empty for None.
     """
     if not isinstance(threshold, float) or not math.isfinite(threshold):
-        return "" if threshold is None else str(threshold)
+        words = "" if threshold is None else str(threshold)
+        return words.lower() if isinstance(threshold, bool) else words
     near = [float(other) for other in (*(others or ()), 0, 1) if other is not None]
     below, rounded = [other for other in near if other < threshold], threshold
     for digits in range(6 if others is None else 2, 18):

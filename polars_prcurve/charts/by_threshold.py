@@ -47,7 +47,13 @@ from polars_prcurve.charts.parts.colors_and_panels import (
     read_etas_apart,
 )
 from polars_prcurve.charts.parts.findings import say_thresholds
-from polars_prcurve.charts.parts.marked_points import MarkedPoints, mark_half, mark_points, read_points
+from polars_prcurve.charts.parts.marked_points import (
+    MarkedPoints,
+    add_lower,
+    mark_half,
+    mark_points,
+    read_points,
+)
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     describe_doubt,
@@ -116,7 +122,7 @@ def threshold_curve(
     curves = _read_scores(table)
     needed = ["threshold", "recall", "precision"]
     marked = read_points("threshold_curve", points, curves, needed)
-    marked = mark_half(curves) if points is None else marked
+    marked = mark_half(curves) if points is None else add_lower(marked, curves)
     channels = _read_channels(curves, color, facet)
     labels = [None] if channels.facet is None else channels.facet.labels
     x = build_score_axis("x", "Threshold: alert if the score is at least this", curves.rows["score"])

@@ -81,11 +81,18 @@ _PERCENT = (
 )
 _SHARE = (
     "({0} > 0 && {0} < 0.001 ? '1\u00a0in\u00a0' + "
-    + _CUT_COUNT.format("(1 / {0})", 2)
+    + _CUT_COUNT.format("(1 / {0})", 1)
     + f" : {_PERCENT})"
 )
 """Shares as `number_words.say_share` has them: 99.97 % is not 100 %, and nothing has an exponent."""
-_ONE_IN = f"eta > 0.1 ? format(1 / eta, '.2~g') : {_GROUPED.format('1 / eta')}"
+_IS_WHOLE = (
+    f"abs(round(1 / eta) * eta - 1) < 1e-9 && round(1 / eta) % {_CUT.format('(1.001 / eta)', 2)} === 0"
+)
+_FEW_DIGITS = _CUT_COUNT.format("(1 / eta)", 1)
+_ONE_IN = (
+    f"eta > 0.1 ? format(1 / eta, '.2~g') : {_IS_WHOLE} ? {_GROUPED.format('1 / eta')} : {_FEW_DIGITS}"
+)
+"""A prevalence as `number_words.say_eta` has it: whole numbers of up to three digits are exact."""
 _ETA_WORDS = f"eta > 0.5 ? format(100 * eta, '.3~g') + '\u00a0%' : '1\u00a0in\u00a0' + ({_ONE_IN})"
 
 
@@ -331,7 +338,7 @@ class _LivePainter:
         return [places, chance, *lines, *followers]
 
     def _build_axis(self) -> list[alt.Chart]:
-        """Return the grid and the labels of precision, which follow the slider from percent to powers."""
+        """Return the grid and the labels of precision, which follow the slider."""
         ticks = alt.Chart(alt.InlineData(values=[{"k": k, "recall": 0.0, "to": 1.0} for k in range(7)]))
         ticks = ticks.transform_filter("datum.k <= (decades === 0 ? 5 : decades)")
         ticks = ticks.transform_calculate(value=_TICK).transform_calculate(

@@ -135,6 +135,8 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> ChartCurves:
         [table.get_column(name).alias(field) for field, name in names.items()]
         + [table.get_column("eta").cast(pl.Float64), *(table.get_column(name) for name in columns)]
     )
+    if "resolved" in columns:
+        frame = frame.with_columns(may_be_best=pl.col("resolved").not_())
     frame = _add_places(frame, names, _read_settled(pairs, names))
     unknown = pl.lit(None, dtype=pl.Float64)  # the table has no class sizes
     return build_lines(frame.with_columns(n_pos=unknown, n_neg=unknown), names, ["rank"])

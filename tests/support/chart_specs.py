@@ -62,8 +62,11 @@ def subtitle(chart) -> str:
 
 
 def names(chart) -> list[str]:
-    """The names that stand at lines."""
-    return [row["text"] for row in records(chart, "name")]
+    """The names that stand at lines; those in several rows are joined by line breaks."""
+    rows: dict[str, list[str]] = {}
+    for row in records(chart, "name"):
+        rows.setdefault(row["color"], []).append(row["text"])
+    return ["\n".join(each) for each in rows.values()]
 
 
 def labels(chart, channel) -> list[str]:
@@ -93,6 +96,7 @@ FIELDS = {
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("kind", "size", "width"),  # of icons
     "off",  # of ranges of scores
+    *("row", "settled", "foot", "net_benefit_label"),
     *("text", "note", *(f"s{slot}" for slot in range(8))),
     *(f"{name}_label" for name in ("precision", "recall", "alerts")),
 }

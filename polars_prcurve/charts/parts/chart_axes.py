@@ -125,7 +125,8 @@ class ChartAxis:
             return _list_odds(self.low, self.high, max(3, pixels // room))
         if self.is_log:
             room = 96 if self.words == "one in" else room if room < _WIDE_LABEL else round(1.4 * room)
-            return _list_powers(self.low, self.high, max(2, round(pixels / room)))
+            most = max(2, round(pixels / room))
+            return _list_powers(self.low, self.high, most, is_fine=self.words != "one in")
         if self.words != "percent" or self.is_free:
             return None
         step = _choose_step(self.high - self.low, max(1, min(5, pixels // room)))
@@ -343,11 +344,14 @@ def _choose_step(span: float, most: int) -> float:
     return next(step for step in steps if span / step <= most * (1 + 1e-9))
 
 
-def _list_powers(low: float, high: float, most: int) -> list[float]:
-    """Return round numbers on a log axis: powers of ten, with a half at its end."""
+def _list_powers(low: float, high: float, most: int, *, is_fine: bool) -> list[float]:
+    """Return round numbers on a log axis: powers of ten, with a half at its end, and some between."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
-    for each in ((1, 2, 5), (1, 3), (1,)) if high / low < _FEW_DECADES else ((1,),):
+    fine = (
+        ((1, 2, 5),) if high / low < 100 else ((1, 3),) if is_fine and high / low < _FEW_DECADES else ()
+    )
+    for each in (*fine, (1,)):
         ticks = [float(f"{k}e{power}") for power in powers for k in each]
         ticks = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(ticks) <= most:

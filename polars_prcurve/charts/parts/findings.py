@@ -75,6 +75,7 @@ def say_each(
 
     Of many lines, and of those with long names or without names, the range is told.
     """
+    values = dict(sorted(values.items()))
     words = say([*values.values()])
     if len(set(words)) > 1 and _are_short([*values], names):
         words = [f"{word} ({names[curve]})" for curve, word in zip(values, words, strict=True)]
@@ -156,16 +157,17 @@ def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: st
     if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
         n = sum(map(bool, leaders))
         return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
-    said = [_say_stretch(name, verb, (low, high), etas) for name, low, high in runs if name]
+    named = [run for run in runs if run[0]]
+    said = [_say_stretch(*run, verb if run is named[0] else "", etas) for run in named]
     return ", ".join(said) + ("; elsewhere that is not settled" if not all(leaders) else "")
 
 
-def _say_stretch(name: str, verb: str, ends: tuple[float, float], etas: Sequence[float]) -> str:
+def _say_stretch(name: str, low: float, high: float, verb: str, etas: Sequence[float]) -> str:
     """Return at which prevalences a model leads."""
-    first, last = map(say_eta, ends)
-    if ends[0] == etas[0]:
-        return f"{name} {verb} up to {last}"
-    return f"{name} {verb} from {first} {'up' if ends[1] == etas[-1] else f'to {last}'}"
+    start = f"{name} {verb}".rstrip()
+    if low == etas[0]:
+        return f"{start} up to {say_eta(high)}"
+    return f"{start} from {say_eta(low)} {'up' if high == etas[-1] else f'to {say_eta(high)}'}"
 
 
 def say_net_benefit(

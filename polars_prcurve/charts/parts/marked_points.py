@@ -7,7 +7,7 @@ points= -> read_points         rows with the number of their curve; rows that ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -74,8 +74,9 @@ class MarkedPoints:
             return ""
         if len(self.rows) != 1:
             return _say_points_at_recall(self.rows, curves, channels)
-        row = self.rows[0]
-        return say_point(say_threshold(row["threshold"], [row[LOWER]]), row["precision"], row["recall"])
+        [row] = self.rows
+        threshold = say_threshold(row["threshold"], [row[LOWER]]) if LOWER in row else ""
+        return say_point(threshold, row["precision"], row["recall"])
 
 
 def _say_points_at_recall(
@@ -133,7 +134,7 @@ def read_points(chart: str, points: object, curves: ChartCurves, needed: Sequenc
     )
     guarantee = joined["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
-        [_add_lower(row, curves) for row in joined.drop(keys).iter_rows(named=True)],
+        joined.drop(keys).to_dicts(),
         shown.height - shown.drop_nulls(list(needed)).height,
         drawn.height - joined["row"].n_unique(),
         guarantee[0] if len(guarantee) == 1 else None,
@@ -149,11 +150,14 @@ def mark_half(curves: ChartCurves) -> MarkedPoints:
     return MarkedPoints([row | beside for row in rows], 0, 0, None)
 
 
-def _add_lower(row: dict[str, Any], curves: ChartCurves) -> dict[str, Any]:
-    """Return the row with the next lower threshold of its curve, None below all of them."""
-    of_curve = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
-    known = of_curve.filter(of_curve < row["threshold"]) if row["threshold"] is not None else of_curve
-    return row | {LOWER: known.max()}
+def add_lower(marked: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
+    """Return the points with the next lower threshold of their curves, of a table of all scores."""
+
+    def find_lower(row: dict[str, Any]) -> Any:
+        known = curves.rows.filter(pl.col("curve") == row["curve"])["threshold"]
+        return known.filter(known < row["threshold"]).max()
+
+    return replace(marked, rows=[row | {LOWER: find_lower(row)} for row in marked.rows])
 
 
 def _check_keys(chart: str, frame: pl.DataFrame, curves: ChartCurves, keys: dict[str, str]) -> None:
@@ -236,7 +240,7 @@ def _say_row(row: dict[str, Any]) -> str:
     known = [name for name in ("precision", "recall") if row[name] is not None]
     said = say_shares([row[name] for name in known])
     shares = [f"{name} {share}" for name, share in zip(known, said, strict=True)]
-    threshold = say_threshold(row["threshold"], [row[LOWER]])
+    threshold = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
     return ", ".join([*([f"threshold {threshold}"] if threshold else []), *shares])
 
 

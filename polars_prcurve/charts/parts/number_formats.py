@@ -17,7 +17,7 @@ from polars_prcurve.visible_text import isolate_name, shorten_name, show_on_one_
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 LOWER = "lower"
-"""The column of the next lower threshold, from which a threshold is told apart."""
+"""The column of the next lower threshold, in tables of all scores: a threshold is told from it."""
 _PARAMETER = re.compile(r"\(([\d.e-]+)\)$")
 _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|lr|mcc|npv|pr|roc)\b")
 
@@ -91,8 +91,11 @@ def say_eta_range(etas: Sequence[float]) -> str:
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:
-    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
-    words = say_threshold(row.get("threshold"), [row.get(LOWER)])
+    """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one.
+
+    It has six digits, since the rows of such charts leave out scores to tell it from.
+    """
+    words = say_threshold(row.get("threshold"))
     return f", threshold {words}" if words else ""
 
 
