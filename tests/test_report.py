@@ -19,9 +19,15 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, class_mix, eta_from_sample, field
-from polars_prcurve.charts.parts.number_formats import format_threshold
 from polars_prcurve.namespace import prc
-from polars_prcurve.number_words import say_count, say_estimate, say_eta, say_share, say_shares
+from polars_prcurve.number_words import (
+    say_count,
+    say_estimate,
+    say_eta,
+    say_share,
+    say_shares,
+    say_threshold,
+)
 from polars_prcurve.report.build_report import _describe_methods
 from polars_prcurve.report.decision_box import write_decision
 from polars_prcurve.report.decisions import (
@@ -1270,7 +1276,7 @@ def test_a_report_has_one_threshold(tmp_path: Path, sign: int) -> None:
     threshold = table.prc.operating_points(recall=0.7)["threshold"].item()
     flagged = table["score"] >= float(told)
     assert flagged.equals(table["score"] >= threshold)
-    assert float(format_threshold(threshold) or 0) <= threshold
+    assert float(say_threshold(threshold)) <= threshold
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ def decision_curve(
     >>> df = pl.concat([df] * 10)
     >>> chart = decision_curve(df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4]))
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    What acting on the model is worth, by risk
+    At a risk of 40 %, acting nets 83 true cases per 1 000
     """
     check_words(title, color=color, facet=facet)
     curves = _read_decisions(table)

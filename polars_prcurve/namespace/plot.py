@@ -343,25 +343,20 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['a minus b: average precision, in points, by share of positives']
         """
         draw, said = self._prepare("difference", words)
-        is_table = self._count_models(said) > 2
-        asked: dict[str, Any] = {"adjust": "holm"} if is_table else {}
-        table = self._methods.compare(
-            eta_grid() if eta is None and not is_table else eta,
+        # The default grid is for two models: many pairs are compared where the table was tested.
+        ask = partial(
+            self._methods.compare,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
-            **asked,
+            adjust="holm",
             **said,
         )
+        score = self._methods._merge_words(said).get("score")
+        is_wide = isinstance(score, list | tuple) and len(score) > _MOST_CURVES
+        table = _collect(ask(eta_grid() if eta is None and not is_wide else eta))
+        if eta is None and table.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
+            table = table if is_wide else _collect(ask(None))
         return draw(table, confidence=_find_level(confidence))
-
-    def _count_models(self, said: Any) -> int:
-        """Return the number of models: of columns of scores, or of values of `model`."""
-        holds = self._methods._merge_words(said)
-        score, model = holds.get("score"), holds.get("model")
-        if model is None:
-            return len(score) if isinstance(score, list | tuple) else 0
-        query = self._methods._frame.lazy().select(read_expression("model=", model).n_unique())
-        return int(run_query(query).item())
 
     def threshold_curve(
         self, eta: Eta = None, *, points: pl.DataFrame | None = None, **words: Unpack[ChartOfTable]
@@ -410,7 +405,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         Examples
         --------
-        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [6, 3, 1], "n_neg": [5, 50, 945]})
+        >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [12, 6, 2], "n_neg": [5, 50, 945]})
         >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
         >>> print(chart.to_dict()["title"]["text"][0].replace("\xa0", " "))
         93 % precision at half recall reads as 75 % to 100 % with fewer negatives
@@ -446,7 +441,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df = pl.DataFrame({"model": ["a"] * 6 + ["b"] * 6, "label": [1, 1, 1, 0, 0, 0] * 2})
         >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
         >>> df.prc.plot.ranking().to_dict()["title"]["text"]
-        ['In the test a ranks first at every share of positives shown']
+        ['Ranking by prevalence']
         """
         draw, said = self._prepare("ranking", words)
         etas = eta_grid() if eta is None else eta
@@ -630,6 +625,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         )
 
 
+_MOST_CURVES = 2
+"""Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
 _MAX_MODELS = 8
 """Crossings of more models than this are neither searched nor drawn."""
 
