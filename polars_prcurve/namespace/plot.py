@@ -408,7 +408,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df = pl.DataFrame({"score": [2, 1, 0], "n_pos": [12, 6, 2], "n_neg": [5, 50, 945]})
         >>> chart = df.prc.plot.ribbon(0.1, seed=1, counts=("n_pos", "n_neg"))
         >>> print(chart.to_dict()["title"]["text"][0].replace("\xa0", " "))
-        93 % precision at half recall reads as 75 % to 100 % with fewer negatives
+        93 % precision at half recall reads as 86 % to 100 % with fewer negatives
         """
         draw, said = self._prepare("ribbon", words)
         drawn = {"n_repeats": n_repeats, "seed": seed, "thresholds": thresholds}

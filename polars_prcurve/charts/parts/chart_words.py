@@ -23,9 +23,7 @@ from polars_prcurve.charts.parts.line_names import (
     Box,
     LabelSpace,
     NamePlace,
-    place_at_dots,
     place_beside,
-    place_near,
     place_together,
     spread_at_ends,
 )
@@ -222,13 +220,12 @@ def place_names(
         )
     ways: list[_Way] = []
     if max(map(len, shown)) <= _MAX_LETTERS:
-        at_lines = partial(place_beside, apart=APART)
-        ways = [at_lines, _place_closely, place_at_dots, place_together, _place_on_rules]
+        ways = [partial(place_beside, apart=APART), place_beside, place_together]
     rows = [_wrap_names(shown, share * size.width) for share in _SHARES_OF_ROWS]
     ways += [partial(place_together, rows=each) for each in rows]
     for way in ways:
         for panel, lines in sampled:
-            places = _try_way(way, panel, lines, shown, words)
+            places = way(lines | panel.sample_references(), shown, panel.open_space(words))
             if set(shown) <= set(places):
                 written = way.keywords.get("rows", {}) if isinstance(way, partial) else {}
                 return [
@@ -240,21 +237,6 @@ def place_names(
         if panel.label == beyond:
             return _name_right(panel, {name: lines[name] for name in shown})
     return None
-
-
-def _try_way(
-    way: _Way,
-    panel: _Panel,
-    lines: dict[str, Heights],
-    shown: Sequence[str],
-    words: Sequence[Word],
-) -> dict[str, NamePlace]:
-    """Return the places of names that one way finds in a panel."""
-    spec, space = panel.spec, panel.open_space(words)
-    dots = [row for row in panel.data if row["part"] == "dot" and row.get("facet") == panel.label]
-    dots.sort(key=lambda row: (row[spec.x.field], row[spec.y.field]))
-    space.last_dots = {row.get("color", ""): panel.find_spot(row) for row in dots}
-    return way(lines | panel.sample_references(), shown, space)
 
 
 def _wrap_names(shown: Sequence[str], width: float = 0) -> dict[str, list[str]]:
@@ -285,24 +267,6 @@ def _name_right(panel: _Panel, lines: dict[str, Heights]) -> list[Word]:
         for name, own, there in zip(lines, at, placed, strict=True)
         for y, start in [(spec.y.read(1 - there / height), spec.y.read(1 - own / height))]
     ]
-
-
-def _place_closely(
-    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names at or near their lines, without those that have no room."""
-    places = place_beside(lines, shown, space, APART)
-    places |= place_near(lines, [name for name in shown if name not in places], space)
-    return places | place_beside(lines, [name for name in shown if name not in places], space)
-
-
-def _place_on_rules(
-    lines: dict[str, Heights], shown: Sequence[str], space: LabelSpace
-) -> dict[str, NamePlace]:
-    """Return the places of names that may stand on thin grey lines, which strike them out."""
-    curves = {key: line for key, line in lines.items() if not key.startswith(RULE_KEY)}
-    places = _place_closely(lines, shown, space)
-    return places | _place_closely(curves, [name for name in shown if name not in places], space)
 
 
 # Labels of points -----------------------------------------------------------------------------

@@ -256,7 +256,7 @@ def pick_out(
         picked, words = order[:most], f"Coloured: the {most} that come highest"
     else:
         picked = [order[0], order[len(order) // 2], order[-1]]
-        words = "Coloured: first, middle and last"
+        words = "Coloured: highest, middle and lowest"
     words += f"; {grey} {len(order) - len(picked)}"
     return replace(channels, color=replace(color, colored_labels=picked), picked=words)
 
