@@ -14,8 +14,8 @@ from altair.utils import schemapi
 from scipy import stats
 
 from polars_prcurve import eta_grid, prc
+from polars_prcurve.charts.by_quantile import compute_normal_p_value, find_bent_classes
 from polars_prcurve.charts.parts.chart_style import COLORS, measure_text
-from polars_prcurve.charts.parts.normality import compute_normal_p_value, find_bent_classes
 from polars_prcurve.number_words import count_of_100, say_count, say_eta, say_share, say_threshold
 from polars_prcurve.visible_text import isolate_name, make_visible
 from tests.support.arguments import PLOTS

@@ -3,8 +3,9 @@
     table -> chart_curves        checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture
-          -> canvas              lines, dots and what the pointer reads, as records
-          -> grey_lines, marked_points, findings   lines to compare with, points, and the title
+          -> canvas              lines, dots, lines to compare with, and what the pointer reads
+          -> marked_points, icons, score_ranges, interval_table   what some charts draw on it
+          -> findings            titles
           -> chart_words         names at lines, and labels at points
           -> chart_assembly      layers, panels, title and note
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_own_etas
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis, fit_shares
 from polars_prcurve.charts.parts.chart_curves import (
@@ -20,7 +20,6 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.findings import name_curves, say_each
-from polars_prcurve.charts.parts.grey_lines import draw_own_etas
 from polars_prcurve.charts.parts.number_formats import (
     add_threshold,
     describe_level,

@@ -11,7 +11,14 @@ import polars as pl
 from polars_prcurve import column_names as c
 from polars_prcurve.argument_kinds import Title, read_flag
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import (
+    Canvas,
+    check_words,
+    choose_channels,
+    draw_line,
+    list_middles,
+    name_line,
+)
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import (
     AxisWords,
@@ -31,7 +38,6 @@ from polars_prcurve.charts.parts.chart_curves import (
 )
 from polars_prcurve.charts.parts.colors_and_panels import Channels, are_far_apart
 from polars_prcurve.charts.parts.findings import say_net_benefit
-from polars_prcurve.charts.parts.grey_lines import draw_line, list_middles, name_line
 from polars_prcurve.charts.parts.number_formats import add_threshold, describe_level, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     FEW_POSITIVES,

@@ -8,12 +8,11 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_diagonal
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import say_values
-from polars_prcurve.charts.parts.grey_lines import draw_diagonal
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (
     DOTS_OF_SLOPES,
@@ -46,10 +45,8 @@ def gain_curve(
     ----------
     table
         What `curve` returns, with any metrics.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------

@@ -18,6 +18,7 @@ from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.chart_assembly import (
     ChartText,
+    Painter,
     attach_data,
     build_note,
     build_title,
@@ -26,7 +27,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     mark_grey,
     stack_layers,
 )
-from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, fix_x, fix_y
+from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, describe_sizes, read_sweep
 from polars_prcurve.charts.parts.colors_and_panels import Channels, pick_out, read_channels
 from polars_prcurve.charts.parts.hover import EVENT_DATUM
@@ -157,9 +158,8 @@ def live(
     data, thinning, said = _build_data(curves, channels)
     pixels = WIDTH if width == "container" else width
     narrow = f"width < {_NARROW}" if width == "container" else json.dumps(pixels < _NARROW)
-    has_dots = any(row["part"] == "dot" for row in data)
     key = make_key(data, "live")
-    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow, has_dots=has_dots)
+    painter = _LivePainter(channels, pixels, start, own, key, narrow=narrow)
     note = (channels.picked, *said, *describe_sizes(curves))
     text = ChartText(title, "Share of alerts that are right, by recall", note, "", thinning)
     return painter.draw(data, text, width)
@@ -258,10 +258,9 @@ class _LivePainter:
         key: str,
         *,
         narrow: str,
-        has_dots: bool,
     ) -> None:
         self.channels, self.pixels, self.start, self.own, self.key = channels, pixels, start, own, key
-        self.narrow, self.has_dots = narrow, has_dots
+        self.narrow = narrow
         self.recall = ChartAxis("recall", "Recall: share of the positives that are found", 0.0, 1.0)
         self.precision = ChartAxis("place", "", 0.0, 1.0, "none", room=_LABEL_ROOM)
         self.x, self.y = self.recall.build_x(pixels), self.precision.build_y(HEIGHT)
@@ -272,7 +271,8 @@ class _LivePainter:
         self, data: list[dict[str, Any]], text: ChartText, width: int | Literal["container"]
     ) -> alt.LayerChart:
         """Return the whole chart."""
-        layers = [*self._build_curves(), *self._build_ruler(), *self._build_numbers()]
+        data = mark_grey(data, self.channels)
+        layers = [*self._build_curves(data), *self._build_ruler(), *self._build_numbers()]
         layers[1:1] = self._build_axis()
         labels = self.channels.color.shown_labels if self.channels.color else [""]
         foot = HEIGHT + 72 + 22 * len(labels)
@@ -290,7 +290,7 @@ class _LivePainter:
             whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
-        return attach_data(whole, mark_grey(data, self.channels))
+        return attach_data(whole, data)
 
     def _pick(self, narrow: Any, wide: Any) -> str:
         """Return the Vega expression of what is in a narrow chart, and in a wide one."""
@@ -305,35 +305,17 @@ class _LivePainter:
         }
         return [note.transform_filter(test) for test, note in notes.items() if note and test != "false"]
 
-    def _build_curves(self) -> list[alt.Chart]:
+    def _build_curves(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return alerts at random, the lines, and what follows the pointer."""
         moved = {"place": _PLACE.format(f"({_PRECISION})")}
-        detail, order = alt.Detail(["curve:N", "run:N"]), alt.Order("order:Q")
         one = alt.Chart(alt.InlineData(values=[{}]))
         chance = one.mark_rule(**style.REFERENCE).transform_calculate(place=_PLACE.format("eta"))
         chance = chance.encode(self.y)
-        thin = {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS, "aria": False}
-        dotted = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT, **self.look}
-        kinds: list[tuple[str, list[Any], dict[str, Any]]] = [
-            ("datum.doubt === 1 && datum.grey !== 1", self.color, dotted),
-            (
-                "datum.doubt !== 1 && datum.grey !== 1",
-                self.color,
-                {"strokeWidth": style.LINE} | self.look,
-            ),
-        ]
-        if self.channels.color and self.channels.color.colored_labels is not None:
-            kinds.insert(0, ("datum.grey === 1", [], thin))
-        lines = []
-        for test, color, look in kinds:
-            line = alt.Chart().mark_line(interpolate="step-before", strokeJoin="round", **look)
-            line = line.encode(self.x, self.y, detail, order, *color)
-            line = keep_part(line, "curve").transform_filter(test)
-            lines.append(line.transform_calculate(**moved))
-        if self.has_dots:
-            point = alt.Chart().mark_point(filled=True, size=28, opacity=1, aria=False, **self.look)
-            point = keep_part(point.encode(self.x, self.y, *self.color), "dot")
-            lines.append(point.transform_calculate(**moved))
+        spec = ChartSpec(self.recall, self.precision, "step-before")
+        painter = Painter(spec, self.x, self.y, self.channels, self.key, can_choose=False)
+        parts = {row["part"] for row in data} & {"dot"}
+        lines = [*painter.build_lines(data), *painter.build_marks(parts)]
+        lines = [line.transform_calculate(**moved) for line in lines]
         places, *followers = self._build_pointer(one)
         return [places, chance, *lines, *followers]
 

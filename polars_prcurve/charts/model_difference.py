@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas, check_words
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, build_eta_axis
 from polars_prcurve.charts.parts.chart_curves import (
@@ -24,7 +24,6 @@ from polars_prcurve.charts.parts.chart_curves import (
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.charts.parts.findings import is_higher_better, say_better, say_settled_pairs
-from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.interval_table import IntervalRow, build_points_axis, draw_intervals
 from polars_prcurve.charts.parts.number_formats import (
     format_level,

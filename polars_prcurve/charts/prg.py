@@ -57,10 +57,8 @@ def prg_curve(
     ----------
     table
         What `curve` returns, with any metrics: gains follow from recall, fpr and eta.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------

@@ -46,17 +46,14 @@ def reliability(
     Parameters
     ----------
     table
-        What `sweep` returns, with all its rows: the `by` columns, then the columns of `sweep`. Its
-        scores are in [0, 1].
+        What `sweep` returns, with all its rows. Its scores are in [0, 1].
     eta, eta_train
         The prevalence to show, and the one at which the scores are probabilities, as in
         `decision_curve`. Without both, the test set's own, and the scores as they stand.
     confidence
         The level of the intervals and of the test; None has neither, and so have sums of weights.
-    color, facet
-        A `by` column, as in `alerts`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
+    color, facet, title
+        As in `alerts`.
 
     Returns
     -------

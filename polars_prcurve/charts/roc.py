@@ -9,14 +9,13 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title, read_flag, read_list, read_number
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import QUIET, Canvas, check_words, choose_channels, draw_line
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.charts.parts.chart_curves import describe_sizes, read_sweep
 from polars_prcurve.charts.parts.chart_words import Word
 from polars_prcurve.charts.parts.colors_and_panels import label_panels
 from polars_prcurve.charts.parts.findings import name_curves, read_at_half, say_areas, say_each
-from polars_prcurve.charts.parts.grey_lines import QUIET, draw_line
 from polars_prcurve.charts.parts.marked_points import find_rates, mark_points, read_points
 from polars_prcurve.charts.parts.number_formats import add_threshold
 from polars_prcurve.charts.parts.points_to_draw import (

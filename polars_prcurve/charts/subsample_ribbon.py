@@ -8,12 +8,11 @@ import polars as pl
 
 from polars_prcurve.argument_kinds import Title
 from polars_prcurve.argument_names import hint_at_arguments
-from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels
+from polars_prcurve.charts.parts.canvas import Canvas, check_words, choose_channels, draw_level
 from polars_prcurve.charts.parts.chart_assembly import Chart
 from polars_prcurve.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.charts.parts.chart_curves import describe_sizes, join_etas, read_sweep
 from polars_prcurve.charts.parts.findings import find_half
-from polars_prcurve.charts.parts.grey_lines import draw_level
 from polars_prcurve.charts.parts.number_formats import add_threshold, format_range
 from polars_prcurve.charts.parts.points_to_draw import (
     build_steps,
@@ -44,10 +43,8 @@ def ribbon(
     ----------
     table
         What `subsample_negatives` returns, in any row order.
-    color, facet
+    color, facet, title
         As in `pr_curve`.
-    title
-        Replaces the chart's own title; False leaves out title, subtitle and note.
 
     Returns
     -------

@@ -169,7 +169,7 @@ def build_panel(
         channels = replace(channels, color=replace(channels.color, legend_room=room))
     x, y = spec.x.build_x(size.width), spec.y.build_y(size.height)
     records = mark_grey(data, channels)
-    painter = _Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
+    painter = Painter(spec, x, y, channels, chooser or key, bool(chooser or names or has_legend))
     has_hover = any(row["part"] == "read" for row in data)
     base = painter.build_base(has_hover=has_hover, has_names=bool(names), has_legend=has_legend)
     under, above = own_layers
@@ -216,7 +216,7 @@ def attach_data(whole: AnyChart, data: list[dict[str, Any]]) -> AnyChart:
 
 
 @dataclass(frozen=True)
-class _Painter:
+class Painter:
     """Builds the layers of lines and points of one panel."""
 
     spec: ChartSpec
@@ -285,12 +285,11 @@ class _Painter:
         for number, (low, high) in enumerate(self.spec.bands):
             if low in fields and high in fields:
                 layers += self._build_bands(low, high, 1 + 0.75 * number)
-        if "doubt" in fields and not self.spec.is_doubt_of_band:
+        if "doubt" in fields:
             dotted = self._build_line(strokeDash=style.DOTS, strokeWidth=style.LINE_IN_DOUBT)
             layers.append(dotted.transform_filter("datum.doubt === 1 && datum.grey !== 1"))
         known = self._build_line(strokeWidth=self.spec.line_width)
-        is_known = "" if self.spec.is_doubt_of_band else " && datum.doubt !== 1"
-        known = known.transform_filter(f"datum.grey !== 1{is_known}")
+        known = known.transform_filter("datum.grey !== 1 && datum.doubt !== 1")
         return [*layers, known]
 
     def _build_grey(self) -> alt.Chart:

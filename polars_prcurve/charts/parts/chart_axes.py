@@ -207,10 +207,6 @@ class ChartSpec:
     """Where names stand: on the lines, at their right ends, or nowhere."""
     has_margin: bool = False
     """Whether names may stand right of the panels, where they have no room on the lines."""
-    is_doubt_of_band: bool = False
-    """Whether only the band is in doubt, not the line."""
-    head: str = ""
-    """A heading over the chart, where several stand above each other."""
     is_neutral: bool = False
     """Whether lines have the colour of text, since they are the same for all colours."""
     side_colors: tuple[str, ...] = ()

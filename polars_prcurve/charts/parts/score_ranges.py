@@ -15,11 +15,10 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.charts.parts import chart_style as style
-from polars_prcurve.charts.parts.canvas import Canvas
+from polars_prcurve.charts.parts.canvas import Canvas, draw_diagonal
 from polars_prcurve.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.charts.parts.grey_lines import draw_diagonal
 from polars_prcurve.charts.parts.number_formats import format_level, round_digits
 from polars_prcurve.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.confidence.rates import find_wilson_ends, z_value
