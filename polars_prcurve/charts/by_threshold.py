@@ -22,9 +22,11 @@ from polars_prcurve.charts.parts.chart_assembly import (
     build_note,
     build_panel,
     build_title,
+    join_panels,
     keep_part,
     make_key,
     name_panel,
+    set_properties,
     write_head,
 )
 from polars_prcurve.charts.parts.chart_axes import (
@@ -322,7 +324,8 @@ class _Column:
         with warnings.catch_warnings():
             # Altair warns that one selection is in three charts, as it should be.
             warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-            whole: alt.VConcatChart = alt.vconcat(*panels, spacing=_GAP).resolve_scale(x="shared")
+            whole: alt.VConcatChart = join_panels(alt.vconcat, panels, spacing=_GAP)
+        whole = set_properties(whole, resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="shared")))
         return attach_data(whole, [*shared, *all_words])
 
     def _write_head(self, head: str) -> list[Word]:
@@ -396,5 +399,5 @@ def _join_columns(stacks: list[alt.VConcatChart], text: ChartText, first: _Colum
         if note is not None:
             note = note.properties(width=n * first.width, height=1, view=BARE_VIEW)
             whole = alt.vconcat(whole, note, spacing=16)
-    finished: Chart = whole.properties(**build_title(text, width))
+    finished: Chart = set_properties(whole, **build_title(text, width))
     return finished

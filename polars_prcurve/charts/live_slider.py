@@ -25,6 +25,7 @@ from polars_prcurve.charts.parts.chart_assembly import (
     keep_part,
     make_key,
     mark_grey,
+    set_properties,
     stack_layers,
 )
 from polars_prcurve.charts.parts.chart_axes import LABELS, ChartAxis, ChartSpec, fix_x, fix_y
@@ -285,9 +286,9 @@ class _LivePainter:
             alt.param(name="decades", expr=_DECADES),
         )
         whole = stack_layers(layers, data=alt.InlineData(values=[]))
-        whole = whole.properties(width=width, height=HEIGHT, **build_title(text, room + 20))
+        whole = set_properties(whole, width=width, height=HEIGHT, **build_title(text, room + 20))
         if width == "container":
-            whole = whole.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+            whole.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
         if text.title is None:
             whole.title.text = alt.ExprRef(f"'Where ' + ({_ETA_WORDS}) + ' is positive'")
         return attach_data(whole, data)

@@ -14,7 +14,7 @@ import json
 import math
 import textwrap
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
@@ -122,7 +122,6 @@ def build_chart(
     heads = _build_heads(channels.facet, size)
     # One layer goes through Altair's facet, which copies all it is given; the others follow afterwards.
     layers = [*layered.layer[1:], *build_word_layers(heads, spec, size.width, records)]
-    layered = layered.copy(deep=False)
     layered.layer = layered.layer[:1]
     facet = alt.Facet("facet:N", title=None, sort=channels.facet.labels, header=_NO_HEADER)
     highest = max(-word.py for word in heads) + style.NAME_SIZE
@@ -133,7 +132,7 @@ def build_chart(
         facet, columns=size.columns, spacing=gap if is_flush else PANEL_GAP
     )
     if is_flush:
-        whole = whole.properties(bounds="flush")  # or all panels were as wide as that with the names
+        whole = set_properties(whole, bounds="flush")  # or all panels were as wide as the one with names
     if spec.x.is_free:
         whole = whole.resolve_scale(x="independent")
     if spec.y.is_free:
@@ -190,11 +189,36 @@ def stack_layers(layers: Sequence[alt.Chart], **options: Any) -> alt.LayerChart:
     Altair copies each layer it is given four times, and slowly, to find its selections. So it is given
     the layers that have some, and the others come to their places afterwards.
     """
-    with_params = [layer for layer in layers if layer.params is not alt.Undefined]
-    whole = alt.LayerChart(layer=with_params or layers[:1], view=BARE_VIEW, **options)
-    carried = iter(whole.layer if with_params else ())
-    whole.layer = [next(carried) if layer.params is not alt.Undefined else layer for layer in layers]
+    whole = alt.LayerChart(layer=_pick_selecting(layers), view=BARE_VIEW, **options)
+    whole.layer = _put_back(layers, whole.layer)
     return whole
+
+
+def set_properties(chart: AnyChart, **properties: Any) -> AnyChart:
+    """Set these properties of a chart that is not finished: Altair's own method copies all of it."""
+    for name, value in properties.items():
+        chart[name] = value
+    return chart
+
+
+def join_panels(join: Callable[..., Any], panels: Sequence[alt.LayerChart], **options: Any) -> Any:
+    """Return panels that Altair joins, without its copies of the layers that have no selections."""
+    layers = [panel.layer for panel in panels]
+    whole = join(*(set_properties(one, layer=_pick_selecting(one.layer)) for one in panels), **options)
+    for panel, each in zip(whole.vconcat, layers, strict=True):
+        panel.layer = _put_back(each, panel.layer)
+    return whole
+
+
+def _pick_selecting(layers: Sequence[Any]) -> list[Any]:
+    """Return the layers that have selections, or the first one if none has."""
+    return [layer for layer in layers if layer.params is not alt.Undefined] or [*layers[:1]]
+
+
+def _put_back(layers: Sequence[Any], carried: Sequence[Any]) -> list[Any]:
+    """Return all layers in their order, of which Altair has carried those that have selections."""
+    rest = iter(carried if any(layer.params is not alt.Undefined for layer in layers) else ())
+    return [next(rest) if layer.params is not alt.Undefined else layer for layer in layers]
 
 
 def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
@@ -511,9 +535,8 @@ def finish_layered(
     foot = size.height + (20 if axis.words == "none" and not axis.room else 50)  # below the axis
     note = build_note(text, width + 60, foot, -axis.measure_labels())
     if note is not None:
-        layered = layered.copy(deep=False)
         layered.layer = [*layered.layer, note]
-    return layered.properties(**build_title(text, width + max(100, 2 * axis.room)))
+    return set_properties(layered, **build_title(text, width + max(100, 2 * axis.room)))
 
 
 def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
@@ -523,7 +546,7 @@ def finish_panels(whole: Any, text: ChartText, width: float, room: int) -> Any:
         whole.data = alt.Undefined  # which stands above both parts
         note = note.properties(width=max(width - 60, 40), height=1, view=BARE_VIEW)
         whole = alt.vconcat(whole, note, spacing=14)
-    return whole.properties(**build_title(text, width))
+    return set_properties(whole, **build_title(text, width))
 
 
 def add_ghosts(
