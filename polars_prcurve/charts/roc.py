@@ -25,6 +25,7 @@ from polars_prcurve.charts.parts.points_to_draw import (
     describe_thinning,
     drop_straight_points,
     find_few_false_alerts,
+    has_points_alone,
     keep_rises,
     log_position,
     measure_areas,
@@ -140,7 +141,7 @@ def _find_title(canvas: Canvas, areas: dict[int, float]) -> str:
     curves, channels = canvas.curves, canvas.channels
     names, rates = name_curves(curves, channels), read_at_half(curves, "fpr")
     if channels.facet is not None or not rates or (len(rates) > 1 and not names):
-        return say_areas(areas, curves, channels)
+        return say_areas(areas, curves, channels) if not has_points_alone(curves.rows) else ""
     end = "of the negatives raise an alert"
     return say_each("To find half of the positives,", end, rates, names)
 

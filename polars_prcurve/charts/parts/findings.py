@@ -153,7 +153,12 @@ def _say_runs_of_leaders(leaders: Sequence[str], etas: Sequence[float], verb: st
     if not any(leaders):
         return is_open if leaders else ""
     if len(runs) == 1:
-        return f"{leaders[0]} {verb} at every share of positives shown"
+        where = (
+            f"where {say_eta(etas[0])} is positive"
+            if len(etas) == 1
+            else "at every share of positives shown"
+        )
+        return f"{leaders[0]} {verb} {where}"
     if len(runs) > 3 or (len(runs) == 3 and runs[1][0]):
         n = sum(map(bool, leaders))
         return f"Who {verb} is settled at {n} of the {len(etas)} shares of positives shown"
@@ -361,23 +366,29 @@ def say_thresholds(curves: ChartCurves, channels: Channels) -> str:
 
 
 def say_areas(areas: Mapping[int, float], curves: ChartCurves, channels: Channels) -> str:
-    """Return the greatest and the least area of panels of one line each, if these can be compared.
+    """Return the areas of few lines, or the range of those of panels, if these can be compared.
 
     Groups of few positives are passed over, and the title says so.
     """
     facet, per_curve = channels.facet, curves.per_curve
-    if facet is None or not facet.values:
+    is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
+    known = {curve: areas[curve] for curve in per_curve.filter(is_known)["curve"] if curve in areas}
+    if facet is None and known and len(known) == len(per_curve):
+        return say_each(
+            "The area under the curve is", "", known, name_curves(curves, channels), _say_areas
+        )
+    if facet is None or not facet.values or len(known) < _FEWEST_PANELS:
         return ""
     if "eta" in curves.field_names and per_curve["eta"].n_unique() > 1:
         return ""  # areas at different shares of positives
-    is_known = (per_curve["n_pos"] >= FEW_POSITIVES).fill_null(False)
-    known = [
-        areas[curve] for curve in per_curve.filter(is_known)["curve"] if areas.get(curve) is not None
+    span = " to ".join(_say_areas([pick(known.values()) for pick in (min, max)]))
+    where = "" if is_known.all() else f"Where {FEW_POSITIVES} positives or more were tested, "
+    return f"{where}{'t' if where else 'T'}he area runs from {span}"
+
+
+def _say_areas(areas: Sequence[float]) -> list[str]:
+    """Return areas in two decimals, or in more if one would read as 1."""
+    return [
+        next(said for said in (f"{area:.{n}f}" for n in range(2, 18)) if float(said) < 1 or area >= 1)
+        for area in areas
     ]
-    if len(known) < _FEWEST_PANELS:
-        return ""
-    low, high = (f"{pick(known):.2g}" for pick in (min, max))
-    span = f"the area runs from {low} to {high}"
-    if is_known.all():
-        return f"T{span[1:]}"
-    return f"Where {FEW_POSITIVES} positives or more were tested, {span}"

@@ -15,13 +15,7 @@ import polars as pl
 from polars_prcurve.charts.parts.canvas import Canvas
 from polars_prcurve.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.charts.parts.colors_and_panels import Channels
-from polars_prcurve.charts.parts.findings import (
-    find_half,
-    name_curves,
-    read_at_half,
-    say_each,
-    say_point,
-)
+from polars_prcurve.charts.parts.findings import find_half, read_at_half, say_point, say_values
 from polars_prcurve.charts.parts.number_formats import LOWER, round_digits
 from polars_prcurve.charts.parts.points_to_draw import (
     MIN_FALSE_ALERTS,
@@ -86,16 +80,14 @@ def _say_points_at_recall(
     goal, _, target = (rows[0]["goal"] if rows else "").partition(" ")
     shares, per_curve = {row["curve"]: row["precision"] for row in rows}, curves.per_curve
     is_one_each = len(rows) == len(shares) == len(per_curve) and len({row["goal"] for row in rows}) == 1
-    names = name_curves(curves, channels)
-    is_at_one = "eta" in per_curve.columns and per_curve["eta"].n_unique() == 1  # ROC has no prevalence
-    if goal != "recall" or not is_one_each or not names or not is_at_one:
+    if goal != "recall" or not is_one_each or "eta" not in per_curve.columns:  # ROC has no prevalence
         return ""
     n_neg = dict(per_curve.select("curve", "n_neg").rows())
     few = any((row["fpr"] or 0) * (n_neg[row["curve"]] or 0) < MIN_FALSE_ALERTS - 0.5 for row in rows)
     if few or has_few_positives(curves) or has_points_alone(curves.rows):
         return ""
     found = f"To find {say_part(float(target))} of the positives,"
-    return say_each(found, "of the alerts are right", shares, names)
+    return say_values(found, "of the alerts are right", shares, curves, channels)
 
 
 def check_points(chart: str, points: object, needed: Sequence[str]) -> pl.DataFrame:
