@@ -16,6 +16,7 @@ from polars_prcurve.charts.parts import chart_style as style
 from polars_prcurve.charts.parts.canvas import Canvas, check_words
 from polars_prcurve.charts.parts.chart_assembly import (
     BARE_VIEW,
+    PAGE_ROOM,
     Chart,
     ChartText,
     attach_data,
@@ -148,8 +149,9 @@ def threshold_curve(
     finding = finding or say_thresholds(curves, channels) or "Precision, recall and alerts by threshold"
     text = ChartText(title, subtitle, note, finding, describe_thinning(curves.rows, lines))
     heads = [name_panel(channels.facet, label) if channels.facet and label else "" for label in labels]
-    stacks = [column.draw(heads[k], is_first=k == 0) for k, column in enumerate(columns)]
-    return _join_columns(stacks, text, columns[0], n)
+    is_alone = len(columns) == 1 and PAGE_ROOM.get() is None
+    drawn = [c.draw(heads[k], is_first=k == 0, is_alone=is_alone) for k, c in enumerate(columns)]
+    return _join_columns(drawn, text, columns[0], n)
 
 
 def _read_scores(table: pl.DataFrame) -> ChartCurves:
@@ -294,7 +296,7 @@ class _Column:
             ]
         self.canvas.data += self.rules
 
-    def draw(self, head: str, *, is_first: bool) -> alt.VConcatChart:
+    def draw(self, head: str, *, is_first: bool, is_alone: bool) -> alt.VConcatChart:
         """Return three charts above each other; in the first of all are the names of lines."""
         panels: list[alt.LayerChart] = []
         shared: list[dict[str, Any]] = []
@@ -305,7 +307,7 @@ class _Column:
             is_named = is_first and number == 0
             words = [*self._label_rules(spec.x), *self._write_head(head)] if number == 0 else []
             panel, records = build_panel(
-                replace(spec, names="beside") if is_named else spec,
+                replace(spec, names="beside", has_margin=is_alone) if is_named else spec,
                 self.canvas.data,
                 self.channels,
                 size,

@@ -1,4 +1,9 @@
-"""Titles that state a finding in numbers: what each line has at one place, or each panel."""
+"""Titles of charts, all of them: what is drawn, in numbers, and what a test behind a chart settles.
+
+Numbers are told in the order of the lines, so that a title without a test names no model as better,
+leading or first. `say_firsts`, `say_better` and `say_settled_pairs` read tests: the columns `resolved`
+of `ranking` and of `compare`. A sentence that is settled elsewhere takes their place.
+"""
 
 from __future__ import annotations
 
