@@ -93,6 +93,10 @@ class ChartOfTable(ChartWords, TableWords, total=False):
     """What a chart distinguishes, and what the table holds."""
 
 
+class ChartOfPoints(Targets, ChartOfTable, total=False):
+    """Targets, what a chart distinguishes, and what the table holds."""
+
+
 class ChartOfTargets(RateTargets, ChartOfTable, total=False):
     """A target, what a chart distinguishes, and what the table holds."""
 
