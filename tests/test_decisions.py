@@ -558,3 +558,35 @@ def test_little_is_never_called_chance_nor_the_reverse() -> None:
     assert "cannot say" in decide(LITTLE, recall=0.5).verdict.sentence
     many = draw_models({"heads": 0.0, "tails": 0.0}, 3_000, 3_000, seed=8)
     assert decide(many, 0.1, recall=0.5).verdict.status == "no better than chance"
+
+
+# Charts of a decision -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "threshold_curve"])
+@pytest.mark.parametrize("status", STATUSES_OF)
+def test_a_chart_of_a_decision_marks_its_points_and_says_its_sentence(status: str, chart: str) -> None:
+    decision = decide_known(status, "recall")
+    plot = bind(STATUSES_OF[status]).plot
+    drawn = getattr(plot, chart)(points=decision).to_dict()
+    said = " ".join(drawn["title"]["text"]).replace("\u00a0", " ")
+    assert said == decision.verdict.sentence.replace("\u00a0", " ")
+    own = getattr(plot, chart)(*([] if chart == "roc_curve" else [0.02]), points=decision.table)
+    dots = [
+        [
+            row
+            for rows in each.to_dict()["datasets"].values()
+            for row in rows
+            if row.get("part") == "mark"
+        ]
+        for each in (getattr(plot, chart)(points=decision), own)
+    ]
+    assert dots[0] == dots[1]
+    titled = getattr(plot, chart)(points=decision, title="Mine").to_dict()
+    assert titled["title"]["text"] == ["Mine"]
+
+
+def test_a_decision_on_whole_curves_has_no_points() -> None:
+    decision = decide_known("settled", "curve")
+    title = bind(SETTLED).plot.pr_curve(points=decision).to_dict()["title"]["text"]
+    assert " ".join(title) == decision.verdict.sentence

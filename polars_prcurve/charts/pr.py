@@ -131,8 +131,10 @@ def pr_curve(
     may_find = title is None and not marked.rows  # which are of a target
     finding = _find_title(canvas, areas, y) if may_find else ""
     note = _write_note(canvas, drawn, marked, describe_level(band, confidence), has_dots=has_dots)
-    subtitle = _SAID[y] if not finding else join_etas(f"{_SAID[y]},", curves)
-    finding = marked.find_title(curves, channels) or finding or join_etas(_TITLES[y], curves)
+    finding = marked.find_title(curves, channels) or finding
+    # A title that says where curves run is the only one: it need not be said twice.
+    subtitle = join_etas(f"{_SAID[y]},", curves) if title or finding else _SAID[y]
+    finding = finding or join_etas(_TITLES[y], curves)
     return canvas.finish(title, finding, subtitle, note, describe_thinning(steps, drawn))
 
 

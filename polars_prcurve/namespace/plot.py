@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -32,6 +32,7 @@ from polars_prcurve.metrics.best_and_at_target import best
 from polars_prcurve.metrics.curve_metric import CurveMetric
 from polars_prcurve.metrics.names import default_curve_metric, find_curve_metrics, find_metric
 from polars_prcurve.metrics.point_metric import PointMetric
+from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import eta_grid
 from polars_prcurve.query_checks import run_query
 
@@ -71,7 +72,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
         check_title(of_chart.get("title"))
         if points is not None and not isinstance(points, pl.DataFrame):
-            raise refuse_kind("points=", "a DataFrame such as operating_points returns", points)
+            raise refuse_kind("points=", "a DataFrame such as operating_points returns, or a Decision", points)
         from polars_prcurve import charts
         from polars_prcurve.charts.parts.marked_points import check_points
 
@@ -121,7 +122,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         *,
         y: Literal["precision", "fdr"] = "precision",
         confidence: Confidence = None,
-        points: pl.DataFrame | None = None,
+        points: pl.DataFrame | Decision | None = None,
         log_y: bool | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
@@ -134,8 +135,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             group's own.
         confidence
             As in `curve`.
-        y, points, log_y
+        y, log_y
             As in `charts.pr_curve`.
+        points
+            As in `charts.pr_curve`; or a `Decision`, whose points are marked at its prevalences, and
+            whose sentence is the title.
 
         Returns
         -------
@@ -149,6 +153,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ['Precision and recall at two shares of positives']
         """
         read_choice("y=", y, ("precision", "fdr"))
+        eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
@@ -163,15 +168,17 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         *,
         log_x: bool = False,
         precisions: Sequence[float] = (0.1, 0.5, 0.9),
-        points: pl.DataFrame | None = None,
+        points: pl.DataFrame | Decision | None = None,
         **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect the sweep, and draw recall by fpr.
 
         Parameters
         ----------
-        eta, log_x, precisions, points
+        eta, log_x, precisions
             As in `charts.roc_curve`.
+        points
+            As in `charts.roc_curve`; or a `Decision`, as in `pr_curve`.
 
         Returns
         -------
@@ -183,6 +190,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df.prc.plot.roc_curve(title="Four rows").to_dict()["title"]["text"]
         ['Four rows']
         """
+        _, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.charts.roc import read_precision_lines
 
@@ -359,7 +367,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return draw(table, confidence=_find_level(confidence))
 
     def threshold_curve(
-        self, eta: Eta = None, *, points: pl.DataFrame | None = None, **words: Unpack[ChartOfTable]
+        self,
+        eta: Eta = None,
+        *,
+        points: pl.DataFrame | Decision | None = None,
+        **words: Unpack[ChartOfTable],
     ) -> Chart:
         """Collect the curve at every distinct score, and draw metrics by threshold.
 
@@ -368,7 +380,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta
             As in `curve`.
         points
-            As in `charts.threshold_curve`.
+            As in `charts.threshold_curve`; or a `Decision`, as in `pr_curve`.
 
         Returns
         -------
@@ -380,6 +392,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> df.prc.plot.threshold_curve(eta=0.01).to_dict()["title"]["text"]
         ['Precision, recall and alerts by threshold']
         """
+        eta, points, words = _read_decision(eta, points, words)
         draw, said = self._prepare("threshold_curve", words, points, ["recall", "precision"])
         return draw(self._methods.curve(eta, **said), points=points)
 
@@ -629,6 +642,22 @@ _MOST_CURVES = 2
 """Pairs of models, at most, whose differences are curves by prevalence; those of more are a table."""
 _MAX_MODELS = 8
 """Crossings of more models than this are neither searched nor drawn."""
+
+
+def _read_decision(
+    eta: Any, points: Any, words: Mapping[str, Any]
+) -> tuple[Any, pl.DataFrame | None, Mapping[str, Any]]:
+    """Return prevalences, points and words, where the points may be those of a decision.
+
+    Its sentence is the title then, since no chart may claim more. Whole curves have no points.
+    """
+    if not isinstance(points, Decision):
+        return eta, points, words
+    table = points.table
+    etas = table["eta"].unique(maintain_order=True).to_list() if eta is None else eta
+    marked = table.filter(pl.col("threshold").is_not_null()) if "threshold" in table.columns else None
+    own = words.get("title")
+    return etas, marked, {**words, "title": points.verdict.sentence if own is None else own}
 
 
 def _collect(table: Any) -> pl.DataFrame:
