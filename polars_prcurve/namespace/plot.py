@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -72,7 +72,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         check_texts(color=of_chart.get("color"), facet=of_chart.get("facet"))
         check_title(of_chart.get("title"))
         if points is not None and not isinstance(points, pl.DataFrame):
-            raise refuse_kind("points=", "a DataFrame such as operating_points returns, or a Decision", points)
+            expected = "a DataFrame such as operating_points returns, or a Decision"
+            raise refuse_kind("points=", expected, points)
         from polars_prcurve import charts
         from polars_prcurve.charts.parts.marked_points import check_points
 
@@ -644,9 +645,7 @@ _MAX_MODELS = 8
 """Crossings of more models than this are neither searched nor drawn."""
 
 
-def _read_decision(
-    eta: Any, points: Any, words: Mapping[str, Any]
-) -> tuple[Any, pl.DataFrame | None, Mapping[str, Any]]:
+def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame | None, Any]:
     """Return prevalences, points and words, where the points may be those of a decision.
 
     Its sentence is the title then, since no chart may claim more. Whole curves have no points.
