@@ -31,8 +31,8 @@ counted in the table is such an estimate, but the intervals of many metrics are 
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate has
 the value where the target is met if the rate is there; see `curves.moving_band`. So does each end of a
-prevalence that was counted, or is an estimate. No distance is less than that of one example, or of the step of the curve
-there: a target is met between two rows.
+prevalence that was counted, or is an estimate. No distance is less than that of one example, or of the
+step of the curve there: a target is met between two rows.
 
 Sources: (B) Brabec et al. 2020; Zou and Donner 2008; Berk and Jones 1979.
 """
@@ -525,7 +525,8 @@ def _add_moves(
     estimate = pl.col(ESTIMATE)
     distances = (measure_distances(estimate, list(map(pl.col, ends))) for ends in values.values())
     shared = _correlate_with_eta(frame, metric, c.ETA_LIMITS) if "eta" in values else []
-    below, above = (combine_distances(side, correlation, shared) for side in zip(*distances, strict=True))
+    sides = zip(*distances, strict=True)
+    below, above = (combine_distances(side, correlation, shared) for side in sides)
     moves = {rate: pl.max_horizontal(*ends) - pl.min_horizontal(*ends) for rate, ends in values.items()}
     if bands.moves_with_eta:
         low, high = (pl.col(name) for name in values["eta"])

@@ -8,8 +8,8 @@ are above it. So an end of the interval of a rate counts twice: for the rate, an
     target            -> moved targets  four, each of which reads one of these ends in place of the rate
                       -> MOVED_RATES    recall and fpr on the rows that meet them, one of them an end
 
-A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such as a precision, is
-met elsewhere at its ends.
+A prevalence that was counted, or is an estimate, has an interval, too. A target that depends on it, such
+as a precision, is met elsewhere at its ends.
 
 A band adds up the distances from a value to its values there; see `confidence.bands`.
 """
@@ -98,7 +98,8 @@ def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Mapping[int, Target], bands: BandOptions
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets, by their numbers, from rows that have rate limits."""
-    of_eta = _ETA_ENDS if bands.moves_with_eta and any(of.depends_on_eta for of in targets.values()) else []
+    depends_on_eta = any(of.depends_on_eta for of in targets.values())
+    of_eta = _ETA_ENDS if bands.moves_with_eta and depends_on_eta else []
     ends = [*_LIMITS, *of_eta]
     moved = [_move_target(of, *limit) for of in targets.values() for limit in ends]
     rates = search.rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
