@@ -126,6 +126,38 @@ def test_a_model_that_meets_nothing_is_left_out_and_named() -> None:
     assert decision.table.filter(model="coin")["threshold"].item() is None
 
 
+def draw_equals(seed: int, n: int = 1_500) -> pl.DataFrame:
+    """Return two models of one strength, whose scores have a part in common."""
+    rng = np.random.default_rng(seed)
+    label = rng.random(n) < 0.1
+    common = rng.normal(size=n) + 2 * label
+    noise = 0.7 * rng.normal(size=(2, n))
+    return pl.DataFrame({"label": label, "m0": common + noise[0], "m1": common + noise[1]})
+
+
+@pytest.mark.parametrize(
+    ("n", "eta", "goal", "says"),
+    [
+        (1_500, 0.01, {"recall": 0.6, "precision": 0.07}, "keeps the targets in this test"),
+        (3_000, 0.02, {"precision": 0.3, "guarantee": 0.95}, "can be promised to keep the targets"),
+    ],
+)
+def test_a_model_that_misses_by_a_hair_may_be_the_best(
+    n: int, eta: float, goal: dict[str, float], says: str
+) -> None:
+    """Chance decides which of two equal models keeps the targets."""
+    missed = 0
+    for seed in range(12):
+        decision = decide(draw_equals(seed, n), eta, **goal)
+        assert decision.verdict.status != "settled"
+        one_is_met = decision.table["threshold"].null_count() == 1
+        if decision.verdict.status == "not told apart" and one_is_met:
+            assert set(decision.verdict.models) == {"m0", "m1"}
+            assert says in decision.verdict.sentence
+            missed += 1
+    assert missed > 2
+
+
 def test_a_perfect_model_beside_a_coin_is_settled() -> None:
     """It has no false alert, so its interval is never reliable: the test of the difference decides."""
     df = COINS.with_columns(perfect=pl.col("label").cast(pl.Float64)).drop("tails")
@@ -358,6 +390,37 @@ def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     assert decision.verdicts.height == 6
 
 
+def test_groups_share_the_error_of_their_tests() -> None:
+    """Of ten groups of equal models, and of fifteen groups of coins, none is settled."""
+    site = pl.int_range(pl.len())
+    for seed in (1, 5, 10):
+        sites = draw_equals(seed, 4_500).with_columns(site=site % 10)
+        decision = sites.prc(score=["m0", "m1"], by="site").decide(0.1, recall=0.5)
+        assert decision.verdict.models != ("m0",)
+        assert "settled" not in decision.verdicts["status"].to_list()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        coins = pl.DataFrame({"score": rng.random(3_000), "label": rng.random(3_000) < 0.1})
+        decision = coins.with_columns(site=site % 15).prc(by="site").decide(0.01, recall=0.5)
+        assert "settled" not in decision.verdicts["status"].to_list()
+        assert not decision.table["above_chance"].any()
+
+
+def test_what_would_settle_several_groups_is_that_of_which_least_is_known() -> None:
+    big = draw_models({"score": 2.0}, 540, 4_860, seed=3)
+    small = draw_models({"score": 2.0}, 60, 540, seed=4)
+    needs = set()
+    for name in ("small", "a small one"):
+        sites = pl.concat([big.with_columns(site=pl.lit("big")), small.with_columns(site=pl.lit(name))])
+        decision = sites.prc(by="site").decide(0.05, threshold=2.0)
+        need = decision.verdict.would_settle
+        assert need.startswith(
+            f"In {name} where 1\u00a0in\u00a020 is positive: how many alerts are right"
+        )
+        needs.add(need.removeprefix(f"In {name}"))
+    assert len(needs) == 1
+
+
 def test_equal_groups_are_not_told_apart() -> None:
     decision = draw_groups([2.0] * 5).prc(by="site").decide(0.05, recall=0.5)
     assert decision.verdict.sentence == "No group is told apart from all others together, of 5"
@@ -433,6 +496,25 @@ def test_numbers_needed_shrink_with_the_test() -> None:
         said = decide(df, recall=0.5).verdict.would_settle
         needed.append(float(re.findall(r"about ([\d\u00a0]+)", said)[0].replace("\u00a0", "")))
     assert max(needed) / min(needed) < 4
+
+
+def test_the_doubt_of_a_prevalence_takes_cases_of_the_field() -> None:
+    """No test set tells more of precision than the prevalence is known."""
+    for n in (200, 20_000):
+        df = draw_models({"score": 2.0}, n, 9 * n, seed=5)
+        need = df.prc.decide(eta_from_sample(5, 500), recall=0.5).verdict.would_settle
+        assert "count more cases where the model will run" in need
+        assert "positives" not in need
+
+
+def test_negatives_are_asked_for_where_they_limit() -> None:
+    few = draw_models({"score": 4.0}, 600, 4_000, seed=1)
+    verdict = few.prc.decide(0.0015, alerts=500, per=1_000_000).verdict
+    assert verdict.status == "too little data"
+    assert re.search(r"4\u00a0000 negatives cannot say", verdict.sentence)
+    assert re.search(r"about [\d\u00a0]+ negatives, [\d\u00a0]+ more", verdict.would_settle)
+    many = draw_models({"score": 4.0}, 600, 150_000, seed=1)
+    assert many.prc.decide(0.0015, alerts=500, per=1_000_000).verdict.status == "settled"
 
 
 # A value --------------------------------------------------------------------------------------
@@ -530,6 +612,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "recall of 2": (lambda: decide(SETTLED, recall=2), r"recall= takes numbers in [0, 1]"),
     "eta of 2": (lambda: decide(SETTLED, 2.0, recall=0.5), r"must lie in [0, 1]"),
+    "eta of 0": (lambda: decide(SETTLED, 0, recall=0.5), "prevalences between 0 and 1"),
+    "eta of 1 in a list": (lambda: decide(SETTLED, [0.1, 1.0], recall=0.5), "got eta=1.0"),
     "NaN": (
         lambda: decide(SETTLED.with_columns(new=pl.lit(math.nan)), recall=0.5),
         "is NaN in 6300 row(s)",
@@ -552,6 +636,50 @@ def test_what_is_refused(case: str) -> None:
     call, says = REFUSED[case]
     with pytest.raises(PrcError, match=re.escape(says)):
         call()
+
+
+def test_a_refuted_prevalence_is_refused() -> None:
+    test = draw_models({"score": 2.5}, 600, 5_400, seed=1)
+    month = draw_models({"score": 2.5}, 225, 14_775, seed=3).select(pl.col("score") + 0.3)
+    with pytest.raises(PrcError, match=r"the estimate is worthless.*nothing can be decided there"):
+        test.prc.decide(prc(month, label=None), threshold=2.0)
+    with pytest.raises(PrcError, match=re.escape("prc(frame, label=None)")):
+        test.prc.decide(month, threshold=2.0)
+
+
+def test_a_few_high_scores_tell_what_all_together_do_not() -> None:
+    """Scores of which only the highest hundredth tell anything."""
+    rng = np.random.default_rng(0)
+    label = rng.random(20_000) < 0.05
+    is_high = rng.random(20_000) < np.where(label, 0.03, 0.01)
+    score = np.where(is_high, 0.99, 0.0) + rng.random(20_000) * np.where(is_high, 0.01, 0.99)
+    verdict = pl.DataFrame({"score": score, "label": label}).prc.decide(0.01, threshold=0.99).verdict
+    assert verdict.status == "settled"
+    assert verdict.sentence.startswith("2.7 of 100 alerts are right (1.8 to 3.9)")
+
+
+def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
+    test = draw_models({"score": 2.0}, 100, 900).prc()
+    verdict = test.decide(0.01, threshold=99).verdict
+    assert (verdict.status, verdict.sentence) == ("not met", "No example reaches the threshold 99")
+    empty = draw_models({"score": 2.0}, 100, 900).head(0).prc.decide(0.01, recall=0.5)
+    assert empty.say() == "TOO LITTLE DATA: the table has no rows."
+
+
+def test_groups_of_published_points_are_decided() -> None:
+    points = {"recall": [0.5, 0.6], "fpr": [0.01, 0.02], "n_pos": [100, 200], "n_neg": [1_000, 2_000]}
+    papers = pl.DataFrame({"paper": ["a", "b"], **points})
+    bound = papers.prc(by="paper", rates=("recall", "fpr"), sizes=("n_pos", "n_neg"))
+    assert bound.decide(0.01, recall=0.4).verdicts["status"].to_list() == ["settled"] * 2
+
+
+def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
+    df = draw_models({"score": 1.2}, 60, 1_000, seed=2)
+    for eta in np.geomspace(0.001, 0.2, 40):
+        said = df.prc.decide(float(eta), recall=0.5).verdict.sentence.replace("\u00a0", " ")
+        found = re.search(r"^(1 in )?[\d. ]+ (of 100 )?alerts? (is|are) right \((1 in )?", said)
+        if found:
+            assert found[1] == found[4]
 
 
 def test_little_is_never_called_chance_nor_the_reverse() -> None:

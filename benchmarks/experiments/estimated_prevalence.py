@@ -391,7 +391,7 @@ def find_truth(model: Model, eta: float, target: str, value: float) -> tuple[flo
     return None if last is None or last == len(recall) - 1 else (float(recall[last]), float(fpr[last]))
 
 
-@experiment(SOUGHT_AT, 500)
+@experiment(SOUGHT_AT, 400)
 def measure_sought_at_estimates(cell: Shared, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """Models at targets, at an eta from a sample of 500 events, or from scores of the field.
 

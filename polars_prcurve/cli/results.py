@@ -75,6 +75,7 @@ def write_decision(args: argparse.Namespace) -> None:
         written = [found[kind](path) for kind, path in paths.items() if path is not None]
     if write is not None:
         write(decision.table.lazy())
+        print_note(decision.verdict.sentence)
     else:
         print(decision.say(hint="; -o FILE has all"))
     for path in written:

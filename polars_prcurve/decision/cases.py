@@ -6,6 +6,7 @@ rows of evidence -> cases     models that meet the targets first, the best of th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ LEAST_OF_CLASS = 10
 """Examples of a class below which nothing is decided."""
 USEFUL_LIFT = 2.0
 """How many times as often as by lot alerts of a useful model are right, at least."""
+_SURELY = 1.7
+"""An interval at 95 % that is so many times as wide misses the truth in fewer than 1 of 1 000 tests."""
 WIDE = 0.5
 """The width from which on an interval that is not reliable says too little."""
 _WANTS_EXAMPLES = {
@@ -65,8 +68,45 @@ class Candidate:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether its scores are not shown to say anything of the label."""
-        return self.row["above_chance"] is False
+        """Whether its scores are not shown to say anything of the label.
+
+        Where examples do not count alike the test of all scores is not known, and the interval tells.
+        """
+        if self.row["above_chance"] is None:
+            return self.precision.span is None or not self._excludes_lot(1.0)
+        return not self.row["above_chance"] and not self._beats_lot
+
+    @property
+    def _beats_lot(self) -> bool:
+        """Whether its alerts at the targets are surely right more often than by lot.
+
+        A few high scores may tell what all scores together do not.
+        """
+        is_known = self.row["reliable"] is True and self.precision.span is not None
+        return is_known and not self.goal.is_of_curve and self._excludes_lot(_SURELY)
+
+    def _excludes_lot(self, times: float) -> bool:
+        """Whether the interval of precision is above the prevalence, also so many times as wide."""
+        value, low = float(self.precision.value), float(self.precision.low)
+        eta = float(self.row["eta"])
+        if not 0 < eta < 1 or low <= eta:
+            return False
+        if value >= 1:
+            return times == 1
+        return find_log_odds(value) - times * (find_log_odds(value) - find_log_odds(low)) > (
+            find_log_odds(eta)
+        )
+
+    def is_surely_below(self, other: Candidate) -> bool:
+        """Whether fewer of its alerts are right than of another model's, where half is found.
+
+        Both distances add up in quadrature, as of models that were tested apart.
+        """
+        mine, theirs = self.precision_at_half, other.precision_at_half
+        if mine.span is None or theirs.span is None:
+            return False
+        gap = float(theirs.value) - float(mine.value)
+        return gap > math.hypot(float(theirs.value) - theirs.low, mine.high - float(mine.value))
 
     @property
     def is_reversed(self) -> bool:
@@ -131,9 +171,34 @@ class Case:
         return [candidate for candidate in self.candidates if candidate.is_met]
 
     @property
+    def missed_rivals(self) -> list[Candidate]:
+        """Models that miss the targets in this test, and may be the best nevertheless.
+
+        Chance decides which of two equal models keeps a target by a hair. A model that keeps none of
+        the targets by itself has no place in a ranking: then its alerts at half of the positives tell.
+        """
+        if not self.met:
+            return []
+        missed = [candidate for candidate in self.candidates if not candidate.is_met]
+        may_be_best = [
+            not candidate.is_surely_below(self.met[0])
+            if candidate.row.get("may_be_best") is None
+            else candidate.may_be_best
+            for candidate in missed
+        ]
+        return [candidate for candidate, may in zip(missed, may_be_best, strict=True) if may]
+
+    @property
     def rivals(self) -> list[Candidate]:
         """Those of them that may be best: all, if at each target another one is."""
         return [candidate for candidate in self.met if candidate.may_be_best] or self.met
+
+    @property
+    def width(self) -> float:
+        """The width of the widest interval by which its models are judged; infinite if one has none."""
+        of = self.rivals or self.candidates
+        widths = (one.merit.high - one.merit.low if one.merit.span else math.inf for one in of)
+        return max(widths, default=math.inf)
 
     def judge(self) -> tuple[Status, list[Candidate]]:
         """Return the first status that holds, and the models that it names.
@@ -152,12 +217,14 @@ class Case:
             status = self._compare_rivals()
         if min(self.n_pos, self.n_neg) < LEAST_OF_CLASS:
             status = "too little data"
-        return status, self.rivals if status in ("settled", "not told apart") else []
+        if status == "not told apart":
+            return status, [*self.rivals, *self.missed_rivals]
+        return status, self.rivals if status == "settled" else []
 
     def _compare_rivals(self) -> Status:
         """Return what is settled among models that meet the targets, of which one is above chance."""
         first, *others = self.rivals
-        is_alone = not others and not first.may_be_chance
+        is_alone = not others and not self.missed_rivals and not first.may_be_chance
         if is_alone and len(self.met) > 1:
             return "settled"
         if all(candidate.says_little for candidate in self.rivals):
@@ -213,3 +280,10 @@ def _count_classes(evidence: Evidence, model: str | None) -> dict[tuple[Any, ...
         before = sizes.get(key, here)
         sizes[key] = min(before[0], here[0]), min(before[1], here[1])
     return sizes
+
+
+def find_log_odds(share: float) -> float:
+    """Return the log odds of a share; of 0 and 1 they are infinite."""
+    if share in (0.0, 1.0):
+        return math.inf if share else -math.inf
+    return math.log(share / (1 - share))

@@ -54,7 +54,7 @@ def decide(asked: Asked) -> Findings:
     """Return what is decided of the table that is asked."""
     evidence = collect_evidence(asked)
     cases = list_cases(evidence, asked)
-    judged = tuple((case, write_verdict(case, asked.confidence)) for case in cases)
+    judged = tuple((case, write_verdict(case, evidence.test_level)) for case in cases)
     tests = test_groups(asked, evidence)
     verdict = sum_up(judged)
     if tests is not None:
@@ -143,7 +143,17 @@ def sum_up(judged: Sequence[tuple[Case, Verdict]]) -> Verdict:
     models = tuple(named) if status in ("settled", "not told apart") else ()
     sentence = _say_same(judged) if agree else _say_differing(judged)
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
-    return Verdict(status, models, glue_numbers(sentence), reasons, verdicts[0].would_settle)
+    return Verdict(status, models, glue_numbers(sentence), reasons, _say_widest_need(judged))
+
+
+def _say_widest_need(judged: Sequence[tuple[Case, Verdict]]) -> str:
+    """Return what would settle the case of which least is known, and where that is."""
+    case, verdict = max(judged, key=lambda item: item[0].width)
+    need = verdict.would_settle
+    if not need or all(other.would_settle == need for _, other in judged):
+        return need
+    where = say_place(case)
+    return f"{where[:1].upper()}{where[1:]}: {need[:1].lower()}{need[1:]}"
 
 
 def _say_same(judged: Sequence[tuple[Case, Verdict]]) -> str:
@@ -176,6 +186,7 @@ def _say_short(case: Case, verdict: Verdict) -> str:
     named = [candidate for candidate in case.candidates if candidate.model in verdict.models]
     if verdict.status == "settled":
         return f"{list_names(named)} is better" if named else "better than chance"
+    named.sort(key=lambda candidate: str(candidate.model))  # whichever is first by chance
     return f"{list_names(named)} are not told apart" if named else verdict.status
 
 

@@ -73,6 +73,15 @@ class Asked:
     weighted: tuple[Methods, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
+    is_published: bool = False
+    """Whether the table holds points of curves, without examples."""
+    n_groups: int = 1
+    """The number of groups, which share the error of all tests."""
+
+    @property
+    def test_level(self) -> float:
+        """The level of each test, with which all groups together err as one may (Bonferroni)."""
+        return 1 - (1 - self.confidence) / self.n_groups
 
     @property
     def whole(self) -> tuple[Methods, Any]:
@@ -95,6 +104,8 @@ class Evidence:
     curves: pl.DataFrame
     per: float
     """The number of cases among which alerts are counted."""
+    test_level: float
+    """The level of each test of models, and of each against chance."""
 
 
 def collect_evidence(asked: Asked) -> Evidence:
@@ -111,6 +122,11 @@ def collect_evidence(asked: Asked) -> Evidence:
         keys = rows.columns[: rows.columns.index("criterion")]
     keys = [name for name in keys if name != asked.model]
     on = keys if asked.model is None else [*keys, asked.model]
+    groups = keys[: keys.index("eta")]
+    if groups:
+        asked = replace(asked, n_groups=max(1, areas.select(groups).n_unique()))
+    if asked.n_groups > 1:
+        rows = _share_chance_tests(asked, rows, groups)
     rows = _add_leads(asked, _add_areas(rows, areas, on), keys, per)
     curves = asked.table.curve(
         asked.eta, metrics=_CURVE_METRICS, confidence=asked.confidence, thresholds=_CURVE_STEPS
@@ -118,7 +134,7 @@ def collect_evidence(asked: Asked) -> Evidence:
     sizes = areas
     if asked.unweighted is not None:
         sizes = asked.unweighted.summary(0.5, metrics="roc_auc")
-    return Evidence(rows, keys, areas, sizes, curves, per)
+    return Evidence(rows, keys, areas, sizes, curves, per, asked.test_level)
 
 
 # Areas ------------------------------------------------------------------------------------------
@@ -132,6 +148,17 @@ def _collect_areas(asked: Asked) -> pl.DataFrame:
     table, eta = asked.whole
     areas: pl.DataFrame = table.summary(eta, metrics=metrics, confidence=asked.confidence)
     return areas
+
+
+def _share_chance_tests(asked: Asked, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """Return the rows with `above_chance` of tests that err together as one may."""
+    table, _ = asked.whole
+    on = [*groups, *([] if asked.model is None else [asked.model])]
+    tests: pl.DataFrame = table.summary(0.5, metrics="roc_auc", confidence=asked.test_level)
+    tests = tests.select(*on, "above_chance").unique()
+    others = rows.drop("above_chance")
+    joined = others.join(tests, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(rows.columns)
 
 
 def _read_areas(areas: pl.DataFrame, merit: str) -> pl.DataFrame:
@@ -267,7 +294,7 @@ def _rank_models(asked: Asked, rows: pl.DataFrame, word: str | None) -> list[pl.
     target = {} if word is None else asked.goal.ask(word)
     if "alerts" not in target:
         target.pop("per", None)
-    asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.confidence, **target}
+    asking: dict[str, Any] = {"metric": asked.goal.merit, "confidence": asked.test_level, **target}
     table, eta = asked.whole
     if UNCERTAIN_ETA_COLUMNS[0] not in rows.columns or asked.weighted is not None:
         return [table.ranking(eta, **asking)]
@@ -311,8 +338,8 @@ def _lead_by_intervals(asked: Asked, rows: pl.DataFrame, keys: list[str], per: f
     """
     model, name, sign = str(asked.model), asked.goal.merit, asked.goal.sign
     n_pairs = math.comb(rows[model].n_unique(), 2)
-    level = 1 - (1 - asked.confidence) / n_pairs
-    wide = rows if n_pairs == 1 else _collect_points(replace(asked, confidence=level), per)
+    level = 1 - (1 - asked.test_level) / n_pairs
+    wide = rows if level == asked.confidence else _collect_points(replace(asked, confidence=level), per)
     value = f"{name}_corrected" if f"{name}_corrected" in wide.columns else name
     ends = [pl.col(f"{name}_{end}") * sign for end in ("low", "high")]
     low, high = ends if sign > 0 else ends[::-1]

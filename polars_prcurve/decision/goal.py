@@ -87,10 +87,12 @@ class Goal:
         return " ".join(parts)
 
 
-def describe_limit(word: str, value: float, per: float | None) -> str:
+def describe_limit(word: str, value: Any, per: float | None) -> str:
     """Return a target as what a threshold has to keep: `at most 600 alerts per million cases`."""
     if word == "alerts":
         return f"at most {say_count(value)} alerts {say_cases(per or 1)}"
+    if word == "maximize":
+        return f"the best {name_metric(value)}"
     if word == "lift":
         return f"alerts right {format_count(value)} times as often as by lot"
     share = say_share(value)

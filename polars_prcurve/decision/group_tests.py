@@ -39,6 +39,7 @@ def test_groups(asked: Asked, evidence: Evidence) -> GroupTests | None:
     groups, goal = evidence.keys[: evidence.keys.index("eta")], asked.goal
     rows = evidence.rows
     is_plain = asked.unweighted is None and asked.weighted is None and not asked.takes_apart
+    is_plain = is_plain and not asked.is_published
     if asked.model is not None or goal.is_joint or goal.maximized is not None or not is_plain:
         return None
     cases = rows.select(*groups, "eta")

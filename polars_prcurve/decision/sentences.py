@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polars_prcurve.decision.cases import WIDE, Candidate, Case
+from polars_prcurve.decision.cases import LEAST_OF_CLASS, WIDE, Candidate, Case
 from polars_prcurve.decision.goal import describe_limit
-from polars_prcurve.decision.needs import say_need
+from polars_prcurve.decision.needs import find_limit, say_need
 from polars_prcurve.decision.value_words import (
     MOST_NAMES,
     RARELY_RIGHT,
@@ -94,19 +94,21 @@ def _say_alone(case: Case, best: Candidate) -> str:
         said = f"{start}{_name_merit(case)} {value} ({low} to {high})"
         return said[:1].upper() + said[1:]
     precision, recall = best.precision, best.read("recall")
-    right = say_alerts_right(precision.value)
-    span = "" if precision.span is None else f" ({' to '.join(say_right(precision.span))})"
+    right = say_alerts_right([precision.value, *(precision.span or ())])
     found = f"{say_part(recall.value)} of the positives are found"
     if _is_of_precision(case):
-        return f"{who}{right}{span}, and {found}"
+        return f"{who}{right}, and {found}"
     ends = "" if recall.span is None else f" ({say_share(recall.low)} to {say_share(recall.high)})"
-    return f"{who}{found}{ends}, and {right}"
+    return f"{who}{found}{ends}, and {say_alerts_right([precision.value])}"
 
 
 def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
     start = f"{list_names(named)} are not told apart"
     if len(named) == 1:  # the others are behind it, and it is not shown to be above chance
         return f"{list_names(named)} leads no model that is shown to be above chance"
+    missed = [candidate for candidate in named if not candidate.is_met]
+    if missed:
+        return f"{start}: {_say_best(case, named[0])}, and {_say_missed(case, missed)}"
     values = [candidate.value for candidate in named]
     if len(named) > MOST_NAMES:
         values = [max(values), min(values)]
@@ -119,6 +121,18 @@ def _say_untold(case: Case, named: Sequence[Candidate]) -> str:
         said = [say_share(value) for value in values]
         return f"{start}: they find {_join_values(said, named)} of the positives"
     return f"{start}: {_name_merit(case)} {_join_values(_say_values(case, values), named)}"
+
+
+def _say_best(case: Case, best: Candidate) -> str:
+    """Return what the best model that keeps the targets does in this test."""
+    if case.goal.merit == "recall":
+        return f"{name_model(best)} finds {say_share(best.value)} of the positives"
+    return f"with {name_model(best)} {say_alerts_right([best.value])}"
+
+
+def _say_missed(case: Case, missed: Sequence[Candidate]) -> str:
+    keeps = "can be promised to keep" if case.goal.guarantee is not None else "keeps"
+    return f"no threshold of {list_names(missed)} {keeps} the targets in this test"
 
 
 def _join_values(said: Sequence[str], named: Sequence[Candidate]) -> str:
@@ -145,8 +159,10 @@ def _say_little(case: Case, _: Sequence[Candidate]) -> str:
     what = "positive" if case.n_pos <= case.n_neg else "negative"
     if fewest == 0:
         return f"{start}the test has no {what}s"
-    how_many = f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'}"
     of = case.met or case.candidates
+    if fewest >= LEAST_OF_CLASS and find_limit(case) == "negatives":
+        fewest, what = case.n_neg, "negative"
+    how_many = f"{format_count(fewest)} {what}{'' if fewest == 1 else 's'}"
     known = [candidate.merit for candidate in of if candidate.merit.span is not None]
     if not known:
         return f"{start}{how_many} cannot say how good {'a model' if len(of) > 1 else 'the model'} is"
@@ -174,6 +190,8 @@ def _say_right_span(low: float, high: float) -> str:
 
 
 def _say_unmet(case: Case, _: Sequence[Candidate]) -> str:
+    if "threshold" in case.goal.targets:
+        return f"No example reaches the threshold {case.goal.targets['threshold']}"
     wanted = say_wanted(case)
     if case.goal.guarantee is not None:
         return f"No threshold can be promised to keep what is asked for: {wanted}"
@@ -191,7 +209,8 @@ def say_wanted(case: Case) -> str:
 
 def _list_reasons(case: Case, status: Status) -> Iterator[str]:
     """Yield what else is known of the models, and what the verdict rests on."""
-    unmet = [candidate for candidate in case.candidates if not candidate.is_met]
+    missed = case.missed_rivals if status == "not told apart" else []
+    unmet = [one for one in case.candidates if not one.is_met and one not in missed]
     if unmet and case.met:
         yield f"no threshold within the targets: {list_names(unmet)}"
     chance = [candidate for candidate in case.met if candidate.may_be_chance]

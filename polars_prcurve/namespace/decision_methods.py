@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +21,7 @@ from polars_prcurve.confidence.certainty import Confidence
 from polars_prcurve.decision.decide import decide
 from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.goal import Goal, read_goal
-from polars_prcurve.errors import PrcError
+from polars_prcurve.errors import PrcError, PrcWarning
 from polars_prcurve.inputs.table_arguments import DroppedRows, count_dropped_rows
 from polars_prcurve.namespace.decision import Decision
 from polars_prcurve.prevalence.eta_values import Eta
@@ -71,15 +73,16 @@ class DecisionMethods(BoundTable[F], path="prc"):
         A `Decision`. Its `verdict` has one of five statuses, the first that holds:
 
         - "too little data": a class has fewer than 10 examples, or too few for any interval to tell much
-        - "no better than chance": no model is above chance, and by the intervals alerts of none are
-          right twice as often as by lot
+        - "no better than chance": no model is above chance, at the targets neither, and by the intervals
+          alerts of none are right twice as often as by lot where half of the positives are found
         - "not met": no threshold of any model keeps all targets, or promises to
-        - "not told apart": several models may be best (`ranking`), which the verdict lists
+        - "not told apart": several models may be best (`ranking`), which the verdict lists; one that
+          misses a target in this test may be best, too, since chance decides about a hair
         - "settled": one model is better than all others, or the only one is above chance
 
         It calls a model better that is not in at most `1 - confidence` of all tables, however many
-        models there are. `table` has one row per group, prevalence and model, and `verdicts` one per
-        group and prevalence.
+        models and groups there are: groups share the error of the tests. `table` has one row per
+        group, prevalence and model, and `verdicts` one per group and prevalence.
 
         Examples
         --------
@@ -113,9 +116,11 @@ class DecisionMethods(BoundTable[F], path="prc"):
                 "areas of published points have no interval; name what is wanted: recall=, threshold=, "
                 "precision= or another target"
             )
+        _check_between_0_and_1(eta)
         if _find_model(question) is not None:
             _check_several_models(question, goal, eta)
-        return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
+        with _refuse_refuted_estimates():
+            return Decision(decide(self._collect_asked(question, eta, words, goal, certainty.level)))
 
     def report(
         self,
@@ -191,9 +196,23 @@ class DecisionMethods(BoundTable[F], path="prc"):
             takes_apart=goal.maximized is not None
             or (question.columns.get("cluster") is not None and not goal.is_of_curve),
             dropped=_describe_dropped(question),
+            is_published=question.points is not None,
             unweighted=None if question.columns.get("weight") is None else bound(weight=None),
         )
         return _weigh_field(asked, question) if isinstance(eta, Field) else asked
+
+
+@contextmanager
+def _refuse_refuted_estimates() -> Iterator[None]:
+    """Raise where the prevalence that a decision would rest on is refuted by its own test."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "(?s).*is worthless", PrcWarning)
+        try:
+            yield
+        except PrcWarning as refuted:
+            raise PrcError(
+                f"{refuted}; nothing can be decided there; pass a prevalence that you know"
+            ) from None
 
 
 def _describe_dropped(question: Question) -> str:
@@ -207,6 +226,16 @@ def _describe_dropped(question: Question) -> str:
     elif stacked is not None:  # each class leaves out rows of its own
         found = found._replace(what="scores")
     return found.sentence if found.n else ""
+
+
+def _check_between_0_and_1(eta: Any) -> None:
+    """Raise for a prevalence at which every alert is false, or every one right."""
+    for value in eta if isinstance(eta, list | tuple) else [eta]:
+        if isinstance(value, int | float) and value in (0, 1):
+            raise PrcError(
+                f"decide() takes prevalences between 0 and 1, where alerts may be right or false; got "
+                f"eta={value!r}"
+            )
 
 
 def _check_several_models(question: Question, goal: Goal, eta: Any) -> None:

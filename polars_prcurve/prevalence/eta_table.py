@@ -150,7 +150,10 @@ def _read_eta_frame(
     schema = eta.lazy().collect_schema()
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         described = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
-        raise PrcError(f"an eta= frame needs a numeric column 'eta'; it has {described}")
+        raise PrcError(
+            f"an eta= frame needs a numeric column 'eta'; it has {described}; scores of rows without "
+            "labels are passed as prc(frame, label=None)"
+        )
     keys = read_group_keys("eta", schema, by)
     uncertain = has_uncertain_eta(schema, keys)
     own_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if uncertain else ()))

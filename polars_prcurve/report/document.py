@@ -377,11 +377,11 @@ def _write_need(findings: Findings, case: Case, verdict: Verdict) -> Iterator[st
     if would_settle:
         yield f'<h2>What would settle it</h2><p class="settle">{escape(would_settle)}.</p>'
         needed = count_needed(case, verdict.status, findings.confidence)
-        if findings.group_tests is None and needed is not None and needed > case.n_pos:
-            share = max(100 * case.n_pos / needed, 0.7)
+        if findings.group_tests is None and needed is not None and needed.number > needed.here:
+            share = max(100 * needed.here / needed.number, 0.7)
             yield (
-                f'<div class="bar"><p><b>{format_count(case.n_pos)} positives tested</b>'
-                f"<span>about {say_about(needed)} needed</span></p>"
+                f'<div class="bar"><p><b>{format_count(needed.here)} {needed.what} tested</b>'
+                f"<span>about {say_about(needed.number)} needed</span></p>"
                 f'<div><i style="width:{share:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons

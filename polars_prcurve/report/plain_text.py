@@ -54,7 +54,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     elif findings.cases:
         blocks.append(_write_cases(findings, width))
     question = describe_question(findings)
-    if not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
+    if question and not findings.goal.is_of_curve and "alerts" not in findings.goal.targets:
         question += f"; alerts {say_cases(findings.evidence.per)}"
     rest = [question, *verdict.reasons, verdict.would_settle]
     foot = _wrap(" ".join(f"{text[:1].upper()}{text[1:]}." for text in rest if text), width)
