@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 
+from polars_prcurve.decision.evidence import Asked
 from polars_prcurve.decision.verdict import STATUSES
 
 from .areas import draw_shared, find_equal
@@ -31,6 +33,8 @@ GOALS: dict[str, Mapping[str, Any]] = {
     "1 % alerts": {"alerts": 1_000, "per": 100_000},
     "precision 0.3, 2 % alerts": {"precision": 0.3, "alerts": 2_000, "per": 100_000},
     "best F1": {"maximize": "f1"},
+    "recall 0.5, precision 0.13": {"recall": 0.5, "precision": 0.13},
+    "precision 0.3, promised": {"precision": 0.3, "guarantee": 0.95},
     "none": {},
 }
 
@@ -88,8 +92,14 @@ CELLS = [
         Decided(f"lead of {lead:g} d'", (normal(1.5 + lead), normal(1.5)), size, 0.02, goal, "a")
         for lead, size, goal in product((0.25, 0.5, 1), SIZES, ("recall 0.5", "none"))
     ),
+    *(
+        Decided("2 equal models", (model,) * 2, size, 0.02, goal)
+        for model, size, goal in product(
+            EQUAL[:4], SIZES[1:3], ("recall 0.5, precision 0.13", "precision 0.3, promised")
+        )
+    ),
 ]
-N_SETS = 400
+N_SETS = 250
 
 
 @experiment(CELLS, N_SETS)
@@ -102,7 +112,8 @@ def measure_verdicts(cell: Decided, n_sets: int, rng: np.random.Generator) -> It
         table = drawn.prc(score=names, by="set")
         if len(names) == 1:
             table = drawn.prc(score="a", by="set")
-        decision = table.decide(cell.eta, confidence=CONFIDENCE, **GOALS[cell.goal])
+        with patch.object(Asked, "test_level", CONFIDENCE):  # each set is a table of its own
+            decision = table.decide(cell.eta, confidence=CONFIDENCE, **GOALS[cell.goal])
         parts.append(decision.verdicts.select("status", "models"))
     found = pl.concat(parts)
     settled = pl.col("status") == "settled"
