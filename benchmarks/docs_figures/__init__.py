@@ -1,12 +1,14 @@
 """Which figures of the docs come from which table; `benchmarks/coverage.py --docs` writes them."""
 
-from . import of_designs, of_differences, of_estimates, of_intervals, of_promises
+from . import of_coverage, of_designs, of_estimates, of_pages
 from .held import ROOT, Grid, Held, Sentence, is_stored
 
 FIGURES: list[Held] = [
-    *of_intervals.FIGURES, *of_differences.FIGURES, *of_promises.FIGURES,
-    *of_estimates.FIGURES, *of_designs.FIGURES,
-]  # fmt: skip
+    *of_coverage.FIGURES,
+    *of_pages.FIGURES,
+    *of_designs.FIGURES,
+    *of_estimates.FIGURES,
+]
 PAGES = list(dict.fromkeys(held.page for held in FIGURES))
 
 
