@@ -32,7 +32,7 @@ NOT_SIMULATED = {
     "within 0.5 % of alpha at a `guarantee` of 0.95 or less, 2 % at 0.99 and 9 % at 0.999": "computed",
     "in 93 to 97 %": "the head of a column",
     "of which 1 % are positive": "says what is drawn",
-    "The true prevalence is beyond that end with 1 %, so the tests may err with 4 %": "how 5 % are shared",
+    "is beyond that end with 1 %, so the tests may err with 4 %": "how 5 % are shared",
 }
 """Other shares on these pages, with what they are."""
 
